@@ -1,0 +1,20 @@
+"""Endive: how many commits per second an Iceberg table or catalog takes, what breaks first, what to change."""
+
+from endive.config import SimulationConfig, load_simulation_config
+from endive.errors import EndiveError
+from endive.results.result import SimulationResult
+from endive.results.statistics import Statistics
+from endive.simulation import Simulation, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EndiveError",
+    "Simulation",
+    "SimulationConfig",
+    "SimulationResult",
+    "Statistics",
+    "__version__",
+    "load_simulation_config",
+    "simulate",
+]

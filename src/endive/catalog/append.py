@@ -1,0 +1,297 @@
+"""Append catalog: a checkpoint and a log of intention records; the log's end is the meeting point.
+
+Owns the conversation with the log: append at an offset, learn that it moved, discover whether the record was
+applied, compact a sealed log. Does not know what a transaction does with a refusal.
+
+Storage says only whether the record landed (physical). Whether it was applied (logical) is decided by the
+table versions at that instant, and the txn has to read the catalog to find out. Two presets:
+
+* ``seed004``: a failed append returns the new offset; tried again until it lands; a sealed log is compacted by
+  a swap of its own first.
+* ``log``: a failed append costs a HEAD to learn the offset; after ``physical_attempts_max`` the whole attempt
+  is given up; the compacting swap carries the committer's own record, and needs no discovery read.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from typing import NamedTuple
+
+from endive.catalog import rules
+from endive.catalog.catalog import Catalog
+from endive.catalog.rules import LANDED, LOG_ENTRIES, LOG_EPOCH, LOG_OFFSET, LOG_SEALED
+from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult, IntentionRecord
+from endive.catalog.state import CatalogState
+from endive.distributions import LatencyDistribution
+from endive.errors import UnsupportedOperationError
+from endive.results.schema import (
+    COUNTER_APPEND_COMPACTIONS_COMPLETED,
+    COUNTER_APPEND_COMPACTIONS_TRIGGERED,
+    COUNTER_APPEND_DUPLICATES,
+    COUNTER_APPEND_LOGICAL_CONFLICT,
+    COUNTER_APPEND_LOGICAL_SUCCESS,
+    COUNTER_APPEND_PHYSICAL_FAILURE,
+    COUNTER_APPEND_PHYSICAL_SUCCESS,
+)
+from endive.rng import COMMIT, COMPACTION, DISCOVERY, LOG_HEAD, POINTER_READ, REFRESH, START_READ, slot
+from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
+from endive.storage.client import Client
+from endive.storage.provider import StorageProvider
+from endive.storage.requests import CATALOG, LOG
+
+OBJECT_KEY = "catalog"
+LOG_KEY = "log"
+DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional request
+
+# Which read of one attempt the per-entry cost is drawn for: positions of the LOG_ENTRIES slot.
+_ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 255}
+COMPACTION_READ_POSITION = 3
+
+
+class _Landing(NamedTuple):
+    """One physical attempt: the answer, and what the server knows but the client has yet to read."""
+
+    answer: AppendResult
+    is_applied: bool
+    evaluated_us: int
+    size_bytes: int  # of checkpoint and log, to be read back
+    log_end: tuple[int, bool, int]  # offset, seal, epoch
+
+
+class AppendCatalog(Catalog):
+    """A log that every commit appends to; tables decide conflicts, the log's offset only orders them."""
+
+    def __init__(
+        self,
+        storage: StorageProvider,
+        state: CatalogState,
+        *,
+        preset: str = "log",
+        log_entry_bytes: int = 100,
+        compaction_threshold_bytes: int = 16_000_000,
+        compaction_max_entries: int = 10_000,
+        physical_attempts_max: int = 10,
+        log_entry_read: LatencyDistribution | None = None,
+    ) -> None:
+        if not (storage.supports_append and storage.supports_cas):
+            raise UnsupportedOperationError(
+                "catalog.type = 'append' needs a storage provider with conditional append and compare-and-swap; "
+                f"'{storage.name}' lacks one of them."
+            )
+        super().__init__(state, refusal_returns_snapshot=True)
+        self._storage = storage
+        self.is_seed004 = preset == "seed004"
+        self.log_entry_bytes = log_entry_bytes
+        self.compaction_threshold_bytes = compaction_threshold_bytes
+        self.compaction_max_entries = compaction_max_entries
+        self.physical_attempts_max = physical_attempts_max
+        self.log_entry_read = log_entry_read
+        self._applied: set[int] = set()  # txn ids applied since the last checkpoint
+
+    def read(
+        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """Read checkpoint and log."""
+        client = self._client(client)
+        size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
+        snapshot = yield from self._read(client, step, 0, _ENTRIES_POSITIONS[step], size_bytes)
+        return snapshot
+
+    def _read(
+        self, client: Client, step: int, position: int, entries_position: int, size_bytes: int
+    ) -> Generator[int, None, CatalogSnapshot]:
+        result = yield from self._storage.read(
+            OBJECT_KEY,
+            size_bytes,
+            client=client,
+            counter=slot(client.attempt, step, position),
+            object=CATALOG,
+            observe=self._snapshot,
+        )
+        snapshot: CatalogSnapshot = result.observed
+        entries = snapshot.log[LOG_ENTRIES]
+        if self.log_entry_read is not None and entries:
+            counter = slot(client.attempt, LOG_ENTRIES_STEP, entries_position)
+            yield self.log_entry_read.sample_us(client.key, counter) * entries
+        return snapshot
+
+    def commit(
+        self,
+        expected_seq: int,
+        writes: Mapping[int, int],
+        intention: IntentionRecord | None = None,
+        *,
+        client: Client | None = None,
+    ) -> Generator[int, None, CommitResult]:
+        """Append the intention, then discover what became of it."""
+        assert intention is not None, "an append catalog needs an intention record"
+        client = self._client(client)
+        sent_us = self._clock.now_us
+        known = intention.base.log
+        offset, is_sealed, epoch = known[LOG_OFFSET], known[LOG_SEALED] != 0, known[LOG_EPOCH]
+        newest = intention.base.log  # the log as this client last read it whole
+        tries, evaluated_us = 0, sent_us
+        while True:
+            if is_sealed and self.is_seed004:
+                offset, is_sealed, epoch = yield from self._compact(
+                    epoch, intention.base.size_bytes, tries, client
+                )
+            elif is_sealed:
+                if newest[LOG_SEALED] == 0 or newest[LOG_EPOCH] != epoch:
+                    snapshot = yield from self._read(
+                        client,
+                        DISCOVERY,
+                        1 + tries,
+                        COMPACTION_READ_POSITION + tries,
+                        intention.base.size_bytes,
+                    )
+                    newest = snapshot.log
+                done = yield from self._compact_with(intention, epoch, tries, client)
+                if done is not None:
+                    applied, evaluated_us = done
+                    return self._result(sent_us, applied, None, evaluated_us)
+            else:
+                landed = yield from self._append(intention, offset, tries, client)
+                evaluated_us = landed.evaluated_us
+                if landed.answer.physical_success:
+                    snapshot = yield from self._read(client, DISCOVERY, 0, 2, landed.size_bytes)
+                    applied = landed.is_applied
+                    return self._result(sent_us, applied, None if applied else snapshot, evaluated_us)
+                offset, is_sealed, epoch = landed.log_end
+            tries += 1
+            if self.physical_attempts_max and tries >= self.physical_attempts_max:
+                return self._result(sent_us, False, None, evaluated_us)
+            if not self.is_seed004:
+                offset, is_sealed, epoch = yield from self._head(tries, client)
+
+    def _result(
+        self, sent_us: int, success: bool, snapshot: CatalogSnapshot | None, evaluated_us: int
+    ) -> CommitResult:
+        return CommitResult(success, snapshot, (self._clock.now_us - sent_us) / 1000.0, evaluated_us)
+
+    def _append(
+        self, intention: IntentionRecord, offset: int, tries: int, client: Client
+    ) -> Generator[int, None, "_Landing"]:
+        """One physical attempt."""
+        is_applied, evaluated_us, size_bytes, log_end = False, 0, 0, (0, False, 0)
+
+        def evaluate() -> bool:
+            nonlocal is_applied, evaluated_us, size_bytes, log_end
+            evaluated_us = self._clock.now_us
+            found = rules.find_log(self.state.log, offset)
+            if found == LANDED:
+                is_applied = self._land(intention, client)
+            size_bytes = self.state.size_bytes
+            log_end = self._log_end()
+            return found == LANDED
+
+        result = yield from self._storage.append(
+            LOG_KEY,
+            offset,
+            self.log_entry_bytes,
+            client=client,
+            counter=slot(client.attempt, COMMIT, 0) + DRAWS_PER_REQUEST * tries,
+            evaluate=evaluate,
+            object=LOG,
+        )
+        outcome = COUNTER_APPEND_PHYSICAL_SUCCESS if result.success else COUNTER_APPEND_PHYSICAL_FAILURE
+        client.counters[outcome] += 1
+        answer = AppendResult(result.success, log_end[0], result.latency_ms)
+        return _Landing(answer, is_applied, evaluated_us, size_bytes, log_end)
+
+    def _land(self, intention: IntentionRecord, client: Client) -> bool:
+        """The record is in the log; apply it if its tables have not moved."""
+        applied = self._apply_once(intention, client)
+        if rules.land_entry(
+            self.state.log, self.log_entry_bytes, self.compaction_threshold_bytes, self.compaction_max_entries
+        ):
+            client.counters[COUNTER_APPEND_COMPACTIONS_TRIGGERED] += 1
+        self.state.refresh_log()
+        return applied
+
+    def _apply_once(self, intention: IntentionRecord, client: Client) -> bool:
+        """The logical check; a txn's record is applied at most once, however often it lands."""
+        if intention.txn_id in self._applied:
+            client.counters[COUNTER_APPEND_DUPLICATES] += 1
+            return True
+        applied = self._decide(intention.base.seq, {}, intention)
+        if applied:
+            self._applied.add(intention.txn_id)
+            client.counters[COUNTER_APPEND_LOGICAL_SUCCESS] += 1
+        else:
+            client.counters[COUNTER_APPEND_LOGICAL_CONFLICT] += 1
+        return applied
+
+    def _head(self, tries: int, client: Client) -> Generator[int, None, tuple[int, bool, int]]:
+        """Learn where the log ends now."""
+        result = yield from self._storage.head(
+            LOG_KEY,
+            client=client,
+            counter=slot(client.attempt, LOG_HEAD, 0) + tries,
+            object=LOG,
+            observe=self._log_end,
+        )
+        end: tuple[int, bool, int] = result.observed
+        return end
+
+    def _log_end(self) -> tuple[int, bool, int]:
+        log = self.state.log
+        return log[LOG_OFFSET], log[LOG_SEALED] != 0, log[LOG_EPOCH]
+
+    def _seal_broken(self, epoch: int) -> bool:
+        """At the server: the log is still sealed in ``epoch``; start a new one behind a checkpoint."""
+        log = self.state.log
+        if log[LOG_SEALED] == 0 or log[LOG_EPOCH] != epoch:
+            return False
+        rules.compact_log(log)
+        self.state.refresh_log()
+        self._applied.clear()
+        return True
+
+    def _compact(
+        self, epoch: int, size_bytes: int, tries: int, client: Client
+    ) -> Generator[int, None, tuple[int, bool, int]]:
+        """``seed004``: a swap that does nothing but compact. Its answer tells where the log ends."""
+        end = (0, False, 0)
+
+        def evaluate() -> bool:
+            nonlocal end
+            is_done = self._seal_broken(epoch)
+            end = self._log_end()
+            return is_done
+
+        if (yield from self._swap(epoch, size_bytes, tries, client, evaluate)):
+            client.counters[COUNTER_APPEND_COMPACTIONS_COMPLETED] += 1
+        return end
+
+    def _compact_with(
+        self, intention: IntentionRecord, epoch: int, tries: int, client: Client
+    ) -> Generator[int, None, tuple[bool, int] | None]:
+        """``log``: compact and commit in one swap. None if another committer compacted first."""
+        applied, evaluated_us = False, 0
+
+        def evaluate() -> bool:
+            nonlocal applied, evaluated_us
+            evaluated_us = self._clock.now_us
+            if not self._seal_broken(epoch):
+                return False
+            applied = self._apply_once(intention, client)
+            return True
+
+        if not (yield from self._swap(epoch, intention.base.size_bytes, tries, client, evaluate)):
+            client.counters[COUNTER_APPEND_PHYSICAL_FAILURE] += 1
+            return None
+        client.counters[COUNTER_APPEND_COMPACTIONS_COMPLETED] += 1
+        return applied, evaluated_us
+
+    def _swap(
+        self, epoch: int, size_bytes: int, tries: int, client: Client, evaluate: Callable[[], bool]
+    ) -> Generator[int, None, bool]:
+        result = yield from self._storage.cas(
+            LOG_KEY,
+            epoch,
+            size_bytes,
+            client=client,
+            counter=slot(client.attempt, COMPACTION, 0) + DRAWS_PER_REQUEST * tries,
+            evaluate=evaluate,
+            object=LOG,
+        )
+        return result.success

@@ -1,0 +1,78 @@
+"""Compare-and-swap catalog: one object, one version, one winner per version.
+
+Owns the requests a read and a commit are made of. Does not know what a transaction is, nor what losing
+costs; see ``endive.transaction``.
+"""
+
+from collections.abc import Generator, Mapping
+
+from endive.catalog.catalog import Catalog
+from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
+from endive.catalog.state import CatalogState
+from endive.errors import UnsupportedOperationError
+from endive.rng import COMMIT, START_READ, slot
+from endive.storage.client import Client
+from endive.storage.provider import StorageProvider
+from endive.storage.requests import CATALOG
+
+OBJECT_KEY = "catalog"
+
+
+class CASCatalog(Catalog):
+    """The whole catalog in one object on a storage provider, swapped by compare-and-swap.
+
+    An object store that refuses a swap says no more than that: the txn pays a read to learn the state.
+    """
+
+    def __init__(self, storage: StorageProvider, state: CatalogState) -> None:
+        if not storage.supports_cas:
+            raise UnsupportedOperationError(
+                f"catalog.type = 'cas' needs a storage provider with compare-and-swap; '{storage.name}' has none."
+            )
+        super().__init__(state, refusal_returns_snapshot=False)
+        self._storage = storage
+
+    def read(
+        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """One read of the object."""
+        client = self._client(client)
+        size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
+        result = yield from self._storage.read(
+            OBJECT_KEY,
+            size_bytes,
+            client=client,
+            counter=slot(client.attempt, step, 0),
+            object=CATALOG,
+            observe=self._snapshot,
+        )
+        snapshot: CatalogSnapshot = result.observed
+        return snapshot
+
+    def commit(
+        self,
+        expected_seq: int,
+        writes: Mapping[int, int],
+        intention: IntentionRecord | None = None,
+        *,
+        client: Client | None = None,
+    ) -> Generator[int, None, CommitResult]:
+        """One conditional write of the object."""
+        client = self._client(client)
+        evaluated_us = 0
+
+        def evaluate() -> bool:
+            nonlocal evaluated_us
+            evaluated_us = self._clock.now_us
+            return self._decide(expected_seq, writes, intention)
+
+        result = yield from self._storage.cas(
+            OBJECT_KEY,
+            expected_seq,
+            self.state.size_bytes if intention is None else intention.base.size_bytes,
+            client=client,
+            counter=slot(client.attempt, COMMIT, 0),
+            evaluate=evaluate,
+            object=CATALOG,
+        )
+        return CommitResult(result.success, None, result.latency_ms, evaluated_us)

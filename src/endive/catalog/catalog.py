@@ -1,0 +1,96 @@
+"""The catalog as a txn sees it: two calls, ``read`` and ``commit``, that cost time.
+
+Owns the interface and what every kind shares: the server's state, and the decision that installs a commit.
+Which requests a call is made of, and how long they take, belongs to the kinds.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping
+
+from endive.catalog import rules
+from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
+from endive.catalog.state import CatalogState
+from endive.rng import START_READ
+from endive.storage.client import Client, Clock
+
+
+class _StoppedClock:
+    now_us = 0
+
+
+class Catalog(ABC):
+    """A catalog server. ``seq`` moves by exactly one per commit; snapshots describe the server's instant.
+
+    A subclass of one's own implements ``read`` and ``commit`` as generators that yield microseconds to wait.
+    """
+
+    def __init__(self, state: CatalogState, *, refusal_returns_snapshot: bool) -> None:
+        self.state = state
+        self.refusal_returns_snapshot = refusal_returns_snapshot
+        self._clock: Clock = _StoppedClock()
+
+    def attach(self, clock: Clock) -> None:
+        """Bind to the engine's clock."""
+        self._clock = clock
+
+    @abstractmethod
+    def read(
+        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """Read the catalog's state, as of the instant the server evaluates the request."""
+
+    @abstractmethod
+    def commit(
+        self,
+        expected_seq: int,
+        writes: Mapping[int, int],
+        intention: IntentionRecord | None = None,
+        *,
+        client: Client | None = None,
+    ) -> Generator[int, None, CommitResult]:
+        """Try to install ``writes`` on top of ``expected_seq``."""
+
+    def is_current(self, intention: IntentionRecord) -> bool:
+        """Whether the server's state still is what the intention was built on."""
+        return self.state.is_current(intention.base.seq, {}, intention)
+
+    def append_to_manifest_list(
+        self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
+    ) -> int:
+        """What storage does with a tentative manifest list entry: LANDED, MOVED or SEALED."""
+        found = rules.append_to_list(
+            self.state.counters, table, expected_offset, entry_bytes, seal_threshold_bytes
+        )
+        if found == rules.LANDED:
+            self.state.refresh_tables((table,))
+        return found
+
+    def rewrite_manifest_list(self, table: int) -> None:
+        """A fresh manifest list object replaces a sealed one."""
+        rules.rewrite_list(self.state.counters, table)
+        self.state.refresh_tables((table,))
+
+    def manifest_list_state(self, table: int) -> tuple[int, bool]:
+        """Offset and seal of a table's manifest list object, as its store knows them now."""
+        at = table * rules.N_COUNTERS
+        return self.state.counters[at + rules.LIST_OFFSET], self.state.counters[at + rules.LIST_SEALED] != 0
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the class is Endive's own: only then can the compiled engine stand in for it."""
+        return type(self).__module__.split(".")[0] == "endive"
+
+    def _decide(
+        self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None
+    ) -> bool:
+        """At the server's instant: install the commit if nothing it watches has moved."""
+        if not self.state.is_current(expected_seq, writes, intention):
+            return False
+        self.state.apply(writes, intention)
+        return True
+
+    def _snapshot(self) -> CatalogSnapshot:
+        return self.state.snapshot(self._clock.now_us)
+
+    def _client(self, client: Client | None) -> Client:
+        return client if client is not None else Client(0, 0, self._clock)

@@ -1,0 +1,133 @@
+"""What travels between a txn and a catalog: snapshots, intentions, results.
+
+Owns the immutable values of that conversation. Does not own the server's state nor how long a message takes.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from endive.catalog.rules import (
+    LIST_OFFSET,
+    LIST_SEALED,
+    MANIFESTS,
+    OVERWRITES,
+    VERSION,
+)
+
+
+class TableMetadata(NamedTuple):
+    """One table as a snapshot shows it. A tuple, because one is made for every commit."""
+
+    table_id: int
+    counters: tuple[int, ...]  # in the order of ``endive.catalog.rules``
+    partition_versions: tuple[int, ...]  # empty if the table has no partitions
+
+    @property
+    def version(self) -> int:
+        """Snapshots committed to this table so far."""
+        return self.counters[VERSION]
+
+    @property
+    def overwrites(self) -> int:
+        """How many of them were overwrites or deletes."""
+        return self.counters[OVERWRITES]
+
+    @property
+    def manifests(self) -> int:
+        """Manifests its current manifest list names."""
+        return self.counters[MANIFESTS]
+
+    @property
+    def manifest_list_offset(self) -> int:
+        """Bytes appended to its current manifest list object (ML+)."""
+        return self.counters[LIST_OFFSET]
+
+    @property
+    def is_manifest_list_sealed(self) -> bool:
+        """Whether that object takes no more appends."""
+        return self.counters[LIST_SEALED] != 0
+
+    @property
+    def num_partitions(self) -> int:
+        """How many partitions it has; 0 if it is not partitioned."""
+        return len(self.partition_versions)
+
+
+class CatalogSnapshot(NamedTuple):
+    """The whole catalog at one instant of the server's clock: the only way for a txn to see its state."""
+
+    seq: int
+    tables: tuple[TableMetadata, ...]
+    timestamp_us: int
+    versions: tuple[int, ...]  # every version a commit can be checked against (``endive.catalog.rules``)
+    size_bytes: int  # of the catalog object
+    log: tuple[int, ...]  # of an append catalog; empty elsewhere
+
+    @property
+    def timestamp_ms(self) -> float:
+        """When the server captured it."""
+        return self.timestamp_us / 1000.0
+
+    def get_table(self, table_id: int) -> TableMetadata:
+        """One table's metadata."""
+        return self.tables[table_id]
+
+    def get_partition_version(self, table_id: int, partition_id: int) -> int:
+        """The version of one partition."""
+        return self.tables[table_id].partition_versions[partition_id]
+
+
+class CommitEffect(NamedTuple):
+    """What a commit leaves behind on one table."""
+
+    effect_class: int
+    data_manifests: int
+    delete_manifests: int
+    manifests_delta: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntentionRecord:
+    """What a txn wants installed, and what must still hold for that.
+
+    ``tables`` holds every table it read, the written ones first; ``partitions`` goes with it, one entry per
+    table: the partitions touched, the written ones first, and how many of them are written.
+    """
+
+    txn_id: int
+    base: CatalogSnapshot
+    tables: tuple[int, ...]
+    n_written: int
+    effects: tuple[CommitEffect, ...]
+    partitions: tuple[tuple[tuple[int, ...], int], ...] = ()
+    commutes: bool = False  # an append: a server may rebase it on its own
+    size_bytes: int = 100
+    metadata_bytes: int = 0  # what a server that writes the metadata object itself has to write
+
+    @property
+    def tables_written(self) -> dict[int, int]:
+        """New version by table."""
+        return {t: self.base.tables[t].version + 1 for t in self.tables[: self.n_written]}
+
+    @property
+    def tables_read(self) -> dict[int, int]:
+        """Expected version by table."""
+        return {t: self.base.tables[t].version for t in self.tables}
+
+
+class CommitResult(NamedTuple):
+    """What a txn may know after one attempt, whatever kind of catalog it talked to."""
+
+    success: bool
+    snapshot: CatalogSnapshot | None  # the state the server saw when it refused, if it tells
+    latency_ms: float
+    evaluated_us: int  # when the server decided; for measuring, not for deciding
+    rebased_us: int | None = None  # when a server that retries on its own last looked, if it did
+
+
+class AppendResult(NamedTuple):
+    """What an append catalog learns from storage: where its record landed, never whether it was applied."""
+
+    physical_success: bool
+    new_offset: int | None
+    latency_ms: float

@@ -1,0 +1,46 @@
+"""The ``endive`` command.
+
+Owns the list of commands. Refuses to own what any of them does; heavy imports belong to the commands, so
+that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from endive.cli import config, providers, run
+from endive.cli.console import EndiveGroup
+
+app = typer.Typer(
+    cls=EndiveGroup,
+    help="Simulate optimistic commits of Apache Iceberg tables on object storage.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(run.run)
+app.add_typer(config.app, name="config")
+app.command("providers")(providers.providers)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from endive.results import package_version
+
+        typer.echo(f"endive {package_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Simulate optimistic commits of Apache Iceberg tables on object storage."""
+
+
+if __name__ == "__main__":
+    app()

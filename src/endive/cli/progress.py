@@ -1,0 +1,53 @@
+"""A progress bar over simulated time, on a terminal and nowhere else.
+
+Owns the bar and its rates. Refuses to own the pace at which an engine reports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from endive.cli.console import stderr
+
+ReportProgress = Callable[[int, int], None]  # simulated_us, txns so far
+
+_REFRESH_S: Final = 0.1
+
+
+@contextlib.contextmanager
+def run_progress(duration_ms: float, console: Console | None = None) -> Iterator[ReportProgress | None]:
+    """A callable to report to while the block runs; None where nobody would see the bar."""
+    console = console or stderr()
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=duration_ms * 1000.0)
+        start_s = time.monotonic()
+        last_s = start_s
+
+        def report(simulated_us: int, txns: int) -> None:
+            nonlocal last_s
+            now_s = time.monotonic()
+            if now_s - last_s < _REFRESH_S:
+                return
+            last_s = now_s
+            text = progress_text(simulated_us / 1e6, duration_ms / 1e3, txns, now_s - start_s)
+            bar.update(task, completed=simulated_us, description=text)
+
+        yield report
+
+
+def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: float) -> str:
+    """What stands beside the bar."""
+    return (
+        f"{simulated_s:,.0f} of {duration_s:,.0f} simulated s, "
+        f"{txns / elapsed_s:,.0f} txns/s, {simulated_s / elapsed_s:,.0f} simulated s/s"
+    )

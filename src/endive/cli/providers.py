@@ -1,0 +1,136 @@
+"""``endive providers``: what the storage providers can do and how long they take, figure by figure.
+
+Owns the listing. Refuses to own the figures; profiles do, each with its source.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from endive.storage import Profile
+
+
+class Vintage(StrEnum):
+    """Which set of figures."""
+
+    MEASURED = "measured"
+    SEEDS = "seeds"
+
+
+def providers(
+    name: Annotated[
+        str | None, typer.Argument(help="A provider, or the path of a profile file; all if left out.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    vintage: Annotated[Vintage, typer.Option(help="Which set of figures.")] = Vintage.MEASURED,
+) -> None:
+    """List the storage providers, or show every figure of one and where it comes from."""
+    from endive.storage import list_profiles, load_profile
+
+    if name is not None:
+        profile = load_profile(name, vintage.value)
+        if as_json:
+            typer.echo(json.dumps(profile_dict(profile)))
+        else:
+            _print_one(profile)
+        return
+    profiles = [load_profile(each, vintage.value) for each in list_profiles(vintage.value)]
+    if as_json:
+        typer.echo(json.dumps({profile.name: profile_dict(profile) for profile in profiles}))
+    else:
+        _print_all(profiles)
+
+
+def profile_dict(profile: Profile) -> dict[str, Any]:
+    """A profile as a JSON object."""
+    from endive.storage import OBJECTS, OPERATIONS
+
+    columns = ("operation", "distribution", "p50_ms", "p95_ms", "p99_ms", "source")
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "description": profile.description,
+        "vintage": profile.vintage,
+        "capabilities": [OPERATIONS[op] for op in sorted(profile.capabilities)],
+        "figures": [dict(zip(columns, row, strict=True)) for row in profile.describe()],
+        "min_latency_ms": profile.min_latency_ms,
+        "leg_shares": {OPERATIONS[op]: part for op, part in sorted(profile.leg_shares.items())},
+        "writes_per_s_max": profile.writes_per_s_max,
+        "head_before_read": [OBJECTS[obj] for obj in sorted(profile.head_before_read)],
+        "prices": {
+            OPERATIONS[op]: {"usd_per_1000": price.usd_per_1000, "source": price.source, "date": price.date}
+            for op, price in sorted(profile.prices.items())
+        },
+        "notes": dict(profile.notes),
+    }
+
+
+def _print_all(profiles: list[Profile]) -> None:
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table, number
+    from endive.storage import APPEND, CAS, CATALOG, OPERATIONS, READ, TAIL_APPEND, WRITE
+
+    shown = (READ, WRITE, CAS, APPEND, TAIL_APPEND)
+    table = new_table("Storage providers: median latency in ms; - where the operation does not exist")
+    table.add_column("name")
+    table.add_column("title")
+    for op in shown:
+        table.add_column(OPERATIONS[op], justify="right")
+    for profile in profiles:
+        medians = [
+            profile.latency(CATALOG, op).quantile(0.5) if profile.supports(op) else None for op in shown
+        ]
+        table.add_row(profile.name, profile.title, *(number(median, 1) for median in medians))
+    stdout().print(table)
+
+
+def _print_one(profile: Profile) -> None:
+    from rich.markup import escape
+
+    from endive.cli.console import stdout
+    from endive.cli.tables import ms, new_table
+
+    console = stdout()
+    table = new_table(f"{profile.name}: {profile.title} ({profile.vintage}); latency in ms")
+    for column in ("operation", "P50", "P95", "P99", "distribution and source"):
+        table.add_column(column, justify="right" if column.startswith("P") else "left")
+    for operation, distribution, p50, p95, p99, source in profile.describe():
+        text = f"{escape(distribution)}\n[dim]{escape(source)}[/dim]"
+        table.add_row(escape(operation), ms(p50), ms(p95), ms(p99), text)
+    if profile.description:
+        console.print(profile.description, markup=False)
+    console.print(table)
+    for line in _other_figures(profile):
+        console.print(line, markup=False)
+
+
+def _other_figures(profile: Profile) -> list[str]:
+    """The figures of a profile that are no distribution, with their sources."""
+    from endive.storage import OBJECTS, OPERATIONS
+
+    lines = []
+    if profile.min_latency_ms:
+        lines.append(_noted(f"floor of every latency: {profile.min_latency_ms:g} ms", profile, "floor"))
+    if profile.leg_shares:
+        shares = ", ".join(f"{OPERATIONS[op]} {part:g}" for op, part in sorted(profile.leg_shares.items()))
+        lines.append(_noted(f"share before the server evaluates (else 0.5): {shares}", profile, "legs"))
+    if profile.writes_per_s_max:
+        limit = f"conditional writes to one object: at most {profile.writes_per_s_max:g} per second"
+        lines.append(_noted(limit, profile, "write_limit"))
+    if profile.head_before_read:
+        objects = ", ".join(OBJECTS[obj] for obj in sorted(profile.head_before_read))
+        lines.append(_noted(f"HEAD before reading: {objects}", profile, "head_before_read"))
+    for op, price in sorted(profile.prices.items()):
+        lines.append(
+            f"price of {OPERATIONS[op]}: {price.usd_per_1000:g} USD per 1,000 ({price.source}, {price.date})"
+        )
+    return lines
+
+
+def _noted(figure: str, profile: Profile, note: str) -> str:
+    return f"{figure} ({profile.notes[note]})" if note in profile.notes else figure

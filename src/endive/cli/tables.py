@@ -1,0 +1,194 @@
+"""A result as tables on a terminal.
+
+Owns layout and rounding. Refuses to compute: every figure comes from ``SimulationResult.to_json_dict``,
+except shares of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from endive.cli.console import stdout
+from endive.results import SimulationResult
+
+_NOTHING: Final = "-"
+_BAR_COLUMNS: Final = 24
+
+
+def print_result(result: SimulationResult, title: str) -> None:
+    """Everything a run measured, most important first."""
+    console = stdout()
+    for part in result_tables(result.to_json_dict(), title):
+        console.print(part)
+    _print_warnings(console, result.warnings)
+
+
+def result_tables(document: Mapping[str, Any], title: str) -> Iterable[RenderableType]:
+    """The tables, and the line that names the run."""
+    yield _summary(document, title)
+    if len(document["by_operation"]) > 1:
+        yield _groups("By operation", "operation", document["by_operation"])
+    if len(document["by_source"]) > 1:
+        yield _groups("By source", "source", document["by_source"])
+    if document["summary"]["txns"]["committed"]:
+        yield _phases(document["summary"]["phases_ms"])
+    if document["requests"]["total"]:
+        yield _requests(document["requests"])
+    yield Text(
+        f"seed {document['seed']}  engine {document['engine']}  "
+        f"config {document['config_hash'][:12]}  fingerprint {document['fingerprint']}",
+        style="dim",
+    )
+
+
+def new_table(title: str, *, show_header: bool = True) -> Table:
+    """An empty table in the house style."""
+    return Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD if show_header else box.SIMPLE,
+        show_header=show_header,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def _summary(document: Mapping[str, Any], title: str) -> Table:
+    summary = document["summary"]
+    window = document["window"]
+    txns = summary["txns"]
+    table = new_table(title, show_header=False)
+    table.add_column()
+    table.add_column()
+    table.add_row(
+        "window",
+        f"{window['start_ms'] / 1e3:,.0f} to {window['end_ms'] / 1e3:,.0f} s of "
+        f"{window['duration_ms'] / 1e3:,.0f} s simulated; txns submitted in it count",
+    )
+    table.add_row("offered", f"{rate(summary['offered_per_s'])} txns/s")
+    table.add_row(
+        "committed",
+        f"{rate(summary['committed_per_s'])} txns/s   "
+        f"({rate(summary['committed_in_window_per_s'])} /s ended inside the window)",
+    )
+    table.add_row("success rate", share(summary["success_rate"]))
+    table.add_row("commit latency", _latency(summary["commit_latency_ms"]))
+    table.add_row("total latency", _latency(summary["total_latency_ms"]))
+    table.add_row("retries, mean", number(summary["retries_mean"], 2))
+    table.add_row("txns", f"{txns['submitted']:,} submitted, {txns['committed']:,} committed")
+    table.add_row("  aborted", _counts(txns["aborted"]))
+    table.add_row("  in flight", _counts(txns["in_flight"]))
+    return table
+
+
+def _latency(latency: Mapping[str, float | None]) -> str:
+    return (
+        f"P50 {ms(latency['p50'])}   P95 {ms(latency['p95'])}   P99 {ms(latency['p99'])}   "
+        f"mean {ms(latency['mean'])} ms"
+    )
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+
+
+def _groups(title: str, heading: str, blocks: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = new_table(f"{title}; commit latency in ms")
+    table.add_column(heading)
+    for column in ("offered/s", "commits/s", "success", "retries", "P50", "P95", "P99"):
+        table.add_column(column, justify="right")
+    for name, block in blocks.items():
+        latency = block["commit_latency_ms"]
+        table.add_row(
+            escape(name),
+            rate(block["offered_per_s"]),
+            rate(block["committed_per_s"]),
+            share(block["success_rate"]),
+            number(block["retries_mean"], 2),
+            *(ms(latency[percentile]) for percentile in ("p50", "p95", "p99")),
+        )
+    return table
+
+
+def _phases(phases_ms: Mapping[str, float]) -> Table:
+    """Shares are of the commit; runtime is the txn's own work and stands below for comparison."""
+    table = new_table("Where commit latency goes, on average")
+    table.add_column("phase")
+    table.add_column("ms", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("")
+    commit_ms = sum(mean_ms for phase, mean_ms in phases_ms.items() if phase != "runtime")
+    for phase, mean_ms in phases_ms.items():
+        if phase == "runtime" or not mean_ms:
+            continue
+        part = mean_ms / commit_ms
+        bar = "█" * max(1, round(part * _BAR_COLUMNS))
+        table.add_row(phase.replace("_", " "), ms(mean_ms), share(part), Text(bar, style="cyan"))
+    table.add_row("runtime", ms(phases_ms["runtime"]), "", "")
+    return table
+
+
+def _requests(requests: Mapping[str, Any]) -> Table:
+    table = new_table("Requests")
+    table.add_column("object")
+    table.add_column("operation")
+    table.add_column("count", justify="right")
+    table.add_column("per commit", justify="right")
+    total, per_commit = requests["total"], requests["per_committed_txn"]
+
+    def of_commit(count: int) -> str:
+        return number(None if per_commit is None else per_commit * count / total, 2)
+
+    for name, by_operation in requests["counts"].items():
+        for operation, count in by_operation.items():
+            table.add_row(name.replace("_", " "), operation.replace("_", " "), f"{count:,}", of_commit(count))
+    table.add_section()
+    table.add_row("all", "", f"{total:,}", of_commit(total))
+    table.caption = f"{size(requests['bytes_read'])} read, {size(requests['bytes_written'])} written"
+    table.caption_justify = "left"
+    return table
+
+
+def _print_warnings(console: Console, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        console.print(Text.assemble(("warning: ", "bold yellow"), warning))
+
+
+def number(value: float | None, digits: int) -> str:
+    """A figure with thousands separated, or a dash if there is none."""
+    return _NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def rate(per_s: float | None) -> str:
+    """Three digits that matter, or all before the point."""
+    return number(
+        per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3
+    )
+
+
+def ms(value: float | None) -> str:
+    """Tenths of a millisecond below 100 ms, whole ones above."""
+    return number(value, 1 if value is not None and value < 100 else 0)
+
+
+def share(value: float | None) -> str:
+    """A part of one as a percentage."""
+    return _NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def size(n_bytes: int) -> str:
+    """Bytes in the largest decimal unit that leaves at least one before the point."""
+    value = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"

@@ -1,0 +1,32 @@
+"""Configuration: TOML in, frozen values out; nothing is built here.
+
+``load_simulation_config`` reads a file, ``parse_config`` a mapping. Both return a ``SimulationConfig`` in which
+every default is filled in, or raise a ``ConfigError`` that lists every problem.
+"""
+
+from endive.config.catalog import CatalogConfig
+from endive.config.commit import CommitConfig
+from endive.config.load import load_simulation_config, parse_config, read_toml
+from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.sections import ConflictConfig, TableConfig
+from endive.config.simulation_config import SimulationConfig
+from endive.config.storage import LatencyOverride, StorageConfig
+from endive.config.transaction import RetryBackoff, SourceConfig, TransactionConfig
+
+__all__ = [
+    "CatalogConfig",
+    "CommitConfig",
+    "ConflictConfig",
+    "LatencyOverride",
+    "RetryBackoff",
+    "SimulationConfig",
+    "SourceConfig",
+    "StorageConfig",
+    "TableConfig",
+    "TransactionConfig",
+    "apply_overrides",
+    "load_simulation_config",
+    "parse_config",
+    "parse_overrides",
+    "read_toml",
+]

@@ -1,0 +1,250 @@
+"""When a source submits txns: the tables ``arrivals`` of a source and ``transaction.inter_arrival``.
+
+Owns their keys and the translation of the second, older form into the first. Draws no arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from endive.config.distribution import Distribution, Fixed
+from endive.config.values import (
+    Milliseconds,
+    Number,
+    PositiveMilliseconds,
+    Sigma,
+    Table,
+    Text,
+    Whole,
+    refusal,
+    unknown_name,
+)
+
+CLIENTS_MAX = 1_000_000
+RATE_PER_S_MAX = 1_000_000.0
+
+PerSecond = Annotated[float, Number(0, RATE_PER_S_MAX, is_low_allowed=False)]
+
+
+def _think_tag(value: Any) -> str:
+    return "<table>" if isinstance(value, (dict, Table)) else "<number>"
+
+
+def _as_distribution(value: Any) -> Any:
+    return Fixed(ms=value) if isinstance(value, float) else value
+
+
+ThinkTime = Annotated[
+    Annotated[Milliseconds, Tag("<number>")] | Annotated[Distribution, Tag("<table>")],
+    Discriminator(_think_tag),
+    AfterValidator(_as_distribution),
+]
+
+
+class Poisson(Table):
+    """A Poisson process: exponential gaps."""
+
+    kind: Literal["poisson"] = "poisson"
+    per_s: PerSecond | None = Field(None, description="Rate, instead of mean_ms.")
+    mean_ms: PositiveMilliseconds = Field(
+        default_factory=lambda data: 1000.0 / (data.get("per_s") or 1.0), description="Mean gap."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_rate(self) -> Self:
+        given = {"mean_ms", "per_s"} & self.model_fields_set
+        if len(given) != 1:
+            found = "both are given" if given else "none is given"
+            raise refusal(f"needs exactly one of mean_ms, per_s; {found}.", shows_value=False)
+        return self
+
+
+class FixedGap(Table):
+    """The same gap every time."""
+
+    kind: Literal["fixed"] = "fixed"
+    ms: PositiveMilliseconds = Field(description="Gap.")
+
+
+class UniformGap(Table):
+    """Gaps equally likely between two ends."""
+
+    kind: Literal["uniform"] = "uniform"
+    low_ms: Milliseconds = Field(description="Shortest gap.")
+    high_ms: PositiveMilliseconds = Field(description="Longest gap.")
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.low_ms > self.high_ms:
+            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
+        return self
+
+
+class LognormalGap(Table):
+    """Lognormal gaps by their true mean."""
+
+    kind: Literal["lognormal"] = "lognormal"
+    mean_ms: PositiveMilliseconds = Field(description="Mean gap.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm of the gap.")
+
+
+class Closed(Table):
+    """A closed loop: each client submits, waits for the end, thinks, and submits again."""
+
+    kind: Literal["closed"] = "closed"
+    clients: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Clients.")
+    think_ms: ThinkTime = Field(
+        Fixed(ms=0.0),
+        description="Pause between the end of a txn and the next: a number or a distribution table.",
+        json_schema_extra={"default_text": "0.0"},
+    )
+
+
+class Periodic(Table):
+    """At fixed times, each moved by some jitter: a compaction every five minutes."""
+
+    kind: Literal["periodic"] = "periodic"
+    period_ms: PositiveMilliseconds = Field(description="Time from one submission to the next.")
+    offset_ms: Milliseconds = Field(0.0, description="Time of the first one.")
+    jitter_ms: Milliseconds = Field(0.0, description="Each one is up to this much later.")
+
+    @model_validator(mode="after")
+    def _keeps_its_order(self) -> Self:
+        if self.jitter_ms > self.period_ms:
+            raise refusal(f"must not exceed period_ms = {self.period_ms}.", key="jitter_ms")
+        return self
+
+
+class Trace(Table):
+    """Submissions at the times a file lists."""
+
+    kind: Literal["trace"] = "trace"
+    path: Text = Field(description="The file; a relative path starts at the folder of the configuration.")
+
+
+ArrivalsTable = Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Trace
+ARRIVAL_KINDS: dict[str, type[Table]] = {
+    "poisson": Poisson,
+    "fixed": FixedGap,
+    "uniform": UniformGap,
+    "lognormal": LognormalGap,
+    "closed": Closed,
+    "periodic": Periodic,
+    "trace": Trace,
+}
+
+
+def _kind_tag(value: Any) -> str:
+    name = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return f"<{name}>"
+
+
+def _refuse_unknown_kind(value: Any) -> Any:
+    known = tuple(ARRIVAL_KINDS)
+    if isinstance(value, Table):
+        return value
+    if not isinstance(value, dict):
+        raise refusal('must be a table such as {kind = "poisson", mean_ms = 100.0}.')
+    if "kind" not in value:
+        raise refusal(f"is missing. Choose one of: {', '.join(known)}.", key="kind", shows_value=False)
+    if value["kind"] == "exponential":
+        return {**value, "kind": "poisson"}
+    if value["kind"] not in known:
+        raise refusal(unknown_name(value["kind"], known), key="kind")
+    return value
+
+
+Arrivals = Annotated[
+    Annotated[Poisson, Tag("<poisson>")]
+    | Annotated[FixedGap, Tag("<fixed>")]
+    | Annotated[UniformGap, Tag("<uniform>")]
+    | Annotated[LognormalGap, Tag("<lognormal>")]
+    | Annotated[Closed, Tag("<closed>")]
+    | Annotated[Periodic, Tag("<periodic>")]
+    | Annotated[Trace, Tag("<trace>")],
+    Discriminator(_kind_tag),
+    BeforeValidator(_refuse_unknown_kind),
+]
+
+
+class ExponentialInterArrival(Table):
+    """``{distribution = "exponential", scale}``: a Poisson process with that mean gap."""
+
+    distribution: Literal["exponential"] = "exponential"
+    scale: PositiveMilliseconds = Field(1000.0, description="Mean gap in ms.")
+
+    def to_arrivals(self) -> ArrivalsTable:
+        """As the arrivals of a source."""
+        return Poisson(mean_ms=self.scale)
+
+
+class FixedInterArrival(Table):
+    """``{distribution = "fixed", ms}``."""
+
+    distribution: Literal["fixed"] = "fixed"
+    ms: PositiveMilliseconds = Field(description="Gap.")
+
+    def to_arrivals(self) -> ArrivalsTable:
+        """As the arrivals of a source."""
+        return FixedGap(ms=self.ms)
+
+
+class UniformInterArrival(Table):
+    """``{distribution = "uniform", low_ms, high_ms}``."""
+
+    distribution: Literal["uniform"] = "uniform"
+    low_ms: Milliseconds = Field(description="Shortest gap.")
+    high_ms: PositiveMilliseconds = Field(description="Longest gap.")
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.low_ms > self.high_ms:
+            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
+        return self
+
+    def to_arrivals(self) -> ArrivalsTable:
+        """As the arrivals of a source."""
+        return UniformGap(low_ms=self.low_ms, high_ms=self.high_ms)
+
+
+class LognormalInterArrival(Table):
+    """``{distribution = "lognormal", mean_ms, sigma}``."""
+
+    distribution: Literal["lognormal"] = "lognormal"
+    mean_ms: PositiveMilliseconds = Field(description="Mean gap.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm of the gap.")
+
+    def to_arrivals(self) -> ArrivalsTable:
+        """As the arrivals of a source."""
+        return LognormalGap(mean_ms=self.mean_ms, sigma=self.sigma)
+
+
+INTER_ARRIVALS = ("exponential", "fixed", "uniform", "lognormal")
+
+
+def _inter_arrival_tag(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"<{value.get('distribution', 'exponential')}>"
+    return f"<{getattr(value, 'distribution', None)}>"
+
+
+def _refuse_unknown_gap(value: Any) -> Any:
+    if isinstance(value, Table):
+        return value
+    if not isinstance(value, dict):
+        raise refusal('must be a table such as {distribution = "exponential", scale = 100.0}.')
+    if value.get("distribution", "exponential") not in INTER_ARRIVALS:
+        raise refusal(unknown_name(value["distribution"], INTER_ARRIVALS), key="distribution")
+    return value
+
+
+InterArrival = Annotated[
+    Annotated[ExponentialInterArrival, Tag("<exponential>")]
+    | Annotated[FixedInterArrival, Tag("<fixed>")]
+    | Annotated[UniformInterArrival, Tag("<uniform>")]
+    | Annotated[LognormalInterArrival, Tag("<lognormal>")],
+    Discriminator(_inter_arrival_tag),
+    BeforeValidator(_refuse_unknown_gap),
+]

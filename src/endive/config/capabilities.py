@@ -1,0 +1,51 @@
+"""Which operations a storage provider has, as far as a configuration must know it.
+
+Owns the capability table of the built-in providers and the reading of a user profile's ``capabilities``.
+Everything else in a profile is ``endive.storage``'s; nothing of it is imported here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+BUILT_IN: dict[str, frozenset[str]] = {
+    "s3": frozenset({"read", "write", "cas"}),
+    "s3x": frozenset({"read", "write", "cas", "append"}),
+    "azure": frozenset({"read", "write", "cas", "append"}),
+    "azurex": frozenset({"read", "write", "cas", "append"}),
+    "gcp": frozenset({"read", "write", "cas"}),
+    "instant": frozenset({"read", "write", "cas", "append", "tail_append"}),
+    "fifo": frozenset({"read", "tail_append"}),
+    "constant": frozenset({"read", "write", "cas", "append", "tail_append"}),
+}
+OPERATIONS = ("read", "write", "cas", "append", "tail_append")
+HAVE_NO_VINTAGES = ("constant", "fifo")
+
+
+def providers_with(*operations: str) -> list[str]:
+    """Built-in providers that have all of these operations."""
+    return [name for name, has in BUILT_IN.items() if has.issuperset(operations)]
+
+
+def is_profile_path(provider: str) -> bool:
+    """Whether ``storage.provider`` names a file of the user's instead of a built-in provider."""
+    return provider.endswith(".toml") or "/" in provider or "\\" in provider
+
+
+def profile_capabilities(path: str) -> frozenset[str] | str:
+    """The operations a user's profile claims, or what is wrong with the file, to follow ``<key> = <value>``."""
+    try:
+        profile = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "does not exist. Give the path of a profile (.toml) or the name of a built-in provider."
+    except OSError as error:
+        return f"cannot be read: {error.strerror}."
+    except UnicodeDecodeError:
+        return "is not UTF-8 text."
+    except tomllib.TOMLDecodeError as error:
+        return f"is not valid TOML: {error}."
+    claimed = profile.get("capabilities")
+    if not isinstance(claimed, list) or not claimed or not set(map(str, claimed)) <= set(OPERATIONS):
+        return f"must list its operations as capabilities = [...]; known are: {', '.join(OPERATIONS)}."
+    return frozenset(claimed)

@@ -1,0 +1,146 @@
+"""The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects.
+
+Owns the keys and the defaults that follow from ``catalog.type``. Whether the storage provider can carry
+that catalog is decided in ``endive.config.combinations``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from endive.config.distribution import Distribution, Fixed
+from endive.config.values import (
+    Bytes,
+    Count,
+    Flag,
+    Milliseconds,
+    OneOf,
+    PositiveBytes,
+    Table,
+    Whole,
+)
+
+TABLES_MAX = 100_000
+PARTITIONS_MAX = 1_000_000
+LOG_COMPACTION_MAX_ENTRIES = 10_000
+LOG_PHYSICAL_ATTEMPTS_MAX = 10
+
+
+class PartitionsConfig(Table):
+    """``[catalog.partitions]``."""
+
+    enabled: Flag = Field(False, description="Whether tables are partitioned.")
+    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(
+        1, description="Partitions of every table; only with partitions.enabled."
+    )
+
+
+class ServiceConfig(Table):
+    """``[catalog.service]``."""
+
+    workers: Annotated[int, Whole(0, 1_000_000)] = Field(
+        0, description="Requests the server handles at once, the rest queue; 0 = no limit."
+    )
+    time: Distribution | None = Field(
+        None,
+        description="Time a worker spends on one request, on top of catalog.latency.",
+        json_schema_extra={"default_text": "none"},
+    )
+    server_retries: Annotated[int, Whole(0, 1_000_000)] = Field(
+        0, description="Times the server itself tries a refused commit again."
+    )
+    flavour: Annotated[Literal["pointer", "rest"], OneOf()] = Field(
+        "pointer",
+        description="pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, Glue); "
+        "rest: the server checks before it writes the metadata.",
+    )
+
+
+def _scope(data: dict[str, Any]) -> str:
+    return "table" if data.get("type") in ("append", "service") else "catalog"
+
+
+def _groups(data: dict[str, Any]) -> int:
+    """Conflict groups the scope implies: one for the catalog, else one per table (a group scope gives its own)."""
+    return int(data.get("num_tables", 1)) if data.get("scope") in ("table", "partition") else 1
+
+
+def _latency(data: dict[str, Any]) -> Fixed:
+    latency_ms = data.get("latency_ms")
+    return Fixed(ms=1.0 if latency_ms is None else latency_ms)
+
+
+def _is_log(data: dict[str, Any]) -> bool:
+    return data.get("append_preset", "log") == "log"
+
+
+class CatalogConfig(Table):
+    """Where the current version of every table is kept, and how it is replaced."""
+
+    type: Annotated[Literal["cas", "append", "instant", "service"], OneOf()] = Field(
+        "cas",
+        description="One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
+        "a server with workers. `mode` is an alias.",
+    )
+    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(1, description="Tables in the catalog.")
+    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
+        default_factory=_scope,
+        description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or to "
+        "its partitions.",
+        json_schema_extra={"default_text": "catalog; table if type is append or service"},
+    )
+    num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(
+        default_factory=_groups,
+        description="Groups the tables are hashed into; needed with scope = 'group', and only there.",
+        json_schema_extra={"default_text": "none"},
+    )
+    latency_ms: Milliseconds | None = Field(
+        None,
+        description="Fixed latency of one request; only with type instant or service.",
+        json_schema_extra={"default_text": "1.0"},
+    )
+    latency: Distribution = Field(
+        default_factory=_latency,
+        description="Latency of one request as a distribution, instead of latency_ms.",
+        json_schema_extra={"default_text": "fixed at latency_ms"},
+    )
+    table_metadata_inlined: Flag = Field(
+        default_factory=lambda data: data.get("type") != "service",
+        description="Whether table metadata lives inside the catalog instead of in an object of its own.",
+        json_schema_extra={"default_text": "true; false if type is service"},
+    )
+    refusal_returns_snapshot: Flag = Field(
+        default_factory=lambda data: data.get("type") in ("instant", "append"),
+        description="Whether a refused commit carries the current state, which saves a read.",
+        json_schema_extra={"default_text": "true if type is instant or append, else false"},
+    )
+    partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
+    append_preset: Annotated[Literal["log", "seed004"], OneOf()] = Field(
+        "log",
+        description="Append catalog as the working implementation does it, or to the letter of seed 004.",
+    )
+    compaction_threshold: PositiveBytes = Field(
+        16_000_000, description="Bytes of log after which it is sealed; only with type append."
+    )
+    compaction_max_entries: Count = Field(
+        default_factory=lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
+        description="Entries after which the log is sealed, 0 = no limit; only with type append.",
+        json_schema_extra={"default_text": "10000; 0 with append_preset seed004"},
+    )
+    log_entry_size: PositiveBytes = Field(
+        100, description="Bytes of one intention record; only with type append."
+    )
+    physical_attempts_max: Count = Field(
+        default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
+        description="Appends tried at new offsets within one attempt, 0 = no limit; only with type append.",
+        json_schema_extra={"default_text": "10; 0 with append_preset seed004"},
+    )
+    service: ServiceConfig = Field(default_factory=lambda: ServiceConfig())
+    object_base_bytes: Bytes = Field(
+        1000, description="Bytes of an empty catalog object; only with type cas or append."
+    )
+    object_bytes_per_table: Bytes = Field(
+        200, description="Bytes each table adds to the catalog object; only with type cas or append."
+    )

@@ -1,0 +1,96 @@
+"""The ``[commit]`` section: a protocol is a preset of named choices, and each choice can be set on its own.
+
+Owns the names of the choices and the four presets. What a choice costs is ``endive.transaction``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from endive.config.values import NonNegative, OneOf, Table, Whole
+
+Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge"], OneOf()]
+
+CHOICES = (
+    "base",
+    "io",
+    "own_manifest",
+    "metadata",
+    "history",
+    "history_io",
+    "merging",
+    "real_conflict",
+    "after_success",
+    "head",
+)
+
+PRESETS: dict[str, dict[str, str]] = {
+    name: dict(zip(CHOICES, choices.split(), strict=True))
+    for name, choices in {
+        "iceberg": "refresh before_swap once each_attempt fixed_start serial bins abort reload profile",
+        "pyiceberg": "start before_swap each_attempt if_current fixed_start_on_retry serial off abort none never",
+        "spec": "start after_failure none per_conflict since_last_attempt batched n_behind abort none never",
+        "merge": "start after_failure none per_false_conflict every_kind batched off merge none never",
+    }.items()
+}
+
+
+def _preset(choice: str) -> Callable[[dict[str, Any]], str]:
+    return lambda data: PRESETS[data.get("protocol", "iceberg")][choice]
+
+
+def _choice(name: str, description: str) -> Any:
+    by_protocol = ", ".join(f"{protocol}: {choices[name]}" for protocol, choices in PRESETS.items())
+    return Field(
+        default_factory=_preset(name),
+        description=description,
+        json_schema_extra={"default_text": f"by protocol ({by_protocol})"},
+    )
+
+
+class CommitConfig(Table):
+    """How a txn turns its work into a new version."""
+
+    protocol: Protocol = Field(
+        "iceberg",
+        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, seed 002, or seeds 000/001.",
+    )
+    base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
+        "base", "What the first attempt builds on: the newest version, or the one the txn started from."
+    )
+    io: Annotated[Literal["before_swap", "after_failure"], OneOf()] = _choice(
+        "io", "When the expensive I/O happens: before the swap on every attempt, or after a failed swap."
+    )
+    own_manifest: Annotated[Literal["once", "each_attempt", "none"], OneOf()] = _choice(
+        "own_manifest", "When the txn writes the manifest of its own new files."
+    )
+    metadata: Annotated[
+        Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()
+    ] = _choice("metadata", "When the table metadata object is read and written.")
+    history: Annotated[
+        Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"], OneOf()
+    ] = _choice("history", "Which manifest lists of intermediate snapshots are read to validate.")
+    history_io: Annotated[Literal["serial", "batched"], OneOf()] = _choice(
+        "history_io", "Whether those lists are read one after another or storage.max_parallel at a time."
+    )
+    merging: Annotated[Literal["bins", "off", "n_behind"], OneOf()] = _choice(
+        "merging", "Manifest merging: whole bins of enough manifests, never, or in proportion to n_behind."
+    )
+    min_count_to_merge: Annotated[int, Whole(2)] = Field(
+        100, description="Smallest bin of manifests that is merged; only with merging = 'bins'."
+    )
+    manifests_per_concurrent_commit: NonNegative = Field(
+        1.5, description="Manifests read and written per snapshot behind; only with merging = 'n_behind'."
+    )
+    real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(
+        "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."
+    )
+    after_success: Annotated[Literal["reload", "none"], OneOf()] = _choice(
+        "after_success", "Whether the client reads the new table state back after it committed."
+    )
+    head: Annotated[Literal["profile", "never"], OneOf()] = _choice(
+        "head", "HEAD requests before reads: as the storage profile says, or never."
+    )

@@ -1,0 +1,296 @@
+"""Distribution tables as written: ``{distribution = "lognormal", median_ms = 27.0, sigma = 0.62}``.
+
+Owns which keys each family takes and which values make sense. Samples nothing and computes no quantile:
+``to_table()`` gives the mapping that ``endive.distributions.from_table`` turns into an object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BeforeValidator,
+    GetCoreSchemaHandler,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    model_validator,
+)
+
+from pydantic_core import core_schema
+
+from endive.config.values import (
+    DURATION_MS_MAX,
+    Number,
+    AnyNumber,
+    Milliseconds,
+    NonNegative,
+    Positive,
+    PositiveMilliseconds,
+    Sigma,
+    Table,
+    refusal,
+    unknown_name,
+)
+
+QUANTILE_P = Number(0, 1)
+QUANTILE_MS = Number(0, DURATION_MS_MAX, unit="milliseconds")
+SEED_NORMAL_FLOOR_MS = 1.0  # seed 001: latencies are normal distributions truncated at 1 ms
+TRUNCATION_STDDEVS_MAX = 8.0  # beyond this the mass above the truncation is below one in 10^15
+
+
+class Spec(Table):
+    """A distribution that has been described but not built."""
+
+    def to_table(self) -> dict[str, Any]:
+        """The full table ``endive.distributions.from_table`` reads; absent keys were not given."""
+        found = ((key, getattr(self, key)) for key in self.ordered_fields())
+        return {key: value for key, value in found if value is not None}
+
+
+class Family(Spec):
+    """Keys that every family takes."""
+
+    min_latency_ms: Milliseconds | None = Field(
+        None, description="Floor applied after sampling; the distribution's mean and quantiles include it."
+    )
+
+
+class Fixed(Family):
+    """Always the same."""
+
+    distribution: Literal["fixed"] = "fixed"
+    ms: Milliseconds = Field(description="The value, every time.")
+
+
+class Lognormal(Family):
+    """Lognormal by mu, by median or by mean: three different parameters, exactly one of which is given."""
+
+    distribution: Literal["lognormal"] = "lognormal"
+    mu: AnyNumber | None = Field(None, description="Mean of the logarithm of the value in ms.")
+    median_ms: PositiveMilliseconds | None = Field(None, description="Median (before shift_ms is added).")
+    mean_ms: PositiveMilliseconds | None = Field(None, description="True mean, shift_ms included.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm; 0 makes it constant.")
+    shift_ms: Milliseconds | None = Field(None, description="Added to every value.")
+    latency_per_mib_ms: NonNegative | None = Field(
+        None, description="Growth of the median per MiB; needs median_ms."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_location(self) -> Self:
+        given = [key for key in ("mu", "median_ms", "mean_ms") if getattr(self, key) is not None]
+        if len(given) != 1:
+            found = f"given: {', '.join(given)}" if given else "none is given"
+            raise refusal(f"needs exactly one of mu, median_ms, mean_ms; {found}.", shows_value=False)
+        if self.mean_ms is not None and self.shift_ms is not None and self.mean_ms <= self.shift_ms:
+            raise refusal(
+                f"must be greater than shift_ms = {self.shift_ms}, which it includes.", key="mean_ms"
+            )
+        if self.latency_per_mib_ms is not None and self.median_ms is None:
+            raise refusal("needs median_ms, which it makes grow.", key="latency_per_mib_ms")
+        return self
+
+
+class SizeBased(Family):
+    """Base plus a rate per MiB, with lognormal noise around that value."""
+
+    distribution: Literal["size_based"] = "size_based"
+    base_latency_ms: PositiveMilliseconds = Field(description="Latency of an empty object.")
+    latency_per_mib_ms: NonNegative = Field(description="Added per MiB of the object.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm of the noise; 0 means none.")
+
+
+class TruncatedNormal(Family):
+    """Normal with the mass below ``min_ms`` removed."""
+
+    distribution: Literal["truncated_normal"] = "truncated_normal"
+    mean_ms: Milliseconds = Field(description="Mean before truncation.")
+    stddev_ms: Milliseconds = Field(description="Standard deviation before truncation.")
+    min_ms: Milliseconds = Field(0.0, description="No value lies below this.")
+
+    @model_validator(mode="after")
+    def _has_mass_left(self) -> Self:
+        refuse_empty_truncation(self.mean_ms, self.stddev_ms, self.min_ms, "mean_ms")
+        return self
+
+
+class Exponential(Family):
+    """Exponential."""
+
+    distribution: Literal["exponential"] = "exponential"
+    mean_ms: PositiveMilliseconds = Field(description="Mean.")
+
+
+class Uniform(Family):
+    """Equally likely between two ends."""
+
+    distribution: Literal["uniform"] = "uniform"
+    low_ms: Milliseconds = Field(description="Lower end.")
+    high_ms: Milliseconds = Field(description="Upper end.")
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.low_ms > self.high_ms:
+            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
+        return self
+
+
+class Gamma(Family):
+    """Gamma by its mean and shape."""
+
+    distribution: Literal["gamma"] = "gamma"
+    mean_ms: PositiveMilliseconds = Field(description="Mean.")
+    shape: Positive = Field(description="Shape; 1 is the exponential distribution.")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """A list of pairs ``[p, ms]``, p strictly rising, ms never falling."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return "a list of at least two pairs [p, ms], p rising from 0 to at most 1 and ms never falling"
+
+    def check(self, value: object) -> tuple[tuple[float, float], ...]:
+        """The pairs, or a refusal that says what is allowed."""
+        if not isinstance(value, (list, tuple)) or len(value) < 2:
+            raise refusal(f"must be {self.describe()}.")
+        pairs: list[tuple[float, float]] = []
+        for pair in value:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise refusal(f"must be {self.describe()}.")
+            p, ms = QUANTILE_P.check(pair[0]), QUANTILE_MS.check(pair[1])
+            if pairs and (p <= pairs[-1][0] or ms < pairs[-1][1]):
+                raise refusal(f"must rise, but [{p}, {ms}] follows [{pairs[-1][0]}, {pairs[-1][1]}].")
+            pairs.append((p, ms))
+        return tuple(pairs)
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+class Empirical(Family):
+    """Through the quantiles a user measured, straight lines between them."""
+
+    distribution: Literal["empirical"] = "empirical"
+    quantiles: Annotated[tuple[tuple[float, float], ...], Quantiles()] = Field(
+        description="What was measured, as [[0.5, 12.0], [0.99, 80.0]]."
+    )
+
+
+SIMPLE_FAMILIES: dict[str, type[Family]] = {
+    "fixed": Fixed,
+    "lognormal": Lognormal,
+    "size_based": SizeBased,
+    "truncated_normal": TruncatedNormal,
+    "exponential": Exponential,
+    "uniform": Uniform,
+    "gamma": Gamma,
+    "empirical": Empirical,
+}
+FAMILY_NAMES = (*SIMPLE_FAMILIES, "mixture")
+EXAMPLE = '{distribution = "fixed", ms = 50.0}'
+
+
+def refuse_empty_truncation(mean_ms: float, stddev_ms: float, min_ms: float, key: str) -> None:
+    """A normal whose mass lies wholly below the truncation has no values."""
+    if mean_ms + TRUNCATION_STDDEVS_MAX * stddev_ms < min_ms:
+        raise refusal(f"leaves nothing above the truncation at {min_ms} ms. Raise it.", key=key)
+
+
+def family_tag(value: Any) -> str | None:
+    """Which family a table names: the tag of the union member that validates it."""
+    name = value.get("distribution") if isinstance(value, dict) else getattr(value, "distribution", None)
+    return f"<{name}>" if name else None
+
+
+def refuse_unknown_family(known: tuple[str, ...], example: str) -> Any:
+    """A validator that speaks before the union does, whose own words would name no key."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, Table):
+            return value
+        if not isinstance(value, dict):
+            raise refusal(f"must be a table such as {example}.")
+        if "distribution" not in value:
+            raise refusal(
+                f"is missing. Choose one of: {', '.join(known)}.", key="distribution", shows_value=False
+            )
+        if value["distribution"] not in known:
+            raise refusal(unknown_name(value["distribution"], known), key="distribution")
+        return value
+
+    return BeforeValidator(check)
+
+
+SimpleDistribution = Annotated[
+    Annotated[Fixed, Tag("<fixed>")]
+    | Annotated[Lognormal, Tag("<lognormal>")]
+    | Annotated[SizeBased, Tag("<size_based>")]
+    | Annotated[TruncatedNormal, Tag("<truncated_normal>")]
+    | Annotated[Exponential, Tag("<exponential>")]
+    | Annotated[Uniform, Tag("<uniform>")]
+    | Annotated[Gamma, Tag("<gamma>")]
+    | Annotated[Empirical, Tag("<empirical>")],
+    Discriminator(family_tag),
+    refuse_unknown_family(tuple(SIMPLE_FAMILIES), EXAMPLE),
+]
+
+
+class Component(Table):
+    """One component of a mixture: ``{weight = 0.9, distribution = "fixed", ms = 5.0}``."""
+
+    weight: Positive
+    drawn: SimpleDistribution = Field(alias="<component>")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "<component>" in value:
+            return value
+        rest = {key: item for key, item in value.items() if key != "weight"}
+        weight = {"weight": value["weight"]} if "weight" in value else {}
+        return {**weight, "<component>": rest}
+
+
+class Mixture(Family):
+    """One of several distributions, chosen by weight at every draw."""
+
+    distribution: Literal["mixture"] = "mixture"
+    components: tuple[Component, ...] = Field(
+        strict=False, description="Distribution tables, each with a weight; a mixture holds no mixtures."
+    )
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Self:
+        if not self.components:
+            raise refusal("must hold at least one component.", key="components")
+        return self
+
+    def to_table(self) -> dict[str, Any]:
+        """Components as they are written: the weight beside the distribution's own keys."""
+        components = [{"weight": item.weight, **item.drawn.to_table()} for item in self.components]
+        floor = {} if self.min_latency_ms is None else {"min_latency_ms": self.min_latency_ms}
+        return {"distribution": "mixture", "components": components, **floor}
+
+
+def _distribution_tag(value: Any) -> str:
+    return "<mixture>" if family_tag(value) == "<mixture>" else "<simple>"
+
+
+Distribution = Annotated[
+    Annotated[SimpleDistribution, Tag("<simple>")] | Annotated[Mixture, Tag("<mixture>")],
+    Discriminator(_distribution_tag),
+    refuse_unknown_family(FAMILY_NAMES, EXAMPLE),
+]
+
+_DISTRIBUTION: TypeAdapter[Spec] = TypeAdapter(Distribution)
+
+
+def spelt_out(spec: Spec) -> Spec:
+    """A short form as the distribution it stands for, so that equal meanings are equal values."""
+    return spec if isinstance(spec, Family) else _DISTRIBUTION.validate_python(spec.to_table())

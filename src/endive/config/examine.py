@@ -1,0 +1,143 @@
+"""Every problem of a configuration at once, or the configuration resolved.
+
+Owns the order of the checks. A key with a problem of its own is taken out before the checks across sections
+run, and what they find that rests on it is not told: it might not be true once the key is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from endive.config.combinations import combination_problems
+from endive.config.given import unread_problems
+from endive.config.keys import SECTIONS, SOURCE, nearest_key
+from endive.config.overrides import plain_copy
+from endive.config.problems import Path, Problem, dotted, problems_of, shown, value_at
+from endive.config.resolve import WrittenConfig, resolve
+from endive.config.simulation_config import SimulationConfig
+from endive.config.transaction import SourceConfig
+from endive.config.values import nearest
+
+
+def examine(mapping: Mapping[str, Any], folder: FilePath | None) -> tuple[SimulationConfig | None, list[str]]:
+    """The resolved configuration, or every problem of the mapping in the order of the sections."""
+    if not isinstance(mapping, Mapping):
+        return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
+    document: dict[str, Any] = plain_copy(mapping)
+    problems = _translate_aliases(document)
+    written, refused = _read_sections(document)
+    problems += refused
+    if problems:
+        pruned = _without(document, problems)
+        written = _read_sections(pruned)[0]
+    else:
+        pruned = document
+    config = resolve(written, folder) if written else None
+    if config:
+        at_fault = {_place(problem.path) for problem in problems}
+        across = combination_problems(config, pruned) + unread_problems(config, pruned)
+        problems += [problem for problem in across if not _rests_on(problem, at_fault)]
+    texts = list(dict.fromkeys(problem.text for problem in problems))
+    return (None if texts else config), texts
+
+
+def _translate_aliases(document: dict[str, Any]) -> list[Problem]:
+    """Older names become the present ones, in place; a pair that disagrees is a problem."""
+    problems = _translate(document, ("catalog", "mode"), ("catalog", "type"))
+    sources = document.get(SOURCE)
+    places: list[Path] = [("transaction",)]
+    places += [(SOURCE, index) for index in range(len(sources))] if isinstance(sources, list) else []
+    for place in places:
+        problems += _translate(document, (*place, "ntable", "zipf"), (*place, "tables", "count_zipf"))
+        if value_at(document, (*place, "ntable")) == {}:
+            del value_at(document, place)["ntable"]
+    return problems
+
+
+def _translate(document: dict[str, Any], alias: Path, name: Path) -> list[Problem]:
+    holder = value_at(document, alias[:-1])
+    if not isinstance(holder, dict) or alias[-1] not in holder:
+        return []
+    old, new = holder[alias[-1]], value_at(document, name)
+    if new is not None and new != old:
+        text = (
+            f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
+        )
+        del holder[alias[-1]]
+        return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
+    target = document
+    for part in name[:-1]:
+        target = target.setdefault(part, {}) if isinstance(target, dict) else target[part]
+    if isinstance(target, dict):
+        target[str(name[-1])] = holder.pop(alias[-1])
+    return []
+
+
+def _read_sections(document: dict[str, Any]) -> tuple[WrittenConfig | None, list[Problem]]:
+    problems = _unknown_sections(document)
+    sections: dict[str, Any] = {}
+    for name, table in SECTIONS.items():
+        try:
+            sections[name] = table.model_validate(document.get(name, {}))
+        except ValidationError as error:
+            problems += problems_of(error, table, (name,), document)
+    sources, refused = _read_sources(document)
+    problems += refused
+    return (None if problems else WrittenConfig(**sections, sources=sources)), problems
+
+
+def _unknown_sections(document: dict[str, Any]) -> list[Problem]:
+    known = (*SECTIONS, SOURCE)
+    problems: list[Problem] = []
+    for name, value in document.items():
+        if name in known:
+            continue
+        guess = nearest(str(name), known)
+        if not isinstance(value, (dict, list)):
+            guess = nearest_key(str(name)) or guess
+        hint = f"Did you mean '{guess}'?" if guess else f"Sections are: {', '.join(known)}."
+        problems.append(Problem(f"{name} is not known. {hint}", (name,)))
+    return problems
+
+
+def _read_sources(document: dict[str, Any]) -> tuple[tuple[SourceConfig, ...], list[Problem]]:
+    written = document.get(SOURCE, [])
+    if not isinstance(written, list):
+        example = "[[source]], with two brackets, one for each stream of txns"
+        return (), [Problem(f"source = {shown(written)} must be written {example}.", (SOURCE,))]
+    sources: list[SourceConfig] = []
+    problems: list[Problem] = []
+    for index, table in enumerate(written):
+        try:
+            sources.append(SourceConfig.model_validate(table))
+        except ValidationError as error:
+            problems += problems_of(error, SourceConfig, (SOURCE, index), document)
+    return tuple(sources), problems
+
+
+def _without(document: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The document without the keys at fault; a table that misses a key goes as a whole."""
+    pruned: dict[str, Any] = plain_copy(document)
+    for problem in problems:
+        holder = value_at(pruned, problem.path[:-1])
+        if isinstance(holder, dict) and problem.path[-1] in holder:
+            del holder[problem.path[-1]]
+        elif len(problem.path) > 2 and isinstance(value_at(pruned, problem.path[:-2]), dict):
+            value_at(pruned, problem.path[:-2]).pop(problem.path[-2], None)
+    return pruned
+
+
+def _place(path: Path) -> str:
+    return ".".join(str(part) for part in path)
+
+
+def _rests_on(problem: Problem, at_fault: set[str]) -> bool:
+    for key in (_place(problem.path), *problem.about):
+        for fault in at_fault:
+            if f"{key}.".startswith(f"{fault}.") or f"{fault}.".startswith(f"{key}."):
+                return True
+    return False

@@ -1,0 +1,166 @@
+"""The names of all keys, read off the models: which table holds what, and what a misspelt name meant.
+
+Owns the walk over the models; the names themselves are declared by the models alone.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import Tag
+from pydantic.fields import FieldInfo
+
+from endive.config.catalog import CatalogConfig
+from endive.config.commit import CommitConfig
+from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.storage import StorageConfig
+from endive.config.transaction import SourceConfig, TransactionSection
+from endive.config.values import Table
+
+SECTIONS: dict[str, type[Table]] = {
+    "simulation": SimulationSection,
+    "experiment": ExperimentSection,
+    "storage": StorageConfig,
+    "catalog": CatalogConfig,
+    "table": TableConfig,
+    "commit": CommitConfig,
+    "transaction": TransactionSection,
+    "conflict": ConflictConfig,
+}
+SOURCE = "source"
+ANY_SOURCE = "source.*"
+ALIASES = {
+    "catalog.mode": "catalog.type",
+    "transaction.ntable.zipf": "transaction.tables.count_zipf",
+    "source.*.ntable.zipf": "source.*.tables.count_zipf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One table a key may hold, and the tags that choose it among the others."""
+
+    tags: tuple[str, ...]
+    table: type[Table]
+
+
+def alternatives(annotation: Any, tags: tuple[str, ...] = ()) -> list[Alternative]:
+    """Every table an annotation allows."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        return [Alternative(tags, annotation)]
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        own = tuple(str(item.tag) for item in arguments[1:] if isinstance(item, Tag))
+        return alternatives(arguments[0], tags + own)
+    if get_origin(annotation) in (Union, types.UnionType, tuple):
+        return [found for argument in arguments for found in alternatives(argument, tags)]
+    return []
+
+
+def key_of(name: str, field: FieldInfo) -> str:
+    """The name a field has in a file; parts that no file spells out stand in angle brackets."""
+    return field.alias or name
+
+
+def keys_of(table: type[Table]) -> list[str]:
+    """The keys a table takes, in the order of the reference."""
+    return [name for name, field in table.ordered_fields().items() if not key_of(name, field).startswith("<")]
+
+
+def table_at(table: type[Table], place: tuple[str | int, ...]) -> Alternative | None:
+    """The table at a place of a validation error, tags included, below ``table``."""
+    current = [Alternative((), table)]
+    for part in place:
+        if isinstance(part, int):
+            continue
+        chosen = [found for found in current if part in found.tags]
+        if part.startswith("<") and chosen:
+            current = chosen
+            continue
+        fields = (
+            field
+            for found in current
+            for name, field in found.table.model_fields.items()
+            if key_of(name, field) == part
+        )
+        field = next(fields, None)
+        if field is None:
+            return None
+        current = alternatives(field.annotation)
+    return current[0] if current else None
+
+
+def field_at(table: type[Table], place: tuple[str | int, ...]) -> FieldInfo | None:
+    """The declaration of the key at a place of a validation error, below ``table``."""
+    holder = table_at(table, place[:-1])
+    return holder.table.model_fields.get(str(place[-1])) if holder else None
+
+
+def extra_text(field: FieldInfo, name: str) -> str | None:
+    """What a declaration says beside its type and description: an example, a default in words."""
+    extra = field.json_schema_extra
+    return str(extra[name]) if isinstance(extra, dict) and name in extra else None
+
+
+def allowed_text(field: FieldInfo) -> str:
+    """What a key may hold, in words."""
+    example = extra_text(field, "example")
+    allowed = _allowed(field.annotation, tuple(field.metadata))
+    return f"{allowed} such as {example}" if example else allowed
+
+
+def _allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
+    for item in metadata:
+        if hasattr(item, "describe"):
+            return str(item.describe())
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return f"one of: {', '.join(arguments)}"
+    if get_origin(annotation) is Annotated:
+        return _allowed(arguments[0], tuple(arguments[1:]))
+    if get_origin(annotation) is tuple:
+        return "a list"
+    if alternatives(annotation):
+        return "a table"
+    inner = [_allowed(item) for item in arguments if item is not type(None)]
+    return inner[0] if inner else "a value"
+
+
+def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
+    for name, field in table.model_fields.items():
+        key = key_of(name, field)
+        path = prefix if key.startswith("<") else f"{prefix}.{key}"
+        if path != prefix:
+            yield path
+        if get_origin(field.annotation) is tuple:
+            continue
+        for found in alternatives(field.annotation):
+            yield from _walk(path, found.table)
+
+
+@lru_cache(maxsize=1)
+def known_keys() -> tuple[str, ...]:
+    """Every dotted key a configuration may hold; ``source.*`` stands for a source by its name or number."""
+    found: dict[str, None] = {}
+    for name, table in SECTIONS.items():
+        found.update(dict.fromkeys(_walk(name, table)))
+    found.update(dict.fromkeys(_walk(ANY_SOURCE, SourceConfig)))
+    found.update(dict.fromkeys(ALIASES))
+    return tuple(found)
+
+
+def nearest_key(name: str) -> str | None:
+    """The known key that ``name`` probably meant: close in spelling, or right but in another table."""
+    parts = name.split(".")
+    pattern = ".".join([SOURCE, "*", *parts[2:]]) if parts[0] == SOURCE and len(parts) > 2 else name
+    keys = known_keys()
+    same_leaf = [key for key in keys if key.rpartition(".")[2] == parts[-1]]
+    close = get_close_matches(pattern, same_leaf or keys, n=1, cutoff=0.0 if same_leaf else 0.75)
+    if not close:
+        return None
+    return close[0].replace(ANY_SOURCE, ".".join(parts[:2])) if pattern != name else close[0]

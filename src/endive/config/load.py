@@ -1,0 +1,52 @@
+"""From a TOML file or a mapping to a resolved configuration, or to every problem of it at once.
+
+Owns the order of the steps. Each step is elsewhere: overrides, the sections' own checks, resolution, the checks
+across sections. Builds no part of a simulation.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from endive.config.examine import examine
+from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.simulation_config import SimulationConfig
+from endive.errors import ConfigError
+
+
+def load_simulation_config(path: str | Path, overrides: Sequence[str] = ()) -> SimulationConfig:
+    """The configuration in a TOML file, with ``key=value`` overrides applied on top."""
+    mapping = apply_overrides(read_toml(path), parse_overrides(overrides))
+    return parse_config(mapping, source=str(path))
+
+
+def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> SimulationConfig:
+    """The configuration a mapping describes.
+
+    ``source`` is the file it came from, if any: relative paths of profiles and traces start at its folder,
+    else at the current one. Raises ConfigError with every problem found.
+    """
+    folder = None if source.startswith("<") else Path(source).parent
+    config, problems = examine(mapping, folder)
+    if problems or config is None:
+        raise ConfigError(problems)
+    return config
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The document in a TOML file; a file that cannot be read is a ConfigError of one line."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"'{path}' does not exist. Give the path of a TOML file.") from None
+    except IsADirectoryError:
+        raise ConfigError(f"'{path}' is a folder. Give the path of a TOML file.") from None
+    except OSError as error:
+        raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"'{path}' is not UTF-8 text (byte {error.start}).") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"'{path}' is not valid TOML: {error}.") from None

@@ -1,0 +1,55 @@
+"""A resolved configuration as plain values: what is hashed, printed and loaded again.
+
+Owns the normal form: every key that is read, with its value; no key that nothing reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from endive.config.distribution import Spec
+from endive.config.storage import ConditionalLatency
+from endive.config.transaction import KINDS
+from endive.config.unread import unread_keys, unread_source_keys
+from endive.config.values import Table
+
+if TYPE_CHECKING:
+    from endive.config.simulation_config import SimulationConfig
+
+SECTIONS = ("simulation", "experiment", "storage", "catalog", "table", "commit", "transaction", "conflict")
+
+
+def plain_config(config: SimulationConfig) -> dict[str, Any]:
+    """Sections by name, then ``source`` as a list, as a file would hold them."""
+    unread = unread_keys(config)
+    document: dict[str, Any] = {}
+    for name in SECTIONS:
+        section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
+        if section:
+            document[name] = section
+    if "latency_ms" in document["catalog"]:
+        del document["catalog"]["latency"]
+    document["source"] = [
+        _plain_table(source, "", unread_source_keys(source, config).keys()) for source in config.sources
+    ]
+    for source in document["source"]:
+        weights = source["operation_types"]
+        source["operation_types"] = {kind: weights[kind] for kind in KINDS if weights[kind]}
+    return document
+
+
+def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key in table.ordered_fields():
+        value = getattr(table, key)
+        if value is None or f"{prefix}{key}" in unread:
+            continue
+        if isinstance(value, (Spec, ConditionalLatency)):
+            found[key] = value.to_table()
+        elif isinstance(value, Table):
+            inner = _plain_table(value, f"{prefix}{key}.", unread)
+            if inner:
+                found[key] = inner
+        else:
+            found[key] = value
+    return found

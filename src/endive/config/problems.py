@@ -1,0 +1,129 @@
+"""Problems as sentences: the key, its value, what is allowed, what was probably meant.
+
+Owns the wording of what the models refuse. The words for a single value come from the model that refused it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
+from endive.config.toml_text import key_text
+from endive.config.values import Table, nearest
+
+Path = tuple[str | int, ...]
+
+SHOWN_CHARACTERS_MAX = 60
+CHOOSERS = ("kind", "distribution")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One line for the user, the key at fault, and the keys it rests on.
+
+    A problem that rests on a key with a problem of its own is not worth telling.
+    """
+
+    text: str
+    path: Path
+    about: tuple[str, ...] = ()
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it: TOML, but with single quotes and not too long."""
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, Mapping):
+        text = "{" + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + "}"
+    elif isinstance(value, (list, tuple)):
+        text = "[" + ", ".join(shown(item) for item in value) + "]"
+    else:
+        text = repr(value) if isinstance(value, (str, int, float)) or value is None else str(value)
+    return text if len(text) <= SHOWN_CHARACTERS_MAX else text[: SHOWN_CHARACTERS_MAX - 3] + "..."
+
+
+def dotted(path: Path, document: Mapping[str, Any]) -> str:
+    """A path as the user would write it after ``--set``: sources by name where they have one of their own."""
+    if len(path) > 1 and path[0] == "source" and isinstance(path[1], int):
+        path = ("source", source_label(document, path[1]), *path[2:])
+    return ".".join(key_text(str(part)) for part in path)
+
+
+def source_label(document: Mapping[str, Any], index: int) -> str:
+    """A source's name, or its number if the name is missing or not its own."""
+    names = [item.get("name") if isinstance(item, Mapping) else None for item in document["source"]]
+    name = names[index]
+    return name if isinstance(name, str) and name.strip() and names.count(name) == 1 else str(index)
+
+
+def value_at(document: Any, path: Sequence[str | int]) -> Any:
+    """The value at a path of the document, or None."""
+    for part in path:
+        try:
+            document = document[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return document
+
+
+def problems_of(
+    error: ValidationError, table: type[Table], prefix: Path, document: Mapping[str, Any]
+) -> list[Problem]:
+    """What a model refused, one problem per key."""
+    found: list[Problem] = []
+    for details in error.errors(include_url=False):
+        if details["type"] != "default_factory_not_called":  # the key it waited for has a problem of its own
+            found.append(_problem(details, table, prefix, document))
+    return found
+
+
+def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> Problem:
+    place: Path = details["loc"]
+    path = prefix + tuple(part for part in place if not str(part).startswith("<"))
+    key = dotted(path, document)
+    value = details["input"]
+    match details["type"]:
+        case "endive":
+            context = details["ctx"]
+            if context["key"]:
+                path = (*path, context["key"])
+                key, value = dotted(path, document), value_at(document, path)
+            head = f"{key} = {shown(value)}" if context["shows_value"] else key
+            return Problem(f"{head} {context['text']}", path)
+        case "extra_forbidden":
+            holder = table_at(table, place[:-1])
+            assert holder is not None, f"no table holds {key}"
+            return Problem(_unknown_key(key, str(path[-1]), value, holder), path)
+        case "missing":
+            field = field_at(table, place)
+            assert field is not None, f"no table declares {key}"
+            return Problem(f"{key} is missing. Give {allowed_text(field)}.", path)
+        case "model_type" | "model_attributes_type" | "dict_type":
+            holder = table_at(table, place)
+            keys = f" with keys: {', '.join(keys_of(holder.table))}" if holder else ""
+            return Problem(f"{key} = {shown(value)} must be a table{keys}.", path)
+        case "tuple_type":
+            return Problem(f"{key} = {shown(value)} must be a list.", path)
+        case _:
+            return Problem(f"{key} = {shown(value)} is not valid: {details['msg']}.", path)
+
+
+def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
+    known = keys_of(holder.table)
+    guess = nearest(leaf, known)
+    if guess:
+        return f"{key} is not known. Did you mean '{guess}'?"
+    chooser = next((name for name in CHOOSERS if name in known), None)
+    if chooser and holder.tags:
+        name = holder.table.model_fields[chooser].default
+        takes = ", ".join(item for item in known if item != chooser)
+        return f"{key} = {shown(value)} is not a key of {chooser} = '{name}', which takes: {takes}."
+    elsewhere = nearest_key(key)
+    if elsewhere:
+        return f"{key} is not known. Did you mean '{elsewhere}'?"
+    return f"{key} is not known. Known there are: {', '.join(known)}."

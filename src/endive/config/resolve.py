@@ -1,0 +1,135 @@
+"""What was written becomes what is meant: every default filled in, every short form spelt out.
+
+Owns the defaults that depend on another section and the rule of inheritance: a source's own key, else that of
+``[transaction]``, else the default. A table is inherited or replaced as a whole. Judges nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from endive.config.arrivals import ExponentialInterArrival, Poisson, Trace
+from endive.config.capabilities import is_profile_path
+from endive.config.catalog import CatalogConfig
+from endive.config.commit import CommitConfig
+from endive.config.distribution import Fixed
+from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.simulation_config import SimulationConfig
+from endive.config.storage import StorageConfig
+from endive.config.transaction import (
+    BACKOFF_FIGURES,
+    RetryBackoff,
+    SourceConfig,
+    SourceKeys,
+    TransactionConfig,
+    TransactionSection,
+)
+
+SEED_PROTOCOLS = ("spec", "merge")
+SEED_RETRY = 10
+FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
+DEFAULT_SOURCE = "default"
+APPENDABLE_PROVIDER = "s3x"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenConfig:
+    """The sections of one file, each valid by itself."""
+
+    simulation: SimulationSection
+    experiment: ExperimentSection
+    storage: StorageConfig
+    catalog: CatalogConfig
+    table: TableConfig
+    commit: CommitConfig
+    transaction: TransactionSection
+    conflict: ConflictConfig
+    sources: tuple[SourceConfig, ...]
+
+
+def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
+    """The configuration that is meant; relative paths of profiles and traces start at ``folder``."""
+    transaction = written.transaction
+    sources = written.sources or (_default_source(transaction),)
+    return SimulationConfig(
+        simulation=written.simulation,
+        experiment=written.experiment,
+        storage=_resolve_storage(written, folder),
+        catalog=_resolve_catalog(written.catalog),
+        table=written.table,
+        commit=written.commit,
+        transaction=TransactionConfig(
+            **{key: getattr(transaction, key) for key in TransactionConfig.model_fields}
+        ),
+        conflict=written.conflict,
+        sources=tuple(
+            _resolve_source(source, transaction, written.commit.protocol, folder) for source in sources
+        ),
+    )
+
+
+def _default_source(transaction: TransactionSection) -> SourceConfig:
+    """The one source of a file that names none."""
+    gaps = transaction.inter_arrival or ExponentialInterArrival()
+    return SourceConfig(name=DEFAULT_SOURCE, arrivals=gaps.to_arrivals())
+
+
+def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConfig:
+    storage = written.storage
+    is_append_needed = "append" in (written.catalog.type, written.transaction.manifest_list_mode)
+    if "provider" not in storage.model_fields_set and is_append_needed:
+        return storage.model_copy(update={"provider": APPENDABLE_PROVIDER})
+    if is_profile_path(storage.provider):
+        return storage.model_copy(update={"provider": _located(storage.provider, folder)})
+    return storage
+
+
+def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
+    """``latency_ms`` and ``latency`` made to agree, whichever was given."""
+    latency = catalog.latency
+    is_plain = isinstance(latency, Fixed) and latency.min_latency_ms is None
+    return catalog.model_copy(update={"latency_ms": latency.ms if is_plain else None})
+
+
+def _resolve_source(
+    source: SourceConfig, transaction: TransactionSection, protocol: str, folder: Path | None
+) -> SourceConfig:
+    values: dict[str, Any] = {}
+    if protocol in SEED_PROTOCOLS:
+        values = {"retry": SEED_RETRY, "total_timeout_ms": 0.0}
+    written_backoff = RetryBackoff.model_construct()
+    for written in (transaction, source):
+        given = written.model_fields_set & SourceKeys.model_fields.keys()
+        values.update({key: getattr(written, key) for key in given})
+    written_backoff = values.get("retry_backoff", written_backoff)
+    values["retry_backoff"] = resolve_backoff(written_backoff, protocol)
+    arrivals = source.arrivals
+    if isinstance(arrivals, Poisson):
+        values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)
+    if isinstance(arrivals, Trace):
+        values["arrivals"] = Trace(path=_located(arrivals.path, folder))
+    return source.model_copy(update=values)
+
+
+def resolve_backoff(written: RetryBackoff, protocol: str) -> RetryBackoff:
+    """The policy that is meant and all its figures; no pause is the policy ``none``."""
+    given = written.model_fields_set
+    if "policy" in given:
+        is_off = "enabled" in given and not written.enabled
+        policy = "none" if is_off else written.policy
+    elif not (written.enabled if "enabled" in given else protocol not in SEED_PROTOCOLS):
+        policy = "none"
+    else:
+        is_exponential = bool(given & set(FIGURES)) or protocol in SEED_PROTOCOLS
+        policy = "exponential" if is_exponential else "iceberg"
+    figures = dict(zip(FIGURES, BACKOFF_FIGURES[policy], strict=True))
+    figures |= {key: getattr(written, key) for key in given & set(FIGURES)}
+    if policy == "fixed":
+        figures["max_ms"] = figures["base_ms"]
+    return RetryBackoff.model_validate({"enabled": policy != "none", "policy": policy, **figures})
+
+
+def _located(path: str, folder: Path | None) -> str:
+    return path if folder is None else str(folder / path)

@@ -1,0 +1,90 @@
+"""The short sections: ``[simulation]``, ``[experiment]``, ``[table]`` and ``[conflict]``.
+
+Owns their keys and defaults. The sections with more to them have a file each.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from endive.config.values import (
+    DURATION_MS_MAX,
+    SEED_MAX,
+    Bytes,
+    Count,
+    Milliseconds,
+    Number,
+    OneOf,
+    Table,
+    Text,
+    Whole,
+)
+
+MARGIN_MS_MAX = 900_000.0  # seed 001: min(900 s, T/4) at either end
+TICK_MS = 0.001
+
+
+def _margin(data: dict[str, Any]) -> float:
+    return min(MARGIN_MS_MAX, float(data.get("duration_ms", 0.0)) / 4)
+
+
+class SimulationSection(Table):
+    """How long, with which luck, and which part of it is measured."""
+
+    duration_ms: Annotated[float, Number(TICK_MS, DURATION_MS_MAX, unit="milliseconds")] = Field(
+        3_600_000.0, description="Simulated time."
+    )
+    seed: Annotated[int, Whole(0, SEED_MAX)] = Field(42, description="Names the luck of the run.")
+    output_path: Text | None = Field(
+        None,
+        description="Where the run's rows go, unless the command says otherwise.",
+        json_schema_extra={"default_text": "none"},
+    )
+    warmup_ms: Milliseconds = Field(
+        default_factory=_margin,
+        description="Txns submitted before this time are not measured.",
+        json_schema_extra={"default_text": "min(900000, duration_ms / 4)"},
+    )
+    cooldown_ms: Milliseconds = Field(
+        default_factory=_margin,
+        description="Txns submitted in this much time before the end are not measured.",
+        json_schema_extra={"default_text": "min(900000, duration_ms / 4)"},
+    )
+
+
+class ExperimentSection(Table):
+    """What to call the run."""
+
+    label: Text | None = Field(
+        None,
+        description="A name for people; changes no result.",
+        json_schema_extra={"default_text": "none"},
+    )
+
+
+class TableConfig(Table):
+    """Sizes of a table's objects, and how they grow."""
+
+    metadata_base_bytes: Bytes = Field(5000, description="Table metadata without snapshots.")
+    metadata_bytes_per_snapshot: Bytes = Field(
+        730, description="Added per snapshot kept (measured on Iceberg 1.9)."
+    )
+    snapshots_kept_max: Count = Field(0, description="Snapshots the metadata keeps; 0 = all.")
+    manifest_list_base_bytes: Bytes = Field(2000, description="A manifest list without entries.")
+    manifest_list_bytes_per_manifest: Bytes = Field(
+        41, description="Added per manifest (measured on Iceberg 1.9)."
+    )
+    manifest_bytes: Bytes = Field(8000, description="One manifest.")
+    initial_snapshots: Count = Field(0, description="Snapshots every table has at the start.")
+    initial_manifests: Count = Field(0, description="Manifests every table has at the start.")
+
+
+class ConflictConfig(Table):
+    """How a real conflict (overlapping data) is told from a false one."""
+
+    detector: Annotated[Literal["probabilistic", "partition_overlap"], OneOf()] = Field(
+        "probabilistic",
+        description="By transaction.real_conflict_probability, or by partitions written since the txn started.",
+    )

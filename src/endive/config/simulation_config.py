@@ -1,0 +1,77 @@
+"""The whole configuration, resolved: what a simulation reads, and the hash that names it.
+
+Owns the value, its plain form (``to_dict``, ``to_toml``) and its hash. Decides nothing: every default has
+been filled in by ``endive.config.resolve`` before one of these exists.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from endive.config.capabilities import is_profile_path
+from endive.config.catalog import CatalogConfig
+from endive.config.commit import CommitConfig
+from endive.config.plain import plain_config
+from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.storage import StorageConfig
+from endive.config.toml_text import toml_text
+from endive.config.transaction import SourceConfig, TransactionConfig
+from endive.config.values import Table
+from endive.errors import ConfigError
+
+HASH_BYTES = 16
+
+
+class SimulationConfig(Table):
+    """One simulation, described completely; equal values mean equal simulations (for equal files they name)."""
+
+    simulation: SimulationSection
+    experiment: ExperimentSection
+    storage: StorageConfig
+    catalog: CatalogConfig
+    table: TableConfig
+    commit: CommitConfig
+    transaction: TransactionConfig
+    conflict: ConflictConfig
+    sources: tuple[SourceConfig, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The resolved configuration as plain values, without the keys nothing reads; ``parse_config`` takes it."""
+        return plain_config(self)
+
+    def to_toml(self) -> str:
+        """The resolved configuration as a TOML file that loads to an equal configuration."""
+        return toml_text(self.to_dict())
+
+    def config_hash(self) -> str:
+        """Name of everything that decides results but the seed.
+
+        Label and output path are left out; a profile or a trace of the user's counts by its bytes, not by where
+        it lies, so the hash is the same on every machine.
+        """
+        plain = self.to_dict()
+        for key in ("seed", "output_path"):
+            plain["simulation"].pop(key, None)
+        plain.pop("experiment", None)
+        if is_profile_path(self.storage.provider):
+            plain["storage"]["provider"] = _digest_of_file(self.storage.provider)
+        for source in plain["source"]:
+            if source["arrivals"]["kind"] == "trace":
+                source["arrivals"]["path"] = _digest_of_file(source["arrivals"]["path"])
+        canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return blake2b(canonical.encode(), digest_size=HASH_BYTES).hexdigest()
+
+    def with_seed(self, seed: int) -> SimulationConfig:
+        """The same configuration with other luck."""
+        section = self.simulation.model_dump() | {"seed": seed}
+        return self.model_copy(update={"simulation": SimulationSection.model_validate(section)})
+
+
+def _digest_of_file(path: str) -> str:
+    try:
+        return blake2b(Path(path).read_bytes(), digest_size=HASH_BYTES).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from error

@@ -1,0 +1,257 @@
+"""The ``[storage]`` section: which provider, and latencies that replace those of its profile.
+
+Owns the keys, the short forms the seeds use (``T_CAS = {mu, sigma}`` and the like) and the order in which
+overrides apply. Reads no profile; what a provider can do is in ``endive.config.capabilities``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from endive.config.distribution import (
+    SEED_NORMAL_FLOOR_MS,
+    Distribution,
+    Spec,
+    refuse_empty_truncation,
+    spelt_out,
+)
+from endive.config.values import (
+    AnyNumber,
+    Milliseconds,
+    NonNegative,
+    OneOf,
+    PositiveMilliseconds,
+    Sigma,
+    Table,
+    Text,
+    Whole,
+    refusal,
+)
+
+OBJECTS = ("catalog", "metadata", "manifest_list", "manifest", "log")
+SHORT_FORMS = (
+    "{mean, stddev}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
+    "or a distribution table such as {distribution = 'fixed', ms = 50.0}"
+)
+
+
+class ShortNormal(Spec):
+    """``{mean, stddev}``: a normal truncated at 1 ms (seed 001)."""
+
+    mean: Milliseconds = Field(description="Mean in ms, before truncation at 1 ms.")
+    stddev: Milliseconds = Field(description="Standard deviation in ms.")
+
+    @model_validator(mode="after")
+    def _has_mass_left(self) -> ShortNormal:
+        refuse_empty_truncation(self.mean, self.stddev, SEED_NORMAL_FLOOR_MS, "mean")
+        return self
+
+    def to_table(self) -> dict[str, Any]:
+        """As a truncated normal."""
+        return {
+            "distribution": "truncated_normal",
+            "mean_ms": self.mean,
+            "stddev_ms": self.stddev,
+            "min_ms": SEED_NORMAL_FLOOR_MS,
+        }
+
+
+class ShortLognormal(Spec):
+    """``{mu, sigma}``: a lognormal (seed 000)."""
+
+    mu: AnyNumber = Field(description="Mean of the logarithm of the latency in ms.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm.")
+
+    def to_table(self) -> dict[str, Any]:
+        """As a lognormal by mu."""
+        return {"distribution": "lognormal", "mu": self.mu, "sigma": self.sigma}
+
+
+class ShortSizeBased(Spec):
+    """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object (seed 000)."""
+
+    base_latency_ms: PositiveMilliseconds = Field(description="Latency of an empty object.")
+    latency_per_mib_ms: NonNegative = Field(description="Added per MiB.")
+    sigma: Sigma = Field(description="Standard deviation of the logarithm of the noise.")
+
+    def to_table(self) -> dict[str, Any]:
+        """As a size-based distribution."""
+        return {"distribution": "size_based", **super().to_table()}
+
+
+def _latency_tag(value: Any) -> str:
+    if not isinstance(value, dict) or "distribution" in value:
+        return "<table>"
+    if "mean" in value or "stddev" in value:
+        return "<normal>"
+    if "base_latency_ms" in value or "latency_per_mib_ms" in value:
+        return "<sized>"
+    return "<log>"
+
+
+def _refuse_unknown_form(value: Any) -> Any:
+    if isinstance(value, Table):
+        return value
+    if not isinstance(value, dict):
+        raise refusal(f"must be a table: {SHORT_FORMS}.")
+    keys = {"distribution", "mean", "stddev", "mu", "sigma", "base_latency_ms", "latency_per_mib_ms"}
+    if not keys & value.keys():
+        raise refusal(f"says no latency. Give {SHORT_FORMS}.", shows_value=False)
+    return value
+
+
+Latency = Annotated[
+    Annotated[ShortNormal, Tag("<normal>")]
+    | Annotated[ShortLognormal, Tag("<log>")]
+    | Annotated[ShortSizeBased, Tag("<sized>")]
+    | Annotated[Distribution, Tag("<table>")],
+    Discriminator(_latency_tag),
+    BeforeValidator(_refuse_unknown_form),
+    AfterValidator(spelt_out),
+]
+
+
+class ConditionalLatency(Table):
+    """Latency of a conditional request: the table itself when it succeeds, its ``failure`` when refused."""
+
+    success: Latency = Field(alias="<success>")
+    failure: Latency | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "<success>" in value:
+            return value
+        rest = {key: item for key, item in value.items() if key != "failure"}
+        failure = {"failure": value["failure"]} if "failure" in value else {}
+        return {"<success>": rest, **failure}
+
+    def to_table(self) -> dict[str, Any]:
+        """As written, short forms spelt out."""
+        failure = {} if self.failure is None else {"failure": self.failure.to_table()}
+        return {**self.success.to_table(), **failure}
+
+
+class ReadWriteLatency(Table):
+    """Latencies of reading and of writing one kind of object."""
+
+    read: Latency | None = Field(None, description="Latency of a read.")
+    write: Latency | None = Field(None, description="Latency of a write.")
+
+
+class ObjectLatencies(Table):
+    """``[storage.objects.<object>]``: one distribution table per operation."""
+
+    read: Distribution | None = Field(None, description="Latency of a read.")
+    write: Distribution | None = Field(None, description="Latency of a write.")
+    head: Distribution | None = Field(None, description="Latency of a HEAD request.")
+    delete: Distribution | None = Field(None, description="Latency of a delete.")
+    cas: Distribution | None = Field(None, description="Latency of a compare-and-swap that succeeds.")
+    cas_failure: Distribution | None = Field(None, description="Latency of one that is refused.")
+    append: Distribution | None = Field(None, description="Latency of a conditional append that succeeds.")
+    append_failure: Distribution | None = Field(None, description="Latency of one that is refused.")
+
+
+class ObjectsConfig(Table):
+    """``[storage.objects]``: overrides by kind of object."""
+
+    catalog: ObjectLatencies | None = None
+    metadata: ObjectLatencies | None = None
+    manifest_list: ObjectLatencies | None = None
+    manifest: ObjectLatencies | None = None
+    log: ObjectLatencies | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyOverride:
+    """One figure of the profile replaced: the latency of ``op`` on ``object`` when it succeeds or fails."""
+
+    object: str
+    op: str
+    is_success: bool
+    distribution: Spec
+
+
+class StorageConfig(Table):
+    """Where the objects live and how long a request takes."""
+
+    provider: Text = Field(
+        "s3",
+        description="s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
+        json_schema_extra={"default_text": "s3; s3x if the catalog or the manifest lists are appended to"},
+    )
+    vintage: Annotated[Literal["measured", "seeds"], OneOf()] = Field(
+        "measured", description="Which figures of a built-in provider: measured ones, or those of the seeds."
+    )
+    latency_ms: Milliseconds | None = Field(
+        None,
+        description="Latency of every request; needed with provider 'constant', and only there.",
+        json_schema_extra={"default_text": "none"},
+    )
+    min_latency_ms: Milliseconds | None = Field(
+        None,
+        description="Floor of every request, instead of the profile's.",
+        json_schema_extra={"default_text": "the profile's"},
+    )
+    max_parallel: Annotated[int, Whole(1, 10_000)] = Field(
+        4, description="Requests one txn sends at once when it reads or writes several objects."
+    )
+    T_CAS: ConditionalLatency | None = Field(None, description="Compare-and-swap of the catalog object.")
+    T_METADATA_ROOT: Latency | None = Field(None, description="Reads of the catalog.")
+    T_MANIFEST_LIST: ReadWriteLatency | None = Field(None, description="Manifest lists.")
+    T_MANIFEST_FILE: ReadWriteLatency | None = Field(None, description="Manifests.")
+    T_TABLE_METADATA: ReadWriteLatency | None = Field(
+        None, description="Table metadata objects; may stand in a file whose metadata is inlined."
+    )
+    T_APPEND: ConditionalLatency | None = Field(
+        None, description="Conditional appends, to the catalog's log and to manifest lists."
+    )
+    T_LOG_ENTRY_READ: Latency | None = Field(
+        None,
+        description="Cost per entry of reading the log beyond the checkpoint, multiplied by the entries.",
+    )
+    T_COMPACTION: Latency | None = Field(None, description="The compare-and-swap that compacts the log.")
+    T_PUT: Latency | None = Field(
+        None, description="Every plain write, and reads of manifest lists; more specific keys win."
+    )
+    objects: ObjectsConfig = Field(default_factory=lambda: ObjectsConfig())
+
+    def latency_overrides(self) -> tuple[LatencyOverride, ...]:
+        """Every override, general ones first: a later one wins. ``T_LOG_ENTRY_READ`` is not among them."""
+        found: list[LatencyOverride] = []
+
+        def put(object_name: str, op: str, spec: Spec | None, is_success: bool = True) -> None:
+            if spec is not None:
+                found.append(
+                    LatencyOverride(object=object_name, op=op, is_success=is_success, distribution=spec)
+                )
+
+        for object_name in ("metadata", "manifest_list", "manifest"):
+            put(object_name, "write", self.T_PUT)
+        put("manifest_list", "read", self.T_PUT)
+        for object_name, pair in (
+            ("manifest_list", self.T_MANIFEST_LIST),
+            ("manifest", self.T_MANIFEST_FILE),
+            ("metadata", self.T_TABLE_METADATA),
+        ):
+            put(object_name, "read", pair and pair.read)
+            put(object_name, "write", pair and pair.write)
+        put("catalog", "read", self.T_METADATA_ROOT)
+        for object_name, op, conditional in (
+            ("catalog", "cas", self.T_CAS),
+            ("log", "append", self.T_APPEND),
+            ("manifest_list", "append", self.T_APPEND),
+        ):
+            put(object_name, op, conditional and conditional.success)
+            put(object_name, op, conditional and conditional.failure, is_success=False)
+        put("catalog", "cas", self.T_COMPACTION)
+        put("log", "cas", self.T_COMPACTION)
+        for object_name in OBJECTS:
+            latencies: ObjectLatencies | None = getattr(self.objects, object_name)
+            for key in ObjectLatencies.model_fields if latencies else ():
+                op, _, outcome = key.partition("_")
+                put(object_name, op, getattr(latencies, key), is_success=not outcome)
+        return tuple(found)

@@ -1,0 +1,340 @@
+"""The ``[transaction]`` section and ``[[source]]``: what txns do, how many, and how they try again.
+
+Owns the keys both share and the figures of the named backoff policies. Which value a source ends up with
+is decided in ``endive.config.resolve``: its own, else that of ``[transaction]``, else the protocol's default.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from endive.config.arrivals import Arrivals, InterArrival
+from endive.config.distribution import Distribution, Spec, spelt_out
+from endive.config.values import (
+    Count,
+    Flag,
+    Milliseconds,
+    NonNegative,
+    Number,
+    OneOf,
+    PositiveBytes,
+    PositiveMilliseconds,
+    Probability,
+    Share,
+    Sigma,
+    SourceName,
+    Table,
+    Whole,
+    ZipfExponent,
+    refusal,
+    unknown_name,
+)
+
+TABLES_PER_TXN_MAX = 256
+RETRIES_MAX = 1_000_000
+RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}'
+KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
+
+BackoffPolicy = Annotated[
+    Literal[
+        "iceberg",
+        "exponential",
+        "conservative",
+        "moderate",
+        "aggressive",
+        "fixed",
+        "full_jitter",
+        "decorrelated_jitter",
+        "none",
+    ],
+    OneOf(),
+]
+
+# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are seed 001's (experiment 4.1).
+BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
+    "iceberg": (100.0, 2.0, 60_000.0, 0.1),
+    "exponential": (10.0, 2.0, 5000.0, 0.1),
+    "conservative": (100.0, 1.5, 5000.0, 0.1),
+    "moderate": (50.0, 2.0, 2000.0, 0.1),
+    "aggressive": (10.0, 2.0, 1000.0, 0.1),
+    "fixed": (100.0, 1.0, 100.0, 0.0),
+    "full_jitter": (100.0, 2.0, 60_000.0, 1.0),
+    "decorrelated_jitter": (100.0, 3.0, 60_000.0, 1.0),
+    "none": (0.0, 1.0, 0.0, 0.0),
+}
+# The figures a policy lets the user change; the rest are part of its name.
+BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
+    "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "exponential": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "conservative": (),
+    "moderate": (),
+    "aggressive": (),
+    "fixed": ("base_ms", "jitter"),
+    "full_jitter": ("base_ms", "multiplier", "max_ms"),
+    "decorrelated_jitter": ("base_ms", "multiplier", "max_ms"),
+    "none": (),
+}
+
+
+class OperationTypes(Table):
+    """Weights of the kinds of operation; only their proportions matter."""
+
+    fast_append: NonNegative = Field(0.0, description="Appends that never merge manifests.")
+    merge_append: NonNegative = Field(0.0, description="Appends that merge manifests.")
+    validated_overwrite: NonNegative = Field(
+        0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
+    )
+    rewrite_files: NonNegative = Field(0.0, description="Compactions.")
+
+    @model_validator(mode="after")
+    def _has_weight(self) -> Self:
+        if not any(getattr(self, kind) for kind in KINDS):
+            raise refusal("has no weight above 0. Give at least one.", shows_value=False)
+        return self
+
+
+class ShortRuntime(Spec):
+    """``{mean, sigma, min}``: a lognormal by its true mean, shifted by a minimum."""
+
+    mean: PositiveMilliseconds = Field(180_000.0, description="True mean in ms, min included.")
+    sigma: Sigma = Field(1.5, description="Standard deviation of the logarithm.")
+    min: Milliseconds = Field(30_000.0, description="No txn runs shorter than this.")
+
+    @model_validator(mode="after")
+    def _lies_above_its_minimum(self) -> Self:
+        if self.mean <= self.min:
+            hint = "" if "min" in self.model_fields_set else ", its default. Give min too, for example 0"
+            raise refusal(f"must be greater than min = {self.min}{hint}.", key="mean")
+        return self
+
+    def to_table(self) -> dict[str, Any]:
+        """As a lognormal by mean."""
+        return {
+            "distribution": "lognormal",
+            "mean_ms": self.mean,
+            "sigma": self.sigma,
+            "shift_ms": self.min,
+        }
+
+
+def _runtime_tag(value: Any) -> str:
+    return "<short>" if isinstance(value, dict) and "distribution" not in value else "<table>"
+
+
+def _refuse_no_table(value: Any) -> Any:
+    if not isinstance(value, (dict, Table)):
+        raise refusal(f"must be a table such as {RUNTIME_EXAMPLES}.")
+    return value
+
+
+Runtime = Annotated[
+    Annotated[ShortRuntime, Tag("<short>")] | Annotated[Distribution, Tag("<table>")],
+    Discriminator(_runtime_tag),
+    BeforeValidator(_refuse_no_table),
+    AfterValidator(spelt_out),
+]
+
+
+class TableChoice(Table):
+    """Which tables a txn reads, and how many of them it writes."""
+
+    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = Field(1, description="Tables per txn.")
+    count_zipf: ZipfExponent | None = Field(
+        None,
+        description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
+        "`ntable.zipf` is an alias.",
+        json_schema_extra={"default_text": "none"},
+    )
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
+        "uniform", description="How tables are picked; zipf makes the first ones hot."
+    )
+    alpha: ZipfExponent = Field(1.5, description="Exponent; only with selection = 'zipf'.")
+    write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
+
+
+class PartitionChoice(Table):
+    """Which partitions of each table a txn touches, and how many of them it writes."""
+
+    count: Annotated[int, Whole(1)] = Field(1, description="Partitions per table.")
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
+        "uniform", description="How partitions are picked; zipf makes the first ones hot."
+    )
+    alpha: ZipfExponent = Field(1.5, description="Exponent; only with selection = 'zipf'.")
+    write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
+
+
+class RetryBackoff(Table):
+    """The pause before a retry."""
+
+    enabled: Flag = Field(
+        True,
+        description="Whether a txn pauses before it tries again.",
+        json_schema_extra={"default_text": "true; false with protocol spec or merge"},
+    )
+    policy: BackoffPolicy = Field(
+        "iceberg",
+        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; conservative, "
+        "moderate, aggressive: exponential with seed 001's figures; fixed: base_ms each time; full_jitter: uniform "
+        "from 0 to the pause; decorrelated_jitter: uniform from base_ms to multiplier times the last pause.",
+        json_schema_extra={
+            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
+        },
+    )
+    base_ms: Milliseconds = Field(
+        100.0, description="First pause.", json_schema_extra={"default_text": "by policy"}
+    )
+    multiplier: Annotated[float, Number(1, 1000)] = Field(
+        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
+    )
+    max_ms: Milliseconds = Field(
+        60_000.0,
+        description="Longest pause, before jitter.",
+        json_schema_extra={"default_text": "by policy"},
+    )
+    jitter: Probability = Field(
+        0.1,
+        description="Random share of the pause.",
+        json_schema_extra={"default_text": "by policy"},
+    )
+
+
+class SourceKeys(Table):
+    """Keys a source may set for itself and ``[transaction]`` for all of them."""
+
+    operation_types: OperationTypes = Field(
+        default=OperationTypes(fast_append=1.0),
+        description="Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
+    )
+    runtime: Runtime = Field(
+        default=spelt_out(ShortRuntime()),
+        description="Time a txn works before it commits: mean, sigma, min or a distribution table.",
+    )
+    tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
+    partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
+    retry: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+        4,
+        description="Retries after a refused attempt.",
+        json_schema_extra={"default_text": "4; 10 with protocol spec or merge"},
+    )
+    retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
+    total_timeout_ms: Milliseconds = Field(
+        1_800_000.0,
+        description="Time after which a txn that is still retrying gives up; 0 = never.",
+        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge"},
+    )
+    application_retries: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+        0, description="Times the application starts a txn over after a real conflict."
+    )
+    isolation: Annotated[Literal["serializable", "snapshot"], OneOf()] = Field(
+        "serializable", description="Which rivals a validated overwrite must not overlap."
+    )
+    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = Field(
+        "row_delta", description="Which Iceberg operation a validated overwrite is."
+    )
+    rewritten_manifests: Count = Field(
+        1, description="Existing manifests that hold files to be removed (F in the cost tables)."
+    )
+    real_conflict_probability: Probability = Field(
+        0.0, description="Chance that a conflict on a table is real; only with detector 'probabilistic'."
+    )
+
+
+class ExponentialCount(Table):
+    """Rounded exponential, clipped."""
+
+    distribution: Literal["exponential"] = "exponential"
+    mean: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] = Field(3.0, description="Mean.")
+    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
+    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
+
+
+class FixedCount(Table):
+    """The same number every time."""
+
+    distribution: Literal["fixed"] = "fixed"
+    value: Annotated[int, Whole(0, 1_000_000)] = Field(description="The number.")
+
+
+class UniformCount(Table):
+    """Equally likely whole numbers."""
+
+    distribution: Literal["uniform"] = "uniform"
+    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
+    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
+
+
+COUNTS = ("exponential", "fixed", "uniform")
+
+
+def _count_tag(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"<{value.get('distribution', 'exponential')}>"
+    return f"<{getattr(value, 'distribution', None)}>"
+
+
+def _refuse_unknown_count(value: Any) -> Any:
+    if isinstance(value, Table):
+        return value
+    if not isinstance(value, dict):
+        raise refusal('must be a table such as {distribution = "exponential", mean = 3, min = 1, max = 10}.')
+    if value.get("distribution", "exponential") not in COUNTS:
+        raise refusal(unknown_name(value["distribution"], COUNTS), key="distribution")
+    low, high = value.get("min", 1), value.get("max", 10)
+    if isinstance(low, int) and isinstance(high, int) and low > high:
+        raise refusal(f"must be at least min = {low}.", key="max")
+    return value
+
+
+ConflictingManifests = Annotated[
+    Annotated[ExponentialCount, Tag("<exponential>")]
+    | Annotated[FixedCount, Tag("<fixed>")]
+    | Annotated[UniformCount, Tag("<uniform>")],
+    Discriminator(_count_tag),
+    BeforeValidator(_refuse_unknown_count),
+]
+
+
+class TransactionConfig(Table):
+    """What holds for the txns of every source alike."""
+
+    manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = Field(
+        "rewrite", description="Manifest lists are rewritten, or appended to (ML+)."
+    )
+    manifest_list_seal_threshold: Count = Field(
+        0, description="Bytes after which a list is sealed and rewritten, 0 = never; only with mode append."
+    )
+    manifest_list_entry_size: PositiveBytes = Field(
+        50, description="Bytes of one appended entry; only with mode append."
+    )
+    conflicting_manifests: ConflictingManifests = Field(
+        default=ExponentialCount(),
+        description="Manifests merged at a real conflict; only with commit.real_conflict = 'merge'.",
+    )
+
+
+class TransactionSection(SourceKeys, TransactionConfig):
+    """``[transaction]`` as written: defaults for every source, and what holds for all of them."""
+
+    inter_arrival: InterArrival | None = Field(
+        None,
+        description="Gaps between txns of the one source there is when no [[source]] is given.",
+        json_schema_extra={"default_text": "exponential, scale 1000.0"},
+    )
+
+
+class SourceConfig(SourceKeys):
+    """One named stream of txns. Resolved, every key holds the value that is used."""
+
+    name: Annotated[str, SourceName()] = Field(description="Unique name.")
+    arrivals: Arrivals = Field(
+        description="When txns are submitted.",
+        json_schema_extra={"example": '{kind = "poisson", mean_ms = 100.0}'},
+    )
+    start_ms: Milliseconds = Field(0.0, description="No txn is submitted before.")
+    stop_ms: Milliseconds | None = Field(
+        None,
+        description="No txn is submitted from here on.",
+        json_schema_extra={"default_text": "the end"},
+    )

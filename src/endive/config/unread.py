@@ -1,0 +1,263 @@
+"""Which keys nothing reads in a given combination of choices, and why.
+
+Owns the answer for every key, once: the loader refuses such a key when it is given, and the plain form leaves
+it out. Choices decide, not magnitudes: a count of one or a weight of zero makes no key unread that a sweep over
+that number would need (such keys are marked tolerated: not refused, but left out of the plain form).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
+from endive.config.storage import OBJECTS, ObjectLatencies
+from endive.config.transaction import BACKOFF_KEYS, SourceConfig
+
+if TYPE_CHECKING:
+    from endive.config.simulation_config import SimulationConfig
+
+APPEND_KEYS = (
+    "append_preset",
+    "compaction_threshold",
+    "compaction_max_entries",
+    "log_entry_size",
+    "physical_attempts_max",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why a key is not read: the end of a sentence, and the keys it rests on."""
+
+    because: str
+    about: tuple[str, ...]
+    is_tolerated: bool = False
+
+
+def unread_keys(config: SimulationConfig) -> dict[str, Unread]:
+    """Dotted keys of every section that nothing reads; those of sources are ``unread_source_keys``'s."""
+    return {
+        **_unread_storage(config),
+        **_unread_objects(config),
+        **_unread_catalog(config),
+        **_unread_commit(config),
+        **_unread_transaction(config),
+    }
+
+
+def _unread_storage(config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    storage, catalog = config.storage, config.catalog
+    by_provider = ("storage.provider",)
+    if storage.provider != "constant":
+        found["storage.latency_ms"] = Unread("only storage.provider = 'constant' reads it", by_provider)
+    if storage.provider in HAVE_NO_VINTAGES or is_profile_path(storage.provider):
+        found["storage.vintage"] = Unread(
+            f"storage.provider = '{storage.provider}' has one set of figures", by_provider
+        )
+    by_type = ("catalog.type",)
+    if catalog.type != "cas":
+        found["storage.T_CAS"] = Unread("only catalog.type = 'cas' swaps a catalog object", by_type)
+    if catalog.type in ("instant", "service"):
+        found["storage.T_METADATA_ROOT"] = Unread(
+            f"catalog.type = '{catalog.type}' answers reads itself, after catalog.latency", by_type
+        )
+    if catalog.type != "append":
+        for key in ("T_LOG_ENTRY_READ", "T_COMPACTION"):
+            found[f"storage.{key}"] = Unread("only catalog.type = 'append' has a log", by_type)
+        if config.transaction.manifest_list_mode != "append":
+            found["storage.T_APPEND"] = Unread(
+                "neither catalog.type nor transaction.manifest_list_mode is 'append'",
+                ("catalog.type", "transaction.manifest_list_mode"),
+            )
+    if catalog.table_metadata_inlined:
+        # Seed 004 prints these figures beside table_metadata_inlined = true.
+        found["storage.T_TABLE_METADATA"] = Unread("metadata is inlined", by_type, is_tolerated=True)
+    return found
+
+
+def _unread_objects(config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    kind, mode = config.catalog.type, config.transaction.manifest_list_mode
+    for name in OBJECTS:
+        prefix = f"storage.objects.{name}"
+        if name == "log" and kind != "append":
+            found[prefix] = Unread("only catalog.type = 'append' has a log", ("catalog.type",))
+        elif name == "catalog" and kind in ("instant", "service"):
+            found[prefix] = Unread(f"catalog.type = '{kind}' keeps no object on storage", ("catalog.type",))
+        elif name == "metadata" and config.catalog.table_metadata_inlined:
+            found[prefix] = Unread(
+                "table metadata is inlined in the catalog (catalog.table_metadata_inlined)",
+                ("catalog.type", "catalog.table_metadata_inlined"),
+            )
+        is_swapped = name in ("catalog", "log")
+        is_appended = name == "log" or (name == "manifest_list" and mode == "append")
+        for key in ObjectLatencies.model_fields:
+            op = key.partition("_")[0]
+            if (op == "cas" and not is_swapped) or (op == "append" and not is_appended):
+                found[f"{prefix}.{key}"] = Unread(
+                    f"no {op} request goes to a {name} here",
+                    ("catalog.type", "transaction.manifest_list_mode"),
+                )
+    return found
+
+
+def _unread_catalog(config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    catalog = config.catalog
+    by_type = ("catalog.type",)
+    if catalog.scope != "group":
+        found["catalog.num_groups"] = Unread(
+            "only catalog.scope = 'group' has groups", ("catalog.scope", "catalog.type")
+        )
+    if catalog.type in ("cas", "append"):
+        for key in ("latency_ms", "latency"):
+            found[f"catalog.{key}"] = Unread(
+                f"catalog.type = '{catalog.type}' takes its latencies from storage", by_type
+            )
+    else:
+        for key in ("object_base_bytes", "object_bytes_per_table"):
+            found[f"catalog.{key}"] = Unread(
+                f"catalog.type = '{catalog.type}' keeps no object on storage", by_type
+            )
+    if catalog.type == "cas":
+        found["catalog.refusal_returns_snapshot"] = Unread("a swap cannot", by_type, is_tolerated=True)
+    if catalog.type != "append":
+        for key in APPEND_KEYS:
+            found[f"catalog.{key}"] = Unread("only catalog.type = 'append' has a log", by_type)
+    if catalog.type != "service":
+        found["catalog.service"] = Unread("only catalog.type = 'service' is a server", by_type)
+    if not catalog.partitions.enabled:
+        found["catalog.partitions.num_partitions"] = Unread(
+            "catalog.partitions.enabled is false", ("catalog.partitions.enabled",)
+        )
+    return found
+
+
+def _unread_commit(config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    commit = config.commit
+    by_merging = ("commit.merging", "commit.protocol")
+    if commit.merging != "bins":
+        found["commit.min_count_to_merge"] = Unread(f"commit.merging is '{commit.merging}'", by_merging)
+    if commit.merging != "n_behind":
+        found["commit.manifests_per_concurrent_commit"] = Unread(
+            f"commit.merging is '{commit.merging}'", by_merging
+        )
+    if commit.history == "none":
+        found["commit.history_io"] = Unread("commit.history is 'none'", ("commit.history", "commit.protocol"))
+    return found
+
+
+def _unread_transaction(config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    if config.transaction.manifest_list_mode == "rewrite":
+        for key in ("manifest_list_seal_threshold", "manifest_list_entry_size"):
+            found[f"transaction.{key}"] = Unread(
+                "transaction.manifest_list_mode is 'rewrite'", ("transaction.manifest_list_mode",)
+            )
+    if config.commit.real_conflict != "merge":
+        found["transaction.conflicting_manifests"] = Unread(
+            "commit.real_conflict is 'abort', so nothing is merged",
+            ("commit.real_conflict", "commit.protocol"),
+        )
+    return found
+
+
+def unread_source_keys(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+    """Keys of one resolved source that nothing reads, dotted from the source."""
+    return {
+        **_unread_by_kinds(source, config),
+        **_unread_conflicts(source, config),
+        **_unread_choices(source, config),
+        **_unread_backoff(source),
+    }
+
+
+def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+    """Keys that only some kinds of operation read. A weight of 0 that is written counts as tolerated."""
+    found: dict[str, Unread] = {}
+    weights, commit = source.operation_types, config.commit
+    named = weights.model_fields_set
+    about = ("operation_types", "overwrite", "commit.history", "commit.real_conflict", "commit.protocol")
+    if not weights.validated_overwrite:
+        is_named = "validated_overwrite" in named
+        because = "operation_types has no validated_overwrite"
+        found["overwrite"] = Unread(because, about, is_tolerated=is_named)
+        found["isolation"] = Unread(because, about, is_tolerated=is_named)
+    elif source.overwrite == "replace_partitions":
+        found["isolation"] = Unread("overwrite = 'replace_partitions' validates nothing", about)
+    elif commit.history in ("none", "every_kind") and commit.real_conflict == "merge":
+        found["isolation"] = Unread(
+            f"commit.history is '{commit.history}' and commit.real_conflict is 'merge'", about
+        )
+    is_removing = weights.rewrite_files or (weights.validated_overwrite and source.overwrite != "row_delta")
+    if not is_removing:
+        is_named = "rewrite_files" in named or (
+            "validated_overwrite" in named and source.overwrite != "row_delta"
+        )
+        found["rewritten_manifests"] = Unread(
+            "operation_types has neither rewrite_files nor a validated_overwrite that rewrites manifests "
+            "(overwrite = 'row_delta' does not)",
+            about,
+            is_tolerated=is_named,
+        )
+    return found
+
+
+def _unread_conflicts(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+    """Keys of real conflicts, where none can happen."""
+    found: dict[str, Unread] = {}
+    weights = source.operation_types
+    about = ("operation_types", "overwrite", "commit.real_conflict", "commit.protocol", "conflict.detector")
+    is_merging = config.commit.real_conflict == "merge"
+    validates = weights.validated_overwrite and source.overwrite != "replace_partitions"
+    can_conflict = is_merging or bool(weights.rewrite_files or validates)
+    is_named = bool({"rewrite_files", "validated_overwrite"} & weights.model_fields_set)
+    if config.conflict.detector == "partition_overlap":
+        found["real_conflict_probability"] = Unread("conflict.detector is 'partition_overlap'", about)
+    elif not can_conflict:
+        found["real_conflict_probability"] = Unread(
+            "no kind in operation_types can have a real conflict",
+            about,
+            is_tolerated=is_named or source.real_conflict_probability == 0.0,
+        )
+    if is_merging:
+        found["application_retries"] = Unread(
+            "commit.real_conflict is 'merge', so no txn starts over", about, source.application_retries == 0
+        )
+    elif not can_conflict:
+        found["application_retries"] = Unread(
+            "no kind in operation_types can have a real conflict",
+            about,
+            is_tolerated=is_named or source.application_retries == 0,
+        )
+    return found
+
+
+def _unread_choices(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    if source.tables.selection != "zipf":
+        found["tables.alpha"] = Unread("tables.selection is 'uniform'", ("tables.selection",))
+    if source.tables.count_zipf is not None:
+        found["tables.count"] = Unread("tables.count_zipf is given instead", ("tables.count_zipf",))
+    if not config.catalog.partitions.enabled:
+        found["partitions"] = Unread("catalog.partitions.enabled is false", ("catalog.partitions.enabled",))
+    elif source.partitions.selection != "zipf":
+        found["partitions.alpha"] = Unread("partitions.selection is 'uniform'", ("partitions.selection",))
+    return found
+
+
+def _unread_backoff(source: SourceConfig) -> dict[str, Unread]:
+    found: dict[str, Unread] = {}
+    policy = source.retry_backoff.policy
+    about = ("retry_backoff.policy", "retry_backoff.enabled", "commit.protocol")
+    found["retry_backoff.enabled"] = Unread("the policy says it", about, is_tolerated=True)
+    because = f"retry_backoff.policy = '{policy}' does not take it"
+    if policy == "none":
+        because = "there is no backoff (retry_backoff.enabled = true turns it on)"
+    for key in ("base_ms", "multiplier", "max_ms", "jitter"):
+        if key not in BACKOFF_KEYS[policy]:
+            found[f"retry_backoff.{key}"] = Unread(because, about)
+    return found

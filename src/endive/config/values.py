@@ -1,0 +1,213 @@
+"""What one key may hold: numbers with bounds, names from a list, flags, texts.
+
+Owns the check of a single value and the words that say what is allowed; the same words serve the error
+message and the printed reference. Knows nothing of which key it guards, nor of other keys.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError, core_schema
+
+DURATION_MS_MAX = 2**53 / 1000.0  # the clock counts integer microseconds, exact in a float up to 2^53
+COUNT_MAX = 2**53
+SEED_MAX = 2**63 - 1
+
+
+class Table(BaseModel):
+    """Base of every table of the configuration: frozen, and no key that it does not declare."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @classmethod
+    def ordered_fields(cls) -> dict[str, FieldInfo]:
+        """The fields as people read them: those of the table itself before those it shares with others."""
+        own = [name for name in cls.model_fields if name in cls.__annotations__]
+        rest = [name for name in cls.model_fields if name not in own]
+        return {name: cls.model_fields[name] for name in own + rest}
+
+
+def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> PydanticCustomError:
+    """A problem of the value (or of its sub-key ``key``), worded to follow ``<key> = <value>``."""
+    return PydanticCustomError(
+        "endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value}
+    )
+
+
+def nearest(name: str, known: list[str] | tuple[str, ...]) -> str | None:
+    """The known name that ``name`` probably meant, if one is close enough."""
+    matches = get_close_matches(name.lower(), [item.lower() for item in known], n=1, cutoff=0.6)
+    return next((item for item in known if item.lower() == matches[0]), None) if matches else None
+
+
+def unknown_name(value: object, known: list[str] | tuple[str, ...], also: str = "") -> str:
+    """The end of a sentence that began with ``<key> = <value>``: what to choose instead."""
+    guess = nearest(value, known) if isinstance(value, str) else None
+    hint = f" Did you mean {guess!r}?" if guess else ""
+    return f"is not known. Choose one of: {', '.join(known)}{also}.{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number within bounds; whole numbers are numbers, booleans and texts are not."""
+
+    low: float | None = None
+    high: float | None = None
+    is_low_allowed: bool = True
+    unit: str = ""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        noun = f"a number of {self.unit}" if self.unit else "a number"
+        if self.low is None:
+            return noun
+        if not self.is_low_allowed:
+            limit = f" and at most {self.high:.16g}" if self.high is not None else ""
+            return f"{noun} greater than {self.low:g}{limit}"
+        if self.high is None:
+            return f"{noun} of at least {self.low:g}"
+        return f"{noun} from {self.low:g} to {self.high:.16g}"
+
+    def check(self, value: object) -> float:
+        """The value as a float, or a refusal that says what is allowed."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise refusal(f"must be {self.describe()}.")
+        try:
+            number = float(value) + 0.0  # no negative zero: equal values must hash equally
+        except OverflowError:
+            raise refusal(f"must be {self.describe()}.") from None
+        is_low_enough = self.high is None or number <= self.high
+        is_high_enough = self.low is None or (
+            number >= self.low if self.is_low_allowed else number > self.low
+        )
+        if not (math.isfinite(number) and is_low_enough and is_high_enough):
+            raise refusal(f"must be {self.describe()}.")
+        return number
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number within bounds, written without a decimal point."""
+
+    low: int = 0
+    high: int = COUNT_MAX
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return f"a whole number from {self.low} to {self.high}"
+
+    def check(self, value: object) -> int:
+        """The value, or a refusal that says what is allowed."""
+        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
+            raise refusal(f"must be {self.describe()}.")
+        return value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One name of the ``Literal`` it annotates."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        known: tuple[str, ...] = get_args(source)
+
+        def check(value: object) -> object:
+            if not isinstance(value, str) or value not in known:
+                raise refusal(unknown_name(value, known))
+            return value
+
+        return core_schema.no_info_plain_validator_function(check)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text that is not empty."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return "a text that is not empty"
+
+    def check(self, value: object) -> str:
+        """The value, or a refusal that says what is allowed."""
+        if not isinstance(value, str) or not value.strip():
+            raise refusal(f"must be {self.describe()}.")
+        return value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceName:
+    """A name a source can be called by, on the command line too, where a number means a position."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return "a text of printable characters that is neither empty nor a number"
+
+    def check(self, value: object) -> str:
+        """The value, or a refusal that says what is allowed."""
+        is_name = isinstance(value, str) and value.strip() == value != "" and value.isprintable()
+        if not isinstance(value, str) or not is_name or value.isdecimal():
+            raise refusal(f"must be {self.describe()}.")
+        return value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo:
+    """A boolean: ``true`` or ``false``, not a number and not a text."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return "true or false"
+
+    def check(self, value: object) -> bool:
+        """The value, or a refusal that says what is allowed."""
+        if not isinstance(value, bool):
+            raise refusal(f"must be {self.describe()}.")
+        return value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+Milliseconds = Annotated[float, Number(0, DURATION_MS_MAX, unit="milliseconds")]
+PositiveMilliseconds = Annotated[float, Number(0, DURATION_MS_MAX, is_low_allowed=False, unit="milliseconds")]
+Probability = Annotated[float, Number(0, 1)]
+Share = Annotated[float, Number(0, 1, is_low_allowed=False)]
+NonNegative = Annotated[float, Number(0)]
+Positive = Annotated[float, Number(0, is_low_allowed=False)]
+AnyNumber = Annotated[float, Number()]
+Sigma = Annotated[float, Number(0, 20)]
+ZipfExponent = Annotated[float, Number(0, 100, is_low_allowed=False)]
+Bytes = Annotated[int, Whole(0, COUNT_MAX)]
+PositiveBytes = Annotated[int, Whole(1, COUNT_MAX)]
+Count = Annotated[int, Whole(0, COUNT_MAX)]
+Flag = Annotated[bool, YesNo()]
+Text = Annotated[str, Words()]

@@ -1,0 +1,36 @@
+"""Latency distributions: one family per file, each of which knows its mean and quantiles.
+
+Owns what a latency can be. Which latency an operation has, ``endive.storage`` says.
+"""
+
+from endive.distributions.code import draw_ms, draw_us, sample_many_us, slowest_us
+from endive.distributions.distribution import LatencyDistribution
+from endive.distributions.empirical import EmpiricalLatency
+from endive.distributions.exponential import ExponentialLatency
+from endive.distributions.fixed import FixedLatency
+from endive.distributions.from_table import DISTRIBUTION_NAMES, from_table
+from endive.distributions.gamma import GammaLatency
+from endive.distributions.lognormal import LognormalLatency
+from endive.distributions.mixture import MixtureLatency
+from endive.distributions.size_based import SizeBasedLatency
+from endive.distributions.truncated_normal import TruncatedNormalLatency
+from endive.distributions.uniform import UniformLatency
+
+__all__ = [
+    "DISTRIBUTION_NAMES",
+    "EmpiricalLatency",
+    "ExponentialLatency",
+    "FixedLatency",
+    "GammaLatency",
+    "LatencyDistribution",
+    "LognormalLatency",
+    "MixtureLatency",
+    "SizeBasedLatency",
+    "TruncatedNormalLatency",
+    "UniformLatency",
+    "draw_ms",
+    "draw_us",
+    "from_table",
+    "sample_many_us",
+    "slowest_us",
+]

@@ -1,0 +1,204 @@
+"""A distribution as numbers: the flat code that compiled loops draw from.
+
+A code is one float64 array: how many components it mixes, one record for each, then their tables. Positions
+inside it count from its start, so codes can be laid end to end and drawn from by offset. One draw uses one
+counter. Owns the layout and the drawing; what the numbers should be, each family says for itself.
+
+A component's value is ``shift + (scale + per_mib * MiB) * shape(u)``, at least ``floor``, where ``shape`` is
+a constant one, ``u`` itself, a line through points, or a table of cubics over dyadic cells (see ``table``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from endive.distributions.portable import exp, expm1, log
+from endive.kernel import inlined, jitted, leaf
+from endive.rng import uniform
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# Kinds of shape.
+CONSTANT = 0
+LINEAR = 1
+POLYLINE = 2
+SMOOTH = 3
+
+# Fields of a record, which follows the count of components.
+_FIRST_RECORD = 1
+_WEIGHT_END = 0  # cumulative weight up to and including this component
+_KIND = 1
+_SCALE = 2
+_PER_MIB = 3
+_SHIFT = 4
+_FLOOR = 5
+_TABLE = 6  # where its table starts, relative to the start of the code
+_EXTENT = 7  # POLYLINE: how many points; SMOOTH: how many bits of the mantissa choose the cell
+_RECORD_SIZE = 8
+
+LONGEST_MS = 1.0e12  # about 32 years: keeps any sum of drawn microseconds inside 64 bits
+TAIL_MIN = 2.0**-53  # the smallest tail probability a draw can have
+_TAIL_EXPONENT_MIN = 1023 - 53
+_OCTAVES = 52  # from 2**-53 up to 1/2
+_MANTISSA_BITS = 52
+_BYTES_TO_MIB = 2.0**-20
+_LN2 = 0.6931471805599453
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Component:
+    """One record of a code, before it is written down."""
+
+    kind: int
+    scale_ms: float = 0.0
+    per_mib_ms: float = 0.0
+    shift_ms: float = 0.0
+    floor_ms: float = 0.0
+    table: FloatArray | None = None
+    extent: int = 0
+
+
+def encode(parts: list[tuple[float, Component]]) -> FloatArray:
+    """Write down a mixture of components; one part is the usual case. Weights are normalised."""
+    table_start = _FIRST_RECORD + _RECORD_SIZE * len(parts)
+    head: list[float] = [float(len(parts))]
+    tables: list[FloatArray] = []
+    total = sum(weight for weight, _ in parts)
+    weight_end = 0.0
+    for index, (weight, part) in enumerate(parts):
+        weight_end = 1.0 if index == len(parts) - 1 else weight_end + weight / total
+        head += [weight_end, part.kind, part.scale_ms, part.per_mib_ms, part.shift_ms, part.floor_ms]
+        head += [table_start, part.extent]
+        if part.table is not None:
+            tables.append(part.table)
+            table_start += part.table.size
+    return np.concatenate([np.array(head, dtype=np.float64), *tables])
+
+
+def cells_per_side(cell_bits: int) -> int:
+    """How many cells a smooth table has for each tail; the last holds the median alone."""
+    return (_OCTAVES << cell_bits) + 1
+
+
+@inlined
+def _smooth(code: FloatArray, table: int, cell_bits: int, tail: float, is_upper: bool) -> float:
+    """Read a table of cubics: the leading bits of ``tail`` name the cell, the rest is the place in it."""
+    bits = np.float64(tail).view(np.int64)
+    place_bits = _MANTISSA_BITS - cell_bits
+    cell = (bits >> place_bits) - (_TAIL_EXPONENT_MIN << cell_bits)
+    place = np.float64(bits & ((1 << place_bits) - 1))
+    at = table + 4 * (cell + is_upper * ((_OCTAVES << cell_bits) + 1))
+    return float(code[at] + place * (code[at + 1] + place * (code[at + 2] + place * code[at + 3])))
+
+
+@leaf
+def _polyline(code: FloatArray, table: int, count: int, p: float) -> float:
+    """Read a line through ``count`` points, level beyond its ends."""
+    if p <= code[table]:
+        return float(code[table + count])
+    if p >= code[table + count - 1]:
+        return float(code[table + 2 * count - 1])
+    below = 0
+    above = count - 1
+    while above - below > 1:
+        middle = (below + above) >> 1
+        if code[table + middle] <= p:
+            below = middle
+        else:
+            above = middle
+    p_below = code[table + below]
+    share = (p - p_below) / (code[table + above] - p_below)
+    low = code[table + count + below]
+    return float(low + share * (code[table + count + above] - low))
+
+
+@inlined
+def _component_ms(
+    code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int
+) -> float:
+    """The value of one component where ``tail`` of its probability lies above (or below)."""
+    kind = code[record + _KIND]
+    scale = code[record + _SCALE] + code[record + _PER_MIB] * (size_bytes * _BYTES_TO_MIB)
+    if kind == SMOOTH:
+        table = offset + int(code[record + _TABLE])
+        shape = _smooth(code, table, int(code[record + _EXTENT]), tail, is_upper)
+    elif kind == CONSTANT:
+        shape = 1.0
+    else:
+        shape = 1.0 - tail if is_upper else tail
+        if kind == POLYLINE:
+            table = offset + int(code[record + _TABLE])
+            shape = _polyline(code, table, int(code[record + _EXTENT]), shape)
+    ms = code[record + _SHIFT] + scale * shape
+    floor = code[record + _FLOOR]
+    ms = floor if ms < floor else ms
+    return LONGEST_MS if ms > LONGEST_MS else ms
+
+
+@leaf
+def _mixture_ms(code: FloatArray, offset: int, u: float, size_bytes: int) -> float:
+    """Let the leading bits of ``u`` choose the component, and what is left of it the value."""
+    record = offset + _FIRST_RECORD
+    begin = 0.0
+    while u >= code[record + _WEIGHT_END]:
+        begin = code[record + _WEIGHT_END]
+        record += _RECORD_SIZE
+    rest = (u - begin) / (code[record + _WEIGHT_END] - begin)
+    is_upper = rest > 0.5
+    tail = 1.0 - rest if is_upper else rest
+    return _component_ms(code, offset, record, max(tail, TAIL_MIN), is_upper, size_bytes)
+
+
+@inlined
+def draw_ms(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> float:
+    """The draw (key, counter) from the code at ``offset``, in ms and not rounded."""
+    u = uniform(key, counter)
+    if code[offset] == 1.0:
+        is_upper = u > 0.5
+        tail = 1.0 - u if is_upper else u
+        return _component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes)
+    return _mixture_ms(code, offset, u, size_bytes)
+
+
+@leaf
+def draw_us(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> int:
+    """The same draw, rounded once to whole microseconds."""
+    return int(draw_ms(code, offset, key, counter, size_bytes) * 1000.0 + 0.5)
+
+
+@leaf
+def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int) -> int:
+    """The slowest of ``count`` parallel draws.
+
+    For one component this is one draw: the maximum of n draws is the quantile at U**(1/n), taken through the
+    upper tail, where it lies. A mixture draws ``counter`` to ``counter + count - 1``.
+    """
+    if count <= 1:
+        return draw_us(code, offset, key, counter, size_bytes)
+    if code[offset] == 1.0:
+        log_p = log(uniform(key, counter)) / count
+        is_upper = log_p > -_LN2
+        tail = -expm1(log_p) if is_upper else exp(log_p)
+        tail = min(max(tail, TAIL_MIN), 0.5)
+        return int(
+            _component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5
+        )
+    slowest = 0
+    for index in range(count):
+        slowest = max(slowest, draw_us(code, offset, key, counter + index, size_bytes))
+    return slowest
+
+
+@jitted
+def sample_many_us(
+    code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int = 0
+) -> IntArray:
+    """``count`` draws at consecutive counters."""
+    drawn = np.empty(count, dtype=np.int64)
+    for index in range(count):
+        drawn[index] = draw_us(code, offset, key, counter + index, size_bytes)
+    return drawn

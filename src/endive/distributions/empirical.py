@@ -1,0 +1,87 @@
+"""Empirical latency: a line through the quantiles somebody measured.
+
+Owns the interpolation. It never extrapolates: below the first point and beyond the last, the latency is that
+point's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from endive.distributions.code import POLYLINE, Component
+from endive.distributions.distribution import LatencyFamily, check_number
+
+
+@dataclass(frozen=True)
+class EmpiricalLatency(LatencyFamily):
+    """A line through the points ``(p, ms)``, level beyond them, and at least ``min_latency_ms``."""
+
+    quantiles: tuple[tuple[float, float], ...]
+    min_latency_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        points = tuple(tuple(pair) for pair in self.quantiles)
+        object.__setattr__(self, "quantiles", points)
+        check_number("min_latency_ms", self.min_latency_ms)
+        if not points:
+            raise ValueError("quantiles = [] is not allowed; give at least one [p, ms] pair.")
+        for p, ms in points:
+            check_number("quantiles: p", p, greatest=1.0)
+            check_number("quantiles: ms", ms)
+        for (p, ms), (next_p, next_ms) in pairwise(points):
+            if next_p <= p or next_ms < ms:
+                raise ValueError(
+                    f"quantiles: [{next_p!r}, {next_ms!r}] after [{p!r}, {ms!r}] is not allowed; p must rise "
+                    "from pair to pair, and ms must not fall."
+                )
+
+    def mean(self) -> float:
+        return sum((q - p) * 0.5 * (a + b) for p, a, q, b in self._segments())
+
+    def variance(self) -> float:
+        centre = self.mean()
+        total = 0.0
+        for p, a, q, b in self._segments():
+            low, high = a - centre, b - centre
+            total += (q - p) * (low * low + low * high + high * high) / 3.0
+        return total
+
+    def parts(self) -> list[tuple[float, Component]]:
+        table = np.array([p for p, _ in self.quantiles] + [ms for _, ms in self.quantiles], dtype=np.float64)
+        component = Component(
+            kind=POLYLINE,
+            scale_ms=1.0,
+            floor_ms=self.min_latency_ms,
+            table=table,
+            extent=len(self.quantiles),
+        )
+        return [(1.0, component)]
+
+    def _segments(self) -> list[tuple[float, float, float, float]]:
+        """The line from p = 0 to 1, cut where it crosses the floor, as (p, ms, p, ms) from end to end."""
+        floor = self.min_latency_ms
+        points = [(0.0, self.quantiles[0][1]), *self.quantiles, (1.0, self.quantiles[-1][1])]
+        segments = []
+        for (p, a), (q, b) in pairwise(points):
+            if a < floor < b:
+                crossing = p + (q - p) * (floor - a) / (b - a)
+                segments.append((p, floor, crossing, floor))
+                segments.append((crossing, floor, q, b))
+            else:
+                segments.append((p, max(a, floor), q, max(b, floor)))
+        return segments
+
+    def _unfloored(self, tail: float, is_upper: bool) -> float:
+        p = 1.0 - tail if is_upper else tail
+        if p <= self.quantiles[0][0]:
+            return self.quantiles[0][1]
+        for (p_below, below), (p_above, above) in pairwise(self.quantiles):
+            if p < p_above:
+                return below + (p - p_below) / (p_above - p_below) * (above - below)
+        return self.quantiles[-1][1]
+
+    def _ends(self) -> tuple[float, float]:
+        return self.quantiles[0][1], self.quantiles[-1][1]

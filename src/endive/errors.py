@@ -1,0 +1,64 @@
+"""Every exception Endive raises on purpose, in one tree.
+
+::
+
+    Exception
+    └── EndiveError                      catch this to catch them all
+        ├── ConfigError                  a configuration that cannot be simulated as written (alias ConfigurationError)
+        ├── UnsupportedOperationError    an operation asked of a storage provider that lacks it
+        ├── ProfileError                 a storage profile that is missing, malformed or contradictory
+        ├── TraceError                   an arrival trace that is missing, malformed or out of order
+        ├── OutputError                  a place results cannot be written to or read from
+        └── EngineError                  a simulation that cannot run or cannot go on (too many txns, ...)
+
+An exception states what the user got wrong: what, where, and what to do next. What our own code
+promises is stated with ``assert``; this file owns no such promise and no message of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class EndiveError(Exception):
+    """Base of every exception Endive raises on purpose."""
+
+
+class ConfigError(EndiveError):
+    """All problems of one configuration at once, one line each.
+
+    ``problems`` keeps them apart; ``str()`` joins them with newlines.
+    """
+
+    problems: tuple[str, ...]
+
+    def __init__(self, problems: str | Iterable[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[tuple[str, ...]]]:
+        """Survive the trip back from a worker process with the problems still apart."""
+        return type(self), (self.problems,)
+
+
+ConfigurationError = ConfigError
+
+
+class UnsupportedOperationError(EndiveError):
+    """A storage provider was asked for an operation it does not have."""
+
+
+class ProfileError(EndiveError):
+    """A storage profile is missing, malformed or contradicts itself."""
+
+
+class TraceError(EndiveError):
+    """An arrival trace is missing, malformed or out of order."""
+
+
+class OutputError(EndiveError):
+    """Results cannot be written to, or read from, the place that was named."""
+
+
+class EngineError(EndiveError):
+    """A simulation cannot run, or cannot go on, as it was asked for."""

@@ -1,0 +1,201 @@
+"""The only door to Numba: ``jitted`` compiles a function, ``rule`` lets both engines share one.
+
+Owns how functions are compiled and where the compiled code is kept. Knows nothing of what the functions
+compute, and never allows ``fastmath``: one expression must give the same bits everywhere.
+
+Compiled code is kept on disk, in a folder named after a hash of every source file of the package: Numba
+notices an edit of the file it caches, but not of a module which that file calls. Several processes may share
+the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeVar, cast
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.options import DefaultOptions
+from numba.extending import register_jitable
+
+CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
+UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600
+_HASH_BYTES = 12
+
+# Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
+_BORROWED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Jitted(Protocol[P, R_co]):
+    """A compiled function; ``py_func`` is the Python it was compiled from."""
+
+    @property
+    def py_func(self) -> Callable[P, R_co]: ...
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def jitted(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """Compile ``function`` on its first call, and keep the result on disk where that is possible."""
+    return cast("Jitted[P, R_co]", _compiled(function))
+
+
+def leaf(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """As ``jitted``, for a hot function that makes no array and returns none.
+
+    Numba counts references to array arguments, with atomic operations, in every function they pass through; a
+    leaf borrows them from its caller instead, which halves the cost of a small function.
+    """
+    return cast("Jitted[P, R_co]", _compiled(function, **_BORROWED))
+
+
+def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """As ``leaf``, and copied into each compiled caller: for the innermost parts of a hot function."""
+    return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED))
+
+
+def rule(function: F) -> F:
+    """Leave ``function`` plain Python for the interpreter, and make it callable from jitted code.
+
+    A rule uses ints, floats and arrays it can index, so that it means the same in both worlds.
+    """
+    return cast("F", register_jitable(function))
+
+
+def _compiled(function: Callable[..., object], **options: bool) -> object:
+    dispatcher = numba.njit(nogil=True, **options)(function)
+    folder = cache_folder()
+    if folder is not None:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            dispatcher._cache = _SharedCache(function)  # what ``cache=True`` does, with a cache of our own
+        finally:
+            numba.config.CACHE_DIR = before
+    return dispatcher
+
+
+class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
+    """One function's cache on disk; whatever goes wrong with the disk, the function is compiled again."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        self._cache_file = _SharedFiles(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever damage unpickling meets
+            return None
+
+    def save_overload(self, sig: object, data: object) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            return
+
+
+class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
+    """Numba's files, named so that processes which write at the same time cannot mix them up.
+
+    Numba numbers the data files of a function, and two processes may give one number to two signatures: the
+    index then leads to the wrong machine code. Here the name follows from the signature, and the data is
+    written before the index speaks of it. Each file is written under a temporary name and renamed, so none is
+    ever seen half. A race can at worst drop an entry from the index, which costs one compilation.
+    """
+
+    def save(self, key: object, data: object) -> None:
+        name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
+        data_name = self._data_name_pattern.replace("{number:d}", name)
+        self._save_data(data_name, data)
+        overloads = self._load_index()
+        if overloads.get(key) != data_name:
+            overloads[key] = data_name
+            self._save_index(overloads)
+
+    def _load_index(self) -> dict[object, str]:
+        try:
+            return cast("dict[object, str]", super()._load_index())
+        except Exception:  # unreadable: as good as empty, and written anew
+            return {}
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path | None:
+    """The folder of this version's compiled code; None without a place to write or a source to hash."""
+    source = source_hash(Path(__file__).parent)
+    if source is None:
+        return None
+    for root in _cache_roots():
+        folder = root / source
+        if _is_ours(folder):
+            _remove_unused(root, keep=folder)
+            return folder
+    return None
+
+
+def source_hash(package: Path) -> str | None:
+    """One hash over names and contents of all Python files of ``package``; None if it has none (a zip)."""
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    paths = sorted(package.rglob("*.py"))
+    for path in paths:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest() if paths else None
+
+
+def _cache_roots() -> list[Path]:
+    """Where compiled code may live, the most wanted first; a folder the user names is the only one."""
+    named = os.environ.get(CACHE_FOLDER_VARIABLE)
+    if named:
+        return [Path(named).absolute()]
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    temporary = Path(tempfile.gettempdir()) / f"endive-{user}"
+    standard = os.environ.get("XDG_CACHE_HOME")
+    if standard:
+        return [Path(standard).absolute() / "endive", temporary]
+    try:
+        return [Path.home() / ".cache" / "endive", temporary]
+    except RuntimeError:  # a user without a home folder
+        return [temporary]
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether ``folder`` belongs to this user and takes files; made if missing, and marked as used."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return False  # what lies there would be run: only our own is trusted
+        with tempfile.TemporaryFile(dir=folder):
+            os.utime(folder)
+        return True
+    except OSError:
+        return False
+
+
+def _remove_unused(root: Path, keep: Path) -> None:
+    """Drop folders of other versions that no process has started with for a month; failures are ignored."""
+    newest_dropped_s = time.time() - UNUSED_FOLDER_AGE_MAX_S
+    try:
+        for folder in root.iterdir():
+            is_version = len(folder.name) == 2 * _HASH_BYTES and folder.is_dir() and folder != keep
+            if is_version and folder.stat().st_mtime < newest_dropped_s:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return

@@ -1,0 +1,182 @@
+"""The result of a run, and the sink through which an engine delivers it.
+
+Owns the hand-over: every row passes the fingerprint, the statistics and the files exactly once. Refuses
+to own the simulation that makes the rows and the printing of what they say.
+
+Seed 002 lets ``Simulation.run`` return its ``Statistics`` with the txns inside; here the txns, their
+``to_dataframe`` and ``export_parquet`` belong to ``SimulationResult`` and the counters to
+``SimulationResult.statistics``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from endive.errors import OutputError
+from endive.results.arrow import to_record_batch
+from endive.results.fingerprint import Fingerprint
+from endive.results.provenance import Provenance
+from endive.results.schema import ROW_N_TABLES_READ, TRANSACTION_SCHEMA, Ints, check_rows
+from endive.results.statistics import Statistics
+from endive.results.summary import summarise
+from endive.results.window import Window
+from endive.results.writer import ResultWriter, output_errors
+
+_CHUNK_ROWS: Final = 8_192  # rows that stay in the processor's cache while they are turned into columns
+
+
+class SimulationResult:
+    """One run: where it comes from, what it measured, and its txns if they were kept."""
+
+    def __init__(
+        self,
+        *,
+        provenance: Provenance,
+        statistics: Statistics,
+        fingerprint: str,
+        batches: Sequence[pa.RecordBatch] | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self.provenance = provenance
+        self.statistics = statistics
+        self.fingerprint = fingerprint
+        self._batches = batches
+        self._path = path
+
+    @cached_property
+    def transactions(self) -> pa.Table:
+        """Every txn of the run, sorted by ``txn_id``; read back if they were streamed to a file."""
+        if self._batches is not None:
+            table = pa.Table.from_batches(self._batches, TRANSACTION_SCHEMA)
+        elif self._path is not None:
+            with output_errors(self._path):
+                table = pq.read_table(self._path)
+        else:
+            raise OutputError("This run kept no txns; run it with a sink that keeps or writes them.")
+        return _by_txn_id(table.replace_schema_metadata(self._metadata))
+
+    @property
+    def _metadata(self) -> dict[str, str]:
+        return {**self.provenance.to_metadata(), **self.statistics.window.to_metadata()}
+
+    @cached_property
+    def _summarised(self) -> dict[str, Any]:
+        return summarise(self.statistics)
+
+    def summary(self) -> dict[str, Any]:
+        """Rates, success, latencies, retries, txns, phases and counters of the window."""
+        summary: dict[str, Any] = self._summarised["summary"]
+        return summary
+
+    def requests(self) -> dict[str, Any]:
+        """Requests and bytes of the window's txns."""
+        requests: dict[str, Any] = self._summarised["requests"]
+        return requests
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before he trusts the figures."""
+        warnings: list[str] = self._summarised["warnings"]
+        return warnings
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """The object that ``endive run --json`` prints."""
+        return {
+            "config_hash": self.provenance.config_hash,
+            "seed": self.provenance.seed,
+            "engine": self.provenance.engine,
+            "fingerprint": self.fingerprint,
+            **self._summarised,
+        }
+
+    def to_dataframe(self) -> pa.Table:
+        """The txns as an Arrow table; its ``to_pandas`` makes a pandas one where pandas is installed."""
+        return self.transactions
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The txns, sorted by ``txn_id``, as one Parquet file."""
+        with ResultWriter(path) as writer:
+            writer.start(self._metadata)
+            for batch in self.transactions.to_batches():
+                writer.write(batch)
+            writer.close()
+
+    export_parquet = write
+
+
+class RowSink:
+    """Takes rows from an engine: ``start`` once, ``add`` as often as it likes, ``finish`` once.
+
+    With ``keep_transactions`` the txns stay in memory; each writer gets them as well. Whoever made the
+    writers discards them if the run fails.
+    """
+
+    def __init__(
+        self,
+        window: Window,
+        source_names: Sequence[str],
+        *,
+        writers: Sequence[ResultWriter] = (),
+        keep_transactions: bool = True,
+    ) -> None:
+        self._statistics = Statistics(window, source_names)
+        self._fingerprint = Fingerprint()
+        self._writers = tuple(writers)
+        self._batches: list[pa.RecordBatch] | None = [] if keep_transactions else None
+        self._provenance: Provenance | None = None
+
+    def start(self, provenance: Provenance) -> None:
+        """Before the first row."""
+        assert self._provenance is None, "a sink takes one run"
+        self._provenance = provenance
+        for writer in self._writers:
+            writer.start({**provenance.to_metadata(), **self._statistics.window.to_metadata()})
+
+    def add(self, rows: Ints, table_ids: Ints) -> None:
+        """Take rows of ``ROW_FIELDS`` and their table ids; both may be reused by the caller afterwards."""
+        assert self._provenance is not None
+        check_rows(rows, table_ids)
+        for first in range(0, len(rows), _CHUNK_ROWS):
+            chunk = rows[first : first + _CHUNK_ROWS]
+            n_ids = int(chunk[:, ROW_N_TABLES_READ].sum())
+            self._add_chunk(chunk, table_ids[:n_ids])
+            table_ids = table_ids[n_ids:]
+
+    def _add_chunk(self, rows: Ints, table_ids: Ints) -> None:
+        self._fingerprint.update(rows, table_ids)
+        self._statistics.record(rows)
+        if self._batches is None and not self._writers:
+            return
+        batch = to_record_batch(rows, table_ids, self._statistics.source_names)
+        if self._batches is not None:
+            self._batches.append(batch)
+        for writer in self._writers:
+            writer.write(batch)
+
+    def finish(self) -> SimulationResult:
+        """After the last row: the files appear, and the result is complete."""
+        assert self._provenance is not None
+        for writer in self._writers:
+            writer.close()
+        return SimulationResult(
+            provenance=self._provenance,
+            statistics=self._statistics,
+            fingerprint=self._fingerprint.hexdigest(),
+            batches=self._batches,
+            path=self._writers[0].path if self._writers else None,
+        )
+
+
+def _by_txn_id(table: pa.Table) -> pa.Table:
+    txn_ids = table.column("txn_id").to_numpy()
+    if (np.diff(txn_ids) > 0).all():
+        return table
+    return table.take(pa.array(np.argsort(txn_ids, kind="stable")))

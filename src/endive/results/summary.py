@@ -1,0 +1,172 @@
+"""What is reported about a run, and by what name.
+
+Owns the ``window``, ``summary``, ``by_operation``, ``by_source``, ``requests`` and ``warnings`` of the
+JSON object. Refuses to own the sums behind them (``endive.results.statistics``) and how they look on a
+terminal (``endive.cli``).
+
+Every figure is about the txns *submitted in the window*, with one exception that says so. Latencies and
+phases are those of committed txns; retries, requests and counters those of txns that ended, committed or
+aborted, because the ones that gave up tried most. Percentiles interpolate linearly between order
+statistics (NumPy's default). A figure without a txn to measure is null.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from endive.results import schema as s
+from endive.results import statistics as st
+from endive.results.schema import Ints
+from endive.results.window import Window
+
+SUCCESS_RATE_MIN: Final = 0.95  # below it a run is saturated (seed 001, "Statistical Methodology")
+P95_OVER_P50_MAX: Final = 2.0  # above it, too
+COMMITTING_SHARE_MAX: Final = 0.01  # of the window's txns still committing at the end
+
+
+def summarise(statistics: st.Statistics) -> dict[str, Any]:
+    """The measured part of the JSON object of one run."""
+    everything = statistics.slice()
+    summary = _figures(everything, statistics.window)
+    n_inside = summary["txns"]["submitted"]
+    return {
+        "window": {**statistics.window.to_dict(), "txns_outside": statistics.n_txns - n_inside},
+        "summary": summary,
+        "by_operation": {
+            name: block
+            for kind, name in enumerate(s.KINDS)
+            if (block := _block(statistics.slice(kind=kind), statistics.window))
+        },
+        "by_source": {
+            name: block
+            for source, name in enumerate(statistics.source_names)
+            if (block := _block(statistics.slice(source=source), statistics.window))
+        },
+        "requests": _requests(everything),
+        "warnings": _warnings(summary, statistics.window),
+    }
+
+
+def _block(part: st.Slice, window: Window) -> dict[str, Any] | None:
+    """Figures and requests of one kind or source; None if it had no txn and no commit in the window."""
+    if not part.tallies[:, st.TXNS].any() and not part.committed_in_window:
+        return None
+    return {**_figures(part, window), "requests": _requests(part)}
+
+
+def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
+    txns = [int(count) for count in part.tallies[:, st.TXNS]]
+    submitted = sum(txns)
+    committed = txns[st.COMMITTED]
+    ended = committed + sum(txns[st.ABORTED])
+    retries = int(part.tallies[: st.ABORTED.stop, st.RETRIES].sum())
+    figures: dict[str, Any] = {
+        "offered_per_s": window.per_s(submitted),
+        "committed_per_s": window.per_s(committed),
+        # The exception: commits that ended in the window, whenever submitted. Under overload it is the
+        # rate the catalog sustained, while committed_per_s also counts what drained during cool-down.
+        "committed_in_window_per_s": window.per_s(part.committed_in_window),
+        "success_rate": _ratio(committed, ended),
+        "commit_latency_ms": _latency_ms(part.commit_us),
+        "total_latency_ms": _latency_ms(part.total_us),
+        "retries_mean": _ratio(retries, ended),
+        "txns": {
+            "submitted": submitted,
+            "committed": committed,
+            "aborted": dict(zip(st.OUTCOMES[st.ABORTED], txns[st.ABORTED], strict=True)),
+            "in_flight": {"executing": txns[st.EXECUTING], "committing": txns[st.COMMITTING]},
+        },
+        "phases_ms": _phases_ms(part.tallies[st.COMMITTED], committed),
+        "counters": _counters(part.tallies.sum(axis=0)),
+    }
+    return {**figures, "saturated": bool(_saturation(figures)) if ended else None}
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _latency_ms(latencies_us: Ints) -> dict[str, float | None]:
+    if not len(latencies_us):
+        return {"p50": None, "p95": None, "p99": None, "mean": None}
+    p50, p95, p99 = np.percentile(latencies_us, (50, 95, 99)) / 1000.0
+    mean = int(latencies_us.sum()) / (1000 * len(latencies_us))
+    return {"p50": float(p50), "p95": float(p95), "p99": float(p99), "mean": mean}
+
+
+def _phases_ms(tally: Ints, committed: int) -> dict[str, float | None]:
+    return {
+        phase: _ratio(int(tally[st.tally_of(s.ROW_PHASES + offset)]), 1000 * committed)
+        for offset, phase in enumerate(s.PHASES)
+    }
+
+
+def _counters(tally: Ints) -> dict[str, int]:
+    return {
+        "restarts": int(tally[st.RESTARTS]),
+        "history_lists": int(tally[st.tally_of(s.ROW_HISTORY_LISTS)]),
+        **{
+            name: int(tally[st.tally_of(s.ROW_FALSE_CONFLICTS + offset)])
+            for offset, name in enumerate(s.COUNTERS)
+        },
+    }
+
+
+def _requests(part: st.Slice) -> dict[str, Any]:
+    """Requests of the window's txns that ended, lost attempts included; zero counts are left out."""
+    tally = part.tallies.sum(axis=0)
+    counts: dict[str, dict[str, int]] = {}
+    for slot in range(s.N_REQUEST_SLOTS):
+        if count := int(tally[st.tally_of(s.ROW_REQUESTS + slot)]):
+            obj, op = divmod(slot, s.N_OPERATIONS)
+            counts.setdefault(s.OBJECTS[obj], {})[s.OPERATIONS[op]] = count
+    total = sum(sum(by_op.values()) for by_op in counts.values())
+    return {
+        "counts": counts,
+        "total": total,
+        "per_committed_txn": _ratio(total, int(part.tallies[st.COMMITTED, st.TXNS])),
+        "bytes_read": int(tally[st.tally_of(s.ROW_BYTES_READ)]),
+        "bytes_written": int(tally[st.tally_of(s.ROW_BYTES_WRITTEN)]),
+    }
+
+
+def _saturation(figures: dict[str, Any]) -> list[str]:
+    """Which parts of seed 001's rule say saturated."""
+    signs = []
+    success_rate = figures["success_rate"]
+    if success_rate is not None and success_rate < SUCCESS_RATE_MIN:
+        signs.append(f"success rate {success_rate:.1%} is below {SUCCESS_RATE_MIN:.0%}")
+    latency = figures["commit_latency_ms"]
+    if latency["p50"] is not None and latency["p95"] > P95_OVER_P50_MAX * latency["p50"]:
+        p50, p95 = latency["p50"], latency["p95"]
+        signs.append(f"P95 of commit latency ({p95:,.1f} ms) is more than twice its P50 ({p50:,.1f} ms)")
+    return signs
+
+
+def _warnings(summary: dict[str, Any], window: Window) -> list[str]:
+    txns = summary["txns"]
+    submitted = txns["submitted"]
+    if not submitted:
+        return [
+            f"No txn was submitted in the window from {window.start_us / 1000:,.0f} to "
+            f"{window.end_us / 1000:,.0f} ms, so nothing was measured. Raise simulation.duration_ms, "
+            "or lower simulation.warmup_ms and simulation.cooldown_ms."
+        ]
+    warnings = []
+    committing = txns["in_flight"]["committing"]
+    if committing > COMMITTING_SHARE_MAX * submitted:
+        warnings.append(
+            f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
+            "committing when the clock stopped. They are the slow ones, so latencies are too low and the "
+            "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load."
+        )
+    if summary["success_rate"] is None:
+        warnings.append(
+            f"None of the window's {submitted:,} txns ended before the clock stopped. "
+            "Raise simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime."
+        )
+    if signs := _saturation(summary):
+        warnings.append(f"Saturated: {' and '.join(signs)}.")
+    return warnings

@@ -1,0 +1,376 @@
+"""From values to objects: the one place where names become things.
+
+Owns the wiring of a simulation: which provider, catalog, protocol, detector and sources a configuration means.
+Runs nothing. Every default was filled in by the configuration; none is invented here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from endive.catalog import (
+    AppendCatalog,
+    CASCatalog,
+    Catalog,
+    CatalogState,
+    InstantCatalog,
+    ObjectSizes,
+    ServiceCatalog,
+)
+from endive.catalog.rules import SCOPES
+from endive.config import SimulationConfig
+from endive.config.arrivals import Closed as ClosedTable
+from endive.config.arrivals import FixedGap, LognormalGap, Poisson, UniformGap
+from endive.config.arrivals import Periodic as PeriodicTable
+from endive.config.arrivals import Trace as TraceTable
+from endive.config.transaction import PartitionChoice, SourceConfig, TableChoice
+from endive.distributions import (
+    ExponentialLatency,
+    FixedLatency,
+    LatencyDistribution,
+    LognormalLatency,
+    UniformLatency,
+    from_table,
+)
+from endive.results.schema import KINDS
+from endive.storage import ObjectStore, StorageProvider, load_profile
+from endive.storage.requests import MANIFEST_LIST, OBJECTS, OPERATIONS
+from endive.transaction import (
+    TRANSACTION_TYPES,
+    CommitProtocol,
+    ConflictDetector,
+    ConflictingManifests,
+    PartitionOverlapConflictDetector,
+    ProbabilisticConflictDetector,
+    Transaction,
+    TransactionTerms,
+)
+from endive.workload import (
+    NEVER_US,
+    Arrivals,
+    Choice,
+    Closed,
+    Periodic,
+    Renewal,
+    Source,
+    Trace,
+    UniformPartitionSelector,
+    UniformTableSelector,
+    Workload,
+    WorkloadConfig,
+    ZipfPartitionSelector,
+    ZipfTableSelector,
+    read_trace,
+)
+
+CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog]
+WorkloadFactory = Callable[[WorkloadConfig], Workload]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnParts:
+    """Parts of the user's own, instead of those the configuration names."""
+
+    storage: StorageProvider | None = None
+    catalog: CatalogFactory | None = None
+    workload: WorkloadFactory | None = None
+    conflict_detector: ConflictDetector | None = None
+    transaction_types: Mapping[str, type[Transaction]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The objects of one simulation, new and unused."""
+
+    duration_us: int
+    storage: StorageProvider
+    catalog: Catalog
+    workload: Workload
+    detector: ConflictDetector
+    protocol: CommitProtocol
+    sizes: ObjectSizes
+    conflicting: ConflictingManifests
+    list_entry_bytes: int
+    list_seal_threshold_bytes: int
+    is_pointer_checked: bool
+    is_partition_scoped: bool
+    transaction_types: tuple[type[Transaction], ...]
+
+    def own_part(self) -> str | None:
+        """Which part is the user's own, if any: such a simulation runs on the reference engine."""
+        for name, is_built_in in (
+            ("storage provider", self.storage.is_built_in),
+            ("catalog", self.catalog.is_built_in),
+            ("workload", self.workload.is_built_in),
+            ("conflict detector", self.detector.is_built_in),
+            ("transaction type", self.transaction_types == TRANSACTION_TYPES),
+        ):
+            if not is_built_in:
+                return name
+        return None
+
+
+def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
+    """Make every object a simulation of ``config`` needs."""
+    storage = own.storage if own.storage is not None else build_storage(config)
+    sizes = build_sizes(config)
+    state = build_state(config, sizes)
+    if own.catalog is not None:
+        catalog = own.catalog(storage, state)
+    else:
+        catalog = build_catalog(config, storage, state)
+    workload_config = build_workload_config(config, seed)
+    workload = (own.workload or Workload)(workload_config)
+    types = dict(zip(KINDS, TRANSACTION_TYPES, strict=True)) | dict(own.transaction_types or {})
+    return Parts(
+        duration_us=us_of(config.simulation.duration_ms),
+        storage=storage,
+        catalog=catalog,
+        workload=workload,
+        detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
+        protocol=build_protocol(config, storage),
+        sizes=sizes,
+        conflicting=build_conflicting(config),
+        list_entry_bytes=config.transaction.manifest_list_entry_size,
+        list_seal_threshold_bytes=config.transaction.manifest_list_seal_threshold,
+        is_pointer_checked=config.catalog.type == "service" and config.catalog.service.flavour == "pointer",
+        is_partition_scoped=config.catalog.scope == "partition",
+        transaction_types=tuple(types[kind] for kind in KINDS),
+    )
+
+
+def us_of(ms: float) -> int:
+    """Milliseconds as the clock counts them; rounded once."""
+    return int(ms * 1000.0 + 0.5)
+
+
+def build_storage(config: SimulationConfig) -> StorageProvider:
+    """The provider, with the latencies the user overrides."""
+    section = config.storage
+    profile = load_profile(section.provider, section.vintage)
+    if section.latency_ms is not None:
+        profile = profile.at_constant_latency(section.latency_ms)
+    overrides = {
+        (OBJECTS.index(item.object), OPERATIONS.index(item.op), item.is_success): from_table(
+            item.distribution.to_table(), f"storage.{item.object}.{item.op}"
+        )
+        for item in section.latency_overrides()
+    }
+    return ObjectStore(profile.with_overrides(overrides, min_latency_ms=section.min_latency_ms))
+
+
+def build_sizes(config: SimulationConfig) -> ObjectSizes:
+    """Sizes of objects and how they grow."""
+    table, catalog = config.table, config.catalog
+    has_object = catalog.type in ("cas", "append")
+    return ObjectSizes(
+        metadata_base_bytes=table.metadata_base_bytes,
+        metadata_bytes_per_snapshot=table.metadata_bytes_per_snapshot,
+        snapshots_kept_max=table.snapshots_kept_max,
+        manifest_list_base_bytes=table.manifest_list_base_bytes,
+        manifest_list_bytes_per_manifest=table.manifest_list_bytes_per_manifest,
+        manifest_bytes=table.manifest_bytes,
+        catalog_base_bytes=catalog.object_base_bytes if has_object else 0,
+        catalog_bytes_per_table=catalog.object_bytes_per_table if has_object else 0,
+    )
+
+
+def build_state(config: SimulationConfig, sizes: ObjectSizes) -> CatalogState:
+    """The catalog server's state before the first txn."""
+    catalog = config.catalog
+    return CatalogState(
+        num_tables=catalog.num_tables,
+        scope=SCOPES.index(catalog.scope),
+        num_groups=catalog.num_groups if catalog.scope == "group" else 0,
+        num_partitions=catalog.partitions.num_partitions if catalog.partitions.enabled else 0,
+        sizes=sizes,
+        is_inlined=catalog.table_metadata_inlined,
+        has_log=catalog.type == "append",
+        initial_snapshots=config.table.initial_snapshots,
+        initial_manifests=config.table.initial_manifests,
+    )
+
+
+def build_catalog(config: SimulationConfig, storage: StorageProvider, state: CatalogState) -> Catalog:
+    """The catalog ``catalog.type`` names."""
+    section = config.catalog
+    if section.type == "cas":
+        return CASCatalog(storage, state)
+    if section.type == "append":
+        entry_read = config.storage.T_LOG_ENTRY_READ
+        return AppendCatalog(
+            storage,
+            state,
+            preset=section.append_preset,
+            log_entry_bytes=section.log_entry_size,
+            compaction_threshold_bytes=section.compaction_threshold,
+            compaction_max_entries=section.compaction_max_entries,
+            physical_attempts_max=section.physical_attempts_max,
+            log_entry_read=None
+            if entry_read is None
+            else from_table(entry_read.to_table(), "storage.T_LOG_ENTRY_READ"),
+        )
+    latency = from_table(section.latency.to_table(), "catalog.latency")
+    if section.type == "instant":
+        return InstantCatalog(state, latency, refusal_returns_snapshot=section.refusal_returns_snapshot)
+    time = section.service.time
+    return ServiceCatalog(
+        state,
+        latency,
+        workers=section.service.workers,
+        service_time=None if time is None else from_table(time.to_table(), "catalog.service.time"),
+        flavour=section.service.flavour,
+        server_retries=section.service.server_retries,
+        storage=storage,
+        refusal_returns_snapshot=section.refusal_returns_snapshot,
+    )
+
+
+def build_detector(config: SimulationConfig) -> ConflictDetector:
+    """The detector ``conflict.detector`` names."""
+    if config.conflict.detector == "partition_overlap":
+        return PartitionOverlapConflictDetector()
+    return ProbabilisticConflictDetector()
+
+
+def build_protocol(config: SimulationConfig, storage: StorageProvider) -> CommitProtocol:
+    """Every choice of the commit protocol."""
+    commit, catalog = config.commit, config.catalog
+    is_headed = commit.head == "profile" and MANIFEST_LIST in storage.heads_before_read
+    return CommitProtocol(
+        base=commit.base,
+        io=commit.io,
+        own_manifest=commit.own_manifest,
+        metadata=commit.metadata,
+        history=commit.history,
+        is_history_serial=commit.history_io == "serial",
+        merging=commit.merging,
+        merge_count_min=commit.min_count_to_merge,
+        real_conflict=commit.real_conflict,
+        after_success=commit.after_success,
+        is_list_read_after_head=is_headed,
+        is_metadata_inlined=catalog.table_metadata_inlined,
+        is_list_appended=config.transaction.manifest_list_mode == "append",
+        parallel_max=config.storage.max_parallel,
+        is_metadata_written_by_server=catalog.type == "service" and catalog.service.flavour == "rest",
+        merged_manifests_per_commit=commit.manifests_per_concurrent_commit,
+    )
+
+
+def build_conflicting(config: SimulationConfig) -> ConflictingManifests:
+    """How many manifests a real conflict merges."""
+    table = config.transaction.conflicting_manifests.model_dump()
+    names = {"distribution": "distribution", "mean": "mean", "value": "value"}
+    names |= {"min": "count_min", "max": "count_max"}
+    return ConflictingManifests(**{names[key]: value for key, value in table.items()})
+
+
+def build_workload_config(config: SimulationConfig, seed: int) -> WorkloadConfig:
+    """The sources over their topology."""
+    partitions = config.catalog.partitions
+    num_partitions = partitions.num_partitions if partitions.enabled else 0
+    return WorkloadConfig(
+        num_tables=config.catalog.num_tables,
+        num_partitions=num_partitions,
+        sources=tuple(
+            build_source(source, index, seed, config.catalog.num_tables, num_partitions)
+            for index, source in enumerate(config.sources)
+        ),
+    )
+
+
+def build_source(
+    source: SourceConfig, index: int, seed: int, num_tables: int, num_partitions: int
+) -> Source:
+    """One source with everything it draws from."""
+    weights = source.operation_types
+    return Source(
+        name=source.name,
+        index=index,
+        seed=seed,
+        arrivals=build_arrivals(source, num_tables),
+        kind_weights=tuple(getattr(weights, kind) for kind in KINDS),
+        runtime=from_table(source.runtime.to_table(), f"source '{source.name}' runtime"),
+        tables=build_table_choice(source.tables, num_tables),
+        partitions=build_partition_choice(source.partitions, num_partitions) if num_partitions else None,
+        terms=build_terms(source),
+    )
+
+
+def build_terms(source: SourceConfig) -> TransactionTerms:
+    """How the source's txns retry, wait and validate."""
+    backoff = source.retry_backoff
+    return TransactionTerms(
+        retries_max=source.retry,
+        total_timeout_us=us_of(source.total_timeout_ms),
+        application_retries=source.application_retries,
+        backoff_policy=backoff.policy if backoff.enabled else "none",
+        backoff_base_ms=backoff.base_ms,
+        backoff_multiplier=backoff.multiplier,
+        backoff_max_ms=backoff.max_ms,
+        backoff_jitter=backoff.jitter,
+        isolation=source.isolation,
+        overwrite=source.overwrite,
+        rewritten_manifests=source.rewritten_manifests,
+        real_conflict_probability=source.real_conflict_probability,
+    )
+
+
+def build_table_choice(choice: TableChoice, num_tables: int) -> Choice:
+    """Which tables a txn touches."""
+    is_zipf = choice.selection == "zipf"
+    return Choice(
+        total=num_tables,
+        count=0 if choice.count_zipf is not None else choice.count,
+        count_alpha=choice.count_zipf or 0.0,
+        selector=ZipfTableSelector(choice.alpha, choice.write_fraction)
+        if is_zipf
+        else UniformTableSelector(choice.write_fraction),
+    )
+
+
+def build_partition_choice(choice: PartitionChoice, num_partitions: int) -> Choice:
+    """Which partitions of a table a txn touches."""
+    is_zipf = choice.selection == "zipf"
+    return Choice(
+        total=num_partitions,
+        count=choice.count,
+        count_alpha=0.0,
+        selector=ZipfPartitionSelector(choice.alpha, choice.write_fraction)
+        if is_zipf
+        else UniformPartitionSelector(choice.write_fraction),
+    )
+
+
+def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
+    """When the source submits."""
+    table = source.arrivals
+    start_us = us_of(source.start_ms)
+    stop_us = NEVER_US if source.stop_ms is None else us_of(source.stop_ms)
+    if isinstance(table, ClosedTable):
+        think = from_table(table.think_ms.to_table(), f"source '{source.name}' think_ms")
+        return Closed(start_us=start_us, stop_us=stop_us, client_count=table.clients, think=think)
+    if isinstance(table, PeriodicTable):
+        return Periodic(
+            start_us=start_us,
+            stop_us=stop_us,
+            period_us=us_of(table.period_ms),
+            offset_us=us_of(table.offset_ms),
+            jitter_us=us_of(table.jitter_ms),
+        )
+    if isinstance(table, TraceTable):
+        return Trace(
+            start_us=start_us, stop_us=stop_us, log=read_trace(Path(table.path), total_tables=num_tables)
+        )
+    return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table))
+
+
+def build_gap(table: Poisson | FixedGap | UniformGap | LognormalGap) -> LatencyDistribution:
+    """What the gaps between arrivals are drawn from."""
+    if isinstance(table, Poisson):
+        return ExponentialLatency(table.mean_ms)
+    if isinstance(table, FixedGap):
+        return FixedLatency(table.ms)
+    if isinstance(table, UniformGap):
+        return UniformLatency(table.low_ms, table.high_ms)
+    return LognormalLatency.by_mean(table.mean_ms, table.sigma)

@@ -1,0 +1,241 @@
+"""The reference engine: a small event loop that drives the objects of the model, one latency at a time.
+
+Owns the clock, the order of events and the rows of finished txns. Knows no rule of the model: a txn is a
+generator of delays, and this loop sleeps for it. The compiled engine is held to what happens here.
+
+Events are ordered by (time, order). A txn's order is its id, given at submission. What waits to submit has a
+negative order, so that at one instant arrivals come before everything else, in the order of the sources; a
+client of a closed loop that thinks keeps the order of the txn it just ended.
+"""
+
+from collections.abc import Callable, Generator
+from heapq import heapify, heappop, heappush, heapreplace
+
+import numpy as np
+
+from endive.results.result import RowSink
+from endive.results.schema import (
+    N_ROW,
+    NONE,
+    REASON_NONE,
+    ROW_ATTEMPTS,
+    ROW_BYTES_READ,
+    ROW_FALSE_CONFLICTS,
+    ROW_HISTORY_LISTS,
+    ROW_N_BEHIND_FIRST,
+    ROW_N_TABLES_READ,
+    ROW_PHASES,
+    ROW_REASON,
+    ROW_REQUESTS,
+    STATUS_ABORTED,
+    STATUS_COMMITTED,
+    STATUS_IN_FLIGHT_COMMITTING,
+    STATUS_IN_FLIGHT_EXECUTING,
+)
+from endive.simulation.build import Parts
+from endive.storage.client import Client, TracedRequest
+from endive.transaction import Transaction, TransactionStatus, World
+from endive.workload import NO_MORE, Source, client_of, closed_index
+
+ROWS_PER_BATCH = 8_192
+Progress = Callable[[int, int], None]
+Process = Generator[int, None, None]
+_Event = tuple[int, int, Process]
+
+
+class ReferenceEngine:
+    """Runs one simulation from its parts into a sink."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        sink: RowSink,
+        *,
+        progress: Progress | None = None,
+        trace: list[TracedRequest] | None = None,
+    ) -> None:
+        self.now_us = 0
+        self.steps = 0  # latency steps taken
+        self.txns = 0  # txns submitted
+        self._parts = parts
+        self._sink = sink
+        self._progress = progress
+        self._trace = trace
+        self._events: list[_Event] = []
+        self._rows: list[list[int]] = []
+        self._table_ids: list[int] = []
+        parts.storage.attach(self)
+        parts.catalog.attach(self)
+        self._world = World(
+            clock=self,
+            storage=parts.storage,
+            catalog=parts.catalog,
+            detector=parts.detector,
+            protocol=parts.protocol,
+            protocol_vector=parts.protocol.vector(),
+            sizes=parts.sizes,
+            conflicting=parts.conflicting,
+            list_entry_bytes=parts.list_entry_bytes,
+            list_seal_threshold_bytes=parts.list_seal_threshold_bytes,
+            is_pointer_checked=parts.is_pointer_checked,
+            is_partition_scoped=parts.is_partition_scoped,
+        )
+        self._running: dict[int, tuple[Transaction, Source, int]] = {}
+
+    def run(self) -> None:
+        """Until the clock reaches the configured duration; what happens at that very instant does not."""
+        self._start_sources()
+        events, end_us = self._events, self._parts.duration_us
+        steps = 0
+        while events:
+            now_us, order, process = events[0]
+            if now_us >= end_us:
+                break
+            self.now_us = now_us
+            try:
+                delay_us = process.send(None)
+            except StopIteration:
+                heappop(events)
+                if order in self._running:
+                    self._finish(order)
+                continue
+            heapreplace(events, (now_us + delay_us, order, process))
+            steps += 1
+        self.steps = steps
+        self._record_in_flight()
+        self._flush()
+        if self._progress is not None:
+            self._progress(end_us, self.txns)
+
+    # --- submitting -----------------------------------------------------------------------------------
+
+    def _start_sources(self) -> None:
+        """Put the first submission of every source, or of every client of a closed loop, into the queue."""
+        waiting = sum(max(1, source.arrivals.clients) for source in self._parts.workload.sources)
+        order = -waiting
+        for source in self._parts.workload.sources:
+            for client in range(max(1, source.arrivals.clients)):
+                index = closed_index(client, 0) if source.arrivals.clients else 0
+                first_us = source.next_arrival_us(index, 0)
+                if first_us != NO_MORE:
+                    process = (
+                        self._submit_one(source, index)
+                        if source.arrivals.clients
+                        else self._submit_all(source, first_us)
+                    )
+                    self._events.append((first_us, order, process))
+                order += 1
+        heapify(self._events)
+
+    def _submit_all(self, source: Source, first_us: int) -> Process:
+        """An open source: submit, then wait for its next arrival, whatever becomes of the txns."""
+        index, arrival_us = 0, first_us
+        while True:
+            self._submit(source, index)
+            index += 1
+            next_us = source.next_arrival_us(index, arrival_us)
+            if next_us == NO_MORE:
+                return
+            yield next_us - arrival_us
+            arrival_us = next_us
+
+    def _submit_one(self, source: Source, index: int) -> Process:
+        """One turn of a client of a closed loop."""
+        self._submit(source, index)
+        return
+        yield  # a generator, though it never waits
+
+    def _submit(self, source: Source, index: int) -> None:
+        """A txn begins; its first step comes at this very instant, after all arrivals."""
+        workload = self._parts.workload
+        draft = workload.draft(source, index)
+        txn_id = self.txns
+        self.txns += 1
+        client = Client(source.transaction_key(index), txn_id, self, trace=self._trace)
+        make = self._parts.transaction_types[draft.kind]
+        txn = make(txn_id, self.now_us, client, draft, source.terms)
+        txn.catalog_bytes = self._parts.catalog.state.size_bytes
+        self._running[txn_id] = (txn, source, index)
+        heappush(self._events, (self.now_us, txn_id, txn.execute(self._world)))
+
+    # --- finishing ------------------------------------------------------------------------------------
+
+    def _finish(self, txn_id: int) -> None:
+        """Record a finished txn; a closed loop's client submits its next one after thinking."""
+        txn, source, index = self._running.pop(txn_id)
+        is_committed = txn.status == TransactionStatus.COMMITTED
+        self._record(txn, source, index, STATUS_COMMITTED if is_committed else STATUS_ABORTED)
+        if source.arrivals.clients:
+            next_index = index + 1
+            next_us = source.next_arrival_us(next_index, self.now_us)
+            if next_us != NO_MORE:
+                heappush(self._events, (next_us, txn_id, self._submit_one(source, next_index)))
+
+    def _record(self, txn: Transaction, source: Source, index: int, status: int) -> None:
+        client = txn.client
+        row = [
+            txn.id,
+            source.index,
+            client_of(index) if source.arrivals.clients else NONE,
+            index,
+            txn.operation[0],
+            status,
+            txn.reason,
+            txn.submit_us,
+            txn.commit_start_us,
+            txn.end_us,
+            client.attempt,
+            txn.restarts,
+            txn.n_behind_first,
+            txn.hazard_us,
+            *txn.phase_us,
+            *client.requests,
+            client.bytes_read,
+            client.bytes_written,
+            txn.history_lists,
+            *client.counters,
+            len(txn.tables),
+            txn.n_written,
+        ]
+        assert len(row) == N_ROW
+        self._rows.append(row)
+        self._table_ids.extend(txn.tables)
+        if len(self._rows) >= ROWS_PER_BATCH:
+            self._flush()
+
+    def _record_in_flight(self) -> None:
+        """Txns the clock stopped under: who they are and where they stood. Their bill is not closed."""
+        for txn, source, index in sorted(self._running.values(), key=lambda entry: entry[0].id):
+            is_committing = txn.commit_start_us != NONE
+            status = STATUS_IN_FLIGHT_COMMITTING if is_committing else STATUS_IN_FLIGHT_EXECUTING
+            self._record(txn, source, index, status)
+            clear_bill(self._rows[-1])
+        self._running.clear()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._sink.add(
+                np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64)
+            )
+            self._rows.clear()
+            self._table_ids.clear()
+        if self._progress is not None:
+            self._progress(self.now_us, self.txns)
+
+
+def clear_bill(row: list[int]) -> None:
+    """Blank what a txn in flight has done so far: how much of it was done when the clock stopped is not
+    recorded, because a request under way is neither done nor undone.
+    """
+    row[ROW_REASON] = REASON_NONE
+    row[ROW_ATTEMPTS] = 0
+    row[ROW_ATTEMPTS + 1] = 0
+    row[ROW_N_BEHIND_FIRST] = NONE
+    row[ROW_N_BEHIND_FIRST + 1] = NONE
+    for first, last in (
+        (ROW_PHASES, ROW_REQUESTS),
+        (ROW_REQUESTS, ROW_BYTES_READ),
+        (ROW_BYTES_READ, ROW_HISTORY_LISTS + 1),
+        (ROW_FALSE_CONFLICTS, ROW_N_TABLES_READ),
+    ):
+        row[first:last] = [0] * (last - first)

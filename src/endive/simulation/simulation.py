@@ -1,0 +1,95 @@
+"""A simulation: a configuration, perhaps parts of the user's own, and a run.
+
+Owns the choice of engine and the way from a configuration to a result. Knows no rule of the model.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from endive.config import SimulationConfig, load_simulation_config, parse_config
+from endive.errors import EngineError
+from endive.results.provenance import Provenance
+from endive.results.result import RowSink, SimulationResult
+from endive.results.window import Window
+from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFactory, build_parts
+from endive.simulation.reference import Progress, ReferenceEngine
+from endive.storage import StorageProvider
+from endive.storage.client import TracedRequest
+from endive.transaction import ConflictDetector, Transaction
+
+ENGINES = ("auto", "reference", "compiled")
+ConfigLike = SimulationConfig | Mapping[str, Any] | str | os.PathLike[str]
+
+
+def simulate(
+    config: ConfigLike, seed: int | None = None, *, engine: str = "auto"
+) -> SimulationResult:
+    """Run one simulation and keep its txns: a configuration, a mapping of its keys, or a TOML file's path."""
+    return Simulation(config).run(seed=seed, engine=engine)
+
+
+class Simulation:
+    """One configuration, ready to run as often as one likes; equal seeds give equal results."""
+
+    def __init__(
+        self,
+        config: ConfigLike,
+        *,
+        storage: StorageProvider | None = None,
+        catalog: CatalogFactory | None = None,
+        workload: WorkloadFactory | None = None,
+        conflict_detector: ConflictDetector | None = None,
+        transaction_types: Mapping[str, type[Transaction]] | None = None,
+    ) -> None:
+        self.config = as_config(config)
+        self._own = OwnParts(
+            storage=storage,
+            catalog=catalog,
+            workload=workload,
+            conflict_detector=conflict_detector,
+            transaction_types=transaction_types,
+        )
+
+    def run(
+        self,
+        seed: int | None = None,
+        *,
+        engine: str = "auto",
+        sink: RowSink | None = None,
+        progress: Progress | None = None,
+        trace: list[TracedRequest] | None = None,
+    ) -> SimulationResult:
+        """Simulate. ``sink`` takes the rows (default: keep them in memory); ``trace`` collects every request."""
+        seed = self.config.simulation.seed if seed is None else seed
+        parts = build_parts(self.config, seed, self._own)
+        chosen, _ = choose_engine(engine, parts, is_traced=trace is not None)
+        if sink is None:
+            sink = self.new_sink()
+        sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen))
+        ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
+        return sink.finish()
+
+    def new_sink(self, **options: Any) -> RowSink:
+        """A sink for a run of this configuration; options as of ``RowSink``."""
+        section = self.config.simulation
+        window = Window.of_ms(
+            duration_ms=section.duration_ms, warmup_ms=section.warmup_ms, cooldown_ms=section.cooldown_ms
+        )
+        return RowSink(window, [source.name for source in self.config.sources], **options)
+
+
+def as_config(config: ConfigLike) -> SimulationConfig:
+    """Whatever describes a simulation, as a resolved configuration."""
+    if isinstance(config, SimulationConfig):
+        return config
+    if isinstance(config, Mapping):
+        return parse_config(config)
+    return load_simulation_config(config)
+
+
+def choose_engine(engine: str, parts: Parts, *, is_traced: bool = False) -> tuple[str, str]:
+    """The engine that will run, and why."""
+    if engine not in ENGINES:
+        raise EngineError(f"engine = '{engine}' is not known. Choose one of: {', '.join(ENGINES)}.")
+    return "reference", "it is the only one"

@@ -1,0 +1,73 @@
+"""What happens at one object when writers meet: legs, admission, contention.
+
+Owns the arithmetic of a conditional request, once, as rules over ints that the reference engine calls and
+the compiled engine inlines. Refuses to own state (``ObjectStore`` keeps it per object, the compiled engine
+in arrays) and chance (the latencies come in as drawn).
+
+One conditional request, in order::
+
+    0                     sent; success latency L drawn at `counter`
+    leg                   reaches the server: leg = request_leg_us(L, share)
+    admitted              waits while admitted_us(now, next_free) > now, and asks again on waking:
+                          another waiter may have written at that very instant
+                          is_contended(...)?  then the object remembers (now, txn)
+                          the server evaluates; a success sets next_free_us(now, spacing)
+    admitted + answer     the answer arrives: answer_leg_us(outcome latency, leg, penalty)
+
+The outcome latency is L after a success; after a refusal it is drawn at `counter + 1`. The penalty is drawn
+at `counter + 2`, and only if the request was contended.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.kernel import rule
+
+NO_TXN: Final = -1  # nobody has written conditionally to this object yet
+DRAW_SUCCESS: Final = 0  # offsets from a request's counter
+DRAW_REFUSAL: Final = 1
+DRAW_PENALTY: Final = 2
+
+
+@rule
+def request_leg_us(latency_us: int, share: float) -> int:
+    """Time until the server evaluates: this share of the latency, cut to whole microseconds."""
+    return int(latency_us * share)
+
+
+@rule
+def answer_leg_us(outcome_latency_us: int, leg_us: int, penalty_us: int) -> int:
+    """Time from the evaluation to the answer.
+
+    A refusal whose own latency is shorter than the request leg is answered at once: it cannot be answered
+    before it was evaluated.
+    """
+    if outcome_latency_us < leg_us:
+        return penalty_us
+    return outcome_latency_us - leg_us + penalty_us
+
+
+@rule
+def admitted_us(now_us: int, next_free_us: int) -> int:
+    """When an object with a limit of writes per second takes the request that reaches it now."""
+    if next_free_us > now_us:
+        return next_free_us
+    return now_us
+
+
+@rule
+def next_free_us(now_us: int, spacing_us: int) -> int:
+    """When the object takes the next conditional write after one succeeded now."""
+    return now_us + spacing_us
+
+
+@rule
+def is_contended(now_us: int, last_us: int, last_txn: int, txn_id: int, window_us: int) -> bool:
+    """Whether the conditional request evaluated last was another txn's, and within the window."""
+    return window_us > 0 and last_txn != NO_TXN and last_txn != txn_id and now_us - last_us <= window_us
+
+
+def write_spacing_us(writes_per_s_max: float) -> int:
+    """Least time between two successful conditional writes to one object; 0 = no limit."""
+    return int(1_000_000.0 / writes_per_s_max + 0.5) if writes_per_s_max > 0.0 else 0

@@ -1,0 +1,394 @@
+"""An object store as its profile describes it: drawn latencies, two legs, contended objects.
+
+Owns the generators of every operation and the state of objects that are written conditionally. Refuses to
+own figures (``endive.storage.profile``), the arithmetic of a conditional request
+(``endive.storage.contention``), and what an object contains: the caller's ``evaluate`` decides.
+
+Draws, all from ``client.key``; both engines name them so:
+
+=========================  ====================================================================
+request                    draws
+=========================  ====================================================================
+read, write, head, delete  ``counter``: the latency
+batch b of p in parallel   ``counter + b * p``: the slowest of p (p = 1: as a single request)
+cas, append, tail_append   ``counter``: latency of success, and with it the request leg;
+                           ``counter + 1``: latency of a refusal, only if refused;
+                           ``counter + 2``: acknowledgement penalty, only if contended
+=========================  ====================================================================
+
+A request that nobody observes is one delay of its whole latency; an observed one is two, the request leg
+and the rest. An ordered one is two, and one more for each wait on the object's write limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from endive.distributions import LatencyDistribution
+from endive.errors import EngineError, UnsupportedOperationError
+from endive.storage.client import Client, Clock
+from endive.storage.contention import (
+    DRAW_PENALTY,
+    DRAW_REFUSAL,
+    NO_TXN,
+    admitted_us,
+    answer_leg_us,
+    is_contended,
+    next_free_us,
+    request_leg_us,
+    write_spacing_us,
+)
+from endive.storage.profile import Profile
+from endive.storage.profile_file import names_supporting
+from endive.storage.provider import Request, StorageProvider, StorageResult
+from endive.storage.requests import (
+    APPEND,
+    CAS,
+    CATALOG,
+    DELETE,
+    HEAD,
+    N_OPERATIONS,
+    N_REQUEST_SLOTS,
+    OPERATIONS,
+    READ,
+    TAIL_APPEND,
+    WRITE,
+)
+
+_DrawUs = Callable[..., int]
+
+
+class ObjectState:
+    """What one conditionally written object remembers between requests."""
+
+    __slots__ = ("last_txn", "last_us", "next_free_us")
+
+    def __init__(self) -> None:
+        self.next_free_us = 0
+        self.last_us = 0
+        self.last_txn = NO_TXN
+
+
+class ObjectStore(StorageProvider):
+    """A storage provider made from a profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.name = profile.name
+        self._clock: Clock | None = None
+        self._objects: dict[str, ObjectState] = {}
+        self._has = [profile.supports(op) for op in range(N_OPERATIONS)]
+        self._spacing_us = write_spacing_us(profile.writes_per_s_max)
+        self._shares = [self.leg_share(op) for op in range(N_OPERATIONS)]
+        self._windows_us = [self.contention_window_us(op) for op in range(N_OPERATIONS)]
+        self._penalties_us = [_draw_of(self.penalty(op)) for op in range(N_OPERATIONS)]
+        self._success_us: list[_DrawUs] = []
+        self._refusal_us: list[_DrawUs] = []
+        self._slowest_us: list[_DrawUs] = []
+        for slot in range(N_REQUEST_SLOTS):
+            self._prepare(*divmod(slot, N_OPERATIONS))
+
+    def _prepare(self, object: int, op: int) -> None:
+        """Look the distribution's samplers up once, so that a request costs no lookup by name."""
+        if self._has[op]:
+            success = self.latency(object, op)
+            self._success_us.append(success.sample_us)
+            self._refusal_us.append(self.latency(object, op, success=False).sample_us)
+            self._slowest_us.append(success.slowest_us)
+        else:
+            for draws in (self._success_us, self._refusal_us, self._slowest_us):
+                draws.append(_never_drawn)
+
+    # ---- what the profile says ---------------------------------------------------------------------
+
+    @property
+    def supports_write(self) -> bool:
+        return self.profile.supports(WRITE)
+
+    @property
+    def supports_cas(self) -> bool:
+        return self.profile.supports(CAS)
+
+    @property
+    def supports_append(self) -> bool:
+        return self.profile.supports(APPEND)
+
+    @property
+    def supports_tail_append(self) -> bool:
+        return self.profile.supports(TAIL_APPEND)
+
+    def latency(self, object: int, op: int, success: bool = True) -> LatencyDistribution:
+        self._require(op)
+        return self.profile.latency(object, op, success)
+
+    def leg_share(self, op: int) -> float:
+        return self.profile.leg_share(op)
+
+    def contention_window_us(self, op: int) -> int:
+        """How near a rival's request must have been for this one to be acknowledged late; 0 = never."""
+        contention = self.profile.contention.get(op)
+        return 0 if contention is None else int(contention.window_ms * 1000.0 + 0.5)
+
+    def penalty(self, op: int) -> LatencyDistribution | None:
+        """What a contended request waits longer for its answer."""
+        contention = self.profile.contention.get(op)
+        return None if contention is None else contention.penalty
+
+    @property
+    def heads_before_read(self) -> frozenset[int]:
+        return self.profile.head_before_read
+
+    @property
+    def spacing_us(self) -> int:
+        """Least time between two successful conditional writes to one object; 0 = no limit."""
+        return self._spacing_us
+
+    @property
+    def is_built_in(self) -> bool:
+        """Also False if a distribution is the user's own: the compiled engine could not draw from it."""
+        return super().is_built_in and all(code is not None for code in self._codes())
+
+    def _codes(self) -> Iterator[object]:
+        for slot in range(N_REQUEST_SLOTS):
+            object, op = divmod(slot, N_OPERATIONS)
+            if self._has[op]:
+                yield self.latency(object, op).code()
+                yield self.latency(object, op, success=False).code()
+        for late in self.profile.contention.values():
+            yield late.penalty.code()
+
+    def reset(self) -> None:
+        self._objects.clear()
+
+    def _require(self, op: int) -> None:
+        """Refuse an operation the provider lacks, when it is asked for and not when it is first awaited."""
+        if not self._has[op]:
+            raise UnsupportedOperationError(
+                f"storage provider {self.name!r} has no {OPERATIONS[op]!r}. "
+                f"Providers that have it: {', '.join(names_supporting(op))}."
+            )
+
+    # ---- plain requests ----------------------------------------------------------------------------
+
+    def read(
+        self,
+        key: str,
+        expected_size_bytes: int,
+        *,
+        client: Client,
+        counter: int,
+        object: int = CATALOG,
+        observe: Callable[[], Any] | None = None,
+    ) -> Request:
+        return self._ask(object, READ, expected_size_bytes, client, counter, observe)
+
+    def head(
+        self,
+        key: str,
+        *,
+        client: Client,
+        counter: int,
+        object: int = CATALOG,
+        observe: Callable[[], Any] | None = None,
+    ) -> Request:
+        return self._ask(object, HEAD, 0, client, counter, observe)
+
+    def write(
+        self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG
+    ) -> Request:
+        self._require(WRITE)
+        return self._ask(object, WRITE, size_bytes, client, counter, None)
+
+    def delete(self, key: str, *, client: Client, counter: int, object: int = CATALOG) -> Request:
+        self._require(DELETE)
+        return self._ask(object, DELETE, 0, client, counter, None)
+
+    def _ask(
+        self,
+        object: int,
+        op: int,
+        size_bytes: int,
+        client: Client,
+        counter: int,
+        observe: Callable[[], Any] | None,
+    ) -> Request:
+        latency_us = self._success_us[object * N_OPERATIONS + op](client.key, counter, size_bytes)
+        client.note(object, op, size_bytes)
+        if observe is None:
+            yield latency_us
+            return StorageResult(True, latency_us / 1000.0, size_bytes)
+        leg_us = request_leg_us(latency_us, self._shares[op])
+        yield leg_us
+        observed = observe()
+        yield latency_us - leg_us
+        return StorageResult(True, latency_us / 1000.0, size_bytes, observed)
+
+    def read_batch(
+        self,
+        key: str,
+        size_bytes: int,
+        count: int,
+        parallel: int = 1,
+        *,
+        client: Client,
+        counter: int,
+        object: int = CATALOG,
+        observe: Callable[[], Any] | None = None,
+    ) -> Request:
+        """``observe`` is called once, when the server evaluates the last batch."""
+        return self._ask_batch(object, READ, size_bytes, count, parallel, client, counter, observe)
+
+    def write_batch(
+        self,
+        key: str,
+        size_bytes: int,
+        count: int,
+        parallel: int = 1,
+        *,
+        client: Client,
+        counter: int,
+        object: int = CATALOG,
+    ) -> Request:
+        self._require(WRITE)
+        return self._ask_batch(object, WRITE, size_bytes, count, parallel, client, counter, None)
+
+    def head_batch(
+        self, key: str, count: int, parallel: int = 1, *, client: Client, counter: int, object: int = CATALOG
+    ) -> Request:
+        return self._ask_batch(object, HEAD, 0, count, parallel, client, counter, None)
+
+    def _ask_batch(
+        self,
+        object: int,
+        op: int,
+        size_bytes: int,
+        count: int,
+        parallel: int,
+        client: Client,
+        counter: int,
+        observe: Callable[[], Any] | None,
+    ) -> Request:
+        assert parallel >= 1, "a batch holds at least one request"
+        slot = object * N_OPERATIONS + op
+        slowest_us = self._slowest_us[slot]
+        draw_us = self._success_us[slot]
+        key = client.key
+        total_us = 0
+        observed = None
+        for first in range(0, count, parallel):
+            batch_size = min(parallel, count - first)
+            if batch_size == 1:
+                latency_us = draw_us(key, counter + first, size_bytes)
+            else:
+                latency_us = slowest_us(key, counter + first, batch_size, size_bytes)
+            client.note(object, op, size_bytes, batch_size)
+            total_us += latency_us
+            if observe is None or first + parallel < count:
+                yield latency_us
+                continue
+            leg_us = request_leg_us(latency_us, self._shares[op])
+            yield leg_us
+            observed = observe()
+            yield latency_us - leg_us
+        return StorageResult(True, total_us / 1000.0, size_bytes * count, observed)
+
+    # ---- ordered requests --------------------------------------------------------------------------
+
+    def cas(
+        self,
+        key: str,
+        expected_version: int,
+        size_bytes: int,
+        *,
+        client: Client,
+        counter: int,
+        evaluate: Callable[[], bool],
+        object: int = CATALOG,
+    ) -> Request:
+        self._require(CAS)
+        return self._order(key, object, CAS, size_bytes, client, counter, evaluate)
+
+    def append(
+        self,
+        key: str,
+        offset: int,
+        size_bytes: int,
+        *,
+        client: Client,
+        counter: int,
+        evaluate: Callable[[], bool],
+        object: int = CATALOG,
+    ) -> Request:
+        self._require(APPEND)
+        return self._order(key, object, APPEND, size_bytes, client, counter, evaluate)
+
+    def tail_append(
+        self,
+        key: str,
+        size_bytes: int,
+        *,
+        client: Client,
+        counter: int,
+        evaluate: Callable[[], Any] | None = None,
+        object: int = CATALOG,
+    ) -> Request:
+        self._require(TAIL_APPEND)
+        return self._order(key, object, TAIL_APPEND, size_bytes, client, counter, evaluate or _nothing)
+
+    def _order(
+        self,
+        key: str,
+        object: int,
+        op: int,
+        size_bytes: int,
+        client: Client,
+        counter: int,
+        evaluate: Callable[[], Any],
+    ) -> Request:
+        slot = object * N_OPERATIONS + op
+        latency_us = self._success_us[slot](client.key, counter, size_bytes)
+        clock = self._clock
+        if clock is None:
+            raise EngineError(
+                f"storage provider {self.name!r} was asked for {OPERATIONS[op]!r} without a clock. "
+                "Call attach(clock) first; an engine does."
+            )
+        client.note(object, op, size_bytes)
+        sent_us = clock.now_us
+        leg_us = request_leg_us(latency_us, self._shares[op])
+        yield leg_us
+
+        state = self._objects.setdefault(key, ObjectState())
+        while (free_us := admitted_us(clock.now_us, state.next_free_us)) > clock.now_us:
+            yield free_us - clock.now_us
+        now_us = clock.now_us
+        contended = is_contended(now_us, state.last_us, state.last_txn, client.txn_id, self._windows_us[op])
+        state.last_us = now_us
+        state.last_txn = client.txn_id
+        observed = evaluate()
+        success = op == TAIL_APPEND or bool(observed)
+        if success:
+            state.next_free_us = next_free_us(now_us, self._spacing_us)
+        else:
+            latency_us = self._refusal_us[slot](client.key, counter + DRAW_REFUSAL, size_bytes)
+        penalty_us = self._penalties_us[op](client.key, counter + DRAW_PENALTY) if contended else 0
+        answer_us = answer_leg_us(latency_us, leg_us, penalty_us)
+        yield answer_us
+        return StorageResult(success, (now_us - sent_us + answer_us) / 1000.0, size_bytes, observed)
+
+
+def _draw_of(penalty: LatencyDistribution | None) -> _DrawUs:
+    return _no_penalty if penalty is None else penalty.sample_us
+
+
+def _no_penalty(*_: Any) -> int:
+    return 0
+
+
+def _never_drawn(*_: Any) -> NoReturn:
+    raise AssertionError("an operation the provider lacks is refused before anything is drawn")
+
+
+def _nothing() -> None:
+    """Stand in for an unconditional append that nobody looks at."""

@@ -1,0 +1,191 @@
+"""A provider's profile: every figure the simulator knows about one object store, with its source.
+
+Owns the frozen value and the questions asked of it. Refuses to own the file format and its errors
+(``endive.storage.profile_file``), and what a request does with a figure (``endive.storage.object_store``).
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from endive.distributions import FixedLatency, LatencyDistribution
+from endive.storage.requests import DELETE, HEAD, N_OPERATIONS, OBJECTS, OPERATIONS, READ, WRITE
+
+DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
+OVERRIDE_SOURCE = "given by the user"
+
+# Operations without figures of their own take those of another: asking for an object's head costs what
+# reading it does, deleting it what writing nothing does.
+_STANDS_IN = {HEAD: READ, DELETE: WRITE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A distribution, as it was written, and where it comes from."""
+
+    distribution: LatencyDistribution
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contention:
+    """A request that reaches an object within ``window_ms`` after a rival's is acknowledged later."""
+
+    window_ms: float
+    penalty: LatencyDistribution
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What 1,000 requests of one kind cost, on the date the list was read."""
+
+    usd_per_1000: float
+    source: str
+    date: str
+
+
+# (operation, whether it succeeded), and with an object's kind in front
+OutcomeKey = tuple[int, bool]
+ObjectKey = tuple[int, int, bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What one provider can do, and how long it takes."""
+
+    name: str
+    title: str
+    description: str
+    vintage: str
+    capabilities: frozenset[int]
+    figures: Mapping[OutcomeKey, Figure]
+    object_figures: Mapping[ObjectKey, Figure] = field(default_factory=dict)
+    overrides: Mapping[ObjectKey, LatencyDistribution] = field(default_factory=dict)
+    min_latency_ms: float = 0.0  # floor of the profile's own figures
+    min_latency_override_ms: float | None = None  # the user's floor, under everything
+    leg_shares: Mapping[int, float] = field(default_factory=dict)
+    contention: Mapping[int, Contention] = field(default_factory=dict)
+    writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
+    head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
+    prices: Mapping[int, Price] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)  # sources of the figures that are no distribution
+
+    def supports(self, op: int) -> bool:
+        """Whether the provider has the operation."""
+        return _STANDS_IN.get(op, op) in self.capabilities
+
+    def latency(self, object: int, op: int, success: bool = True) -> LatencyDistribution:
+        """The distribution of such a request, floor included. The user's figure goes before the profile's."""
+        assert self.supports(op), f"{self.name} has no {OPERATIONS[op]}"
+        user = self._override(object, op, success)
+        if user is not None:
+            return floored(user, self.min_latency_override_ms or 0.0)
+        return floored(self.figure(object, op, success).distribution, self._floor_ms)
+
+    def _override(self, object: int, op: int, success: bool) -> LatencyDistribution | None:
+        """The user's distribution; one given for success alone also speaks for refusal."""
+        for outcome in dict.fromkeys((success, True)):
+            for candidate in dict.fromkeys((op, _STANDS_IN.get(op, op))):
+                user = self.overrides.get((object, candidate, outcome))
+                if user is not None:
+                    return user
+        return None
+
+    def figure(self, object: int, op: int, success: bool = True) -> Figure:
+        """The profile's own figure: of this object before any object, of this outcome before success."""
+        for candidate in dict.fromkeys((op, _STANDS_IN.get(op, op))):
+            for outcome in dict.fromkeys((success, True)):
+                if (object, candidate, outcome) in self.object_figures:
+                    return self.object_figures[object, candidate, outcome]
+            for outcome in dict.fromkeys((success, True)):
+                if (candidate, outcome) in self.figures:
+                    return self.figures[candidate, outcome]
+        raise AssertionError(f"profile {self.name!r} has no figure for {OPERATIONS[op]!r}")
+
+    def leg_share(self, op: int) -> float:
+        """Share of the latency that passes before the server evaluates the request."""
+        return self.leg_shares.get(op, self.leg_shares.get(_STANDS_IN.get(op, op), DEFAULT_LEG_SHARE))
+
+    def with_overrides(
+        self,
+        overrides: Mapping[ObjectKey, LatencyDistribution] | None = None,
+        *,
+        min_latency_ms: float | None = None,
+    ) -> Profile:
+        """The same provider with the user's distributions for some (object, operation, success).
+
+        A distribution given only for success also holds for refusal, and one for ``read`` or ``write`` for
+        ``head`` or ``delete`` of the same object. The profile's floor does not reach the user's
+        distributions; ``min_latency_ms`` replaces it and reaches every operation.
+        """
+        floor_ms = self.min_latency_override_ms if min_latency_ms is None else min_latency_ms
+        merged = {**self.overrides, **(overrides or {})}
+        return dataclasses.replace(self, overrides=merged, min_latency_override_ms=floor_ms)
+
+    def at_constant_latency(self, latency_ms: float) -> Profile:
+        """The same provider where every request takes exactly ``latency_ms``, contended or not."""
+        fixed = Figure(
+            distribution=FixedLatency(latency_ms),
+            text=f"fixed, ms = {latency_ms:g}",
+            source="storage.latency_ms",
+        )
+        figures = {(op, True): fixed for op in self.capabilities}
+        return dataclasses.replace(
+            self, figures=figures, object_figures={}, overrides={}, contention={}, min_latency_ms=0.0
+        )
+
+    def describe(self) -> list[tuple[str, str, float, float, float, str]]:
+        """One row per figure: operation, distribution, median, p95 and p99 in ms at size zero, source."""
+        rows = []
+        for op in range(N_OPERATIONS):
+            for success in (True, False):
+                name = OPERATIONS[op] if success else f"{OPERATIONS[op]}, refused"
+                if (op, success) in self.figures:
+                    rows.append(self._row(name, self.figures[op, success]))
+                for object, object_name in enumerate(OBJECTS):
+                    if (object, op, success) in self.object_figures:
+                        own = self.object_figures[object, op, success]
+                        rows.append(self._row(f"{object_name} {name}", own))
+                    if (object, op, success) in self.overrides:
+                        user = self.overrides[object, op, success]
+                        shown = floored(user, self.min_latency_override_ms or 0.0)
+                        rows.append(
+                            (f"{object_name} {name}", repr(user), *_quantiles(shown), OVERRIDE_SOURCE)
+                        )
+            if op in self.contention:
+                late = self.contention[op]
+                quantiles = _quantiles(late.penalty)
+                rows.append((f"{OPERATIONS[op]}, contended: plus", late.text, *quantiles, late.source))
+        return rows
+
+    def _row(self, operation: str, figure: Figure) -> tuple[str, str, float, float, float, str]:
+        shown = floored(figure.distribution, self._floor_ms)
+        return operation, figure.text, *_quantiles(shown), figure.source
+
+    @property
+    def _floor_ms(self) -> float:
+        """The floor under the profile's own figures."""
+        return self.min_latency_ms if self.min_latency_override_ms is None else self.min_latency_override_ms
+
+
+def floored(distribution: LatencyDistribution, min_latency_ms: float) -> LatencyDistribution:
+    """The same distribution that never answers sooner; a higher floor of its own stays."""
+    if distribution.min_latency_ms >= min_latency_ms:
+        return distribution
+    if "min_latency_ms" in getattr(distribution, "__dataclass_fields__", {}):
+        family = cast("Any", distribution)  # every family of ours is a dataclass; the base class is not
+        return cast("LatencyDistribution", dataclasses.replace(family, min_latency_ms=min_latency_ms))
+    raised = copy.copy(distribution)  # a user's own class: the base class applies the attribute
+    object.__setattr__(raised, "min_latency_ms", min_latency_ms)
+    return raised
+
+
+def _quantiles(distribution: LatencyDistribution) -> tuple[float, float, float]:
+    return distribution.quantile(0.5), distribution.quantile(0.95), distribution.quantile(0.99)

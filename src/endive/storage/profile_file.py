@@ -1,0 +1,287 @@
+"""Profiles as files: where they are found, and everything that can be wrong with one.
+
+Owns the names of the built-in profiles, the TOML layout, and the messages to its author. Refuses to own
+distribution tables (``endive.distributions.from_table``) and the meaning of a figure
+(``endive.storage.profile``).
+
+Layout of a file; every table that holds a figure says its ``source``::
+
+    name, title, description, vintage          text
+    capabilities = ["read", "write", ...]      read is always among them
+    [latency.<operation>]                      a distribution table
+    [latency.cas.success], [latency.cas.failure]   the same for append; failure may be left out
+    [objects.<object>.<operation>]             as above, for one kind of object
+    [floor]             min_latency_ms
+    [legs]              <operation> = share of the latency before the server evaluates (0.5 if absent)
+    [contention.<operation>]   window_ms, penalty = {a distribution table}
+    [write_limit]       writes_per_s_max       successful conditional writes to one object
+    [head_before_read]  objects = ["manifest_list"]
+    [prices.<operation>]       usd_per_1000, date (the day the list was read)
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from endive.config.capabilities import BUILT_IN, is_profile_path
+from endive.distributions import LatencyDistribution, from_table
+from endive.errors import ConfigError, ProfileError
+from endive.storage.profile import Contention, Figure, ObjectKey, OutcomeKey, Price, Profile
+from endive.storage.profile_table import ProfileTable, nearest
+from endive.storage.requests import (
+    CAPABILITIES,
+    CONDITIONAL_OPERATIONS,
+    OBJECTS,
+    OPERATIONS,
+    ORDERED_OPERATIONS,
+    READ,
+)
+
+MEASURED = "measured"  # the default figures
+SEEDS = "seeds"  # the figures of the documents Endive began with
+HYPOTHETICAL = "hypothetical"  # no such store exists, so there is one vintage only
+VINTAGES = (MEASURED, SEEDS)
+NAMES = tuple(BUILT_IN)
+
+_FOLDER = Path(__file__).parent / "profiles"
+_SUCCESS = "success"
+_FAILURE = "failure"
+
+
+def list_profiles(vintage: str = MEASURED) -> tuple[str, ...]:
+    """Names of the built-in profiles of a vintage, the hypothetical ones included."""
+    if vintage not in VINTAGES:
+        raise ProfileError(f"vintage = {vintage!r} is unknown. Choose one of: {', '.join(VINTAGES)}.")
+    return tuple(name for name in NAMES if _built_in_path(name, vintage) is not None)
+
+
+def names_supporting(op: int) -> tuple[str, ...]:
+    """Built-in providers that have the operation."""
+    return tuple(name for name in NAMES if load_profile(name).supports(op))
+
+
+def load_profile(name_or_path: str | Path, vintage: str = MEASURED) -> Profile:
+    """A built-in profile by its name, or a user's own by the path of its TOML file.
+
+    A file has one vintage, the one it states; ``vintage`` chooses among the built-in ones.
+    """
+    if isinstance(name_or_path, Path) or is_profile_path(name_or_path):
+        return _read(Path(name_or_path))
+    available = list_profiles(vintage)
+    if name_or_path in available:
+        return _load_built_in(name_or_path, vintage)
+    if name_or_path in NAMES:
+        reason = f"provider {name_or_path!r} has no figures of vintage {vintage!r}"
+        raise ProfileError(f"{reason}. Those that have: {', '.join(available)}; or use vintage {MEASURED!r}.")
+    raise ProfileError(
+        f"provider {name_or_path!r} is unknown{nearest(name_or_path, NAMES)}. Choose one of: "
+        f"{', '.join(available)}; or give the path of a profile file, ending in .toml."
+    )
+
+
+def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Profile:
+    """A profile from the contents of its file; ``ProfileError`` lists every problem, one line each."""
+    table = ProfileTable(data, where, [])
+    name = table.text("name", default=default_name)
+    title = table.text("title", default=name)
+    description = table.text("description", default="")
+    vintage = table.text("vintage", default="user")
+    capabilities = frozenset(table.codes("capabilities", OPERATIONS, CAPABILITIES))
+    notes: dict[str, str] = {}
+    figures = _figures(table.table("latency"), capabilities)
+    profile = Profile(
+        name=name,
+        title=title,
+        description=description,
+        vintage=vintage,
+        capabilities=capabilities,
+        figures=figures,
+        object_figures=_object_figures(table.table("objects"), capabilities),
+        min_latency_ms=_noted_number(table, "floor", "min_latency_ms", notes),
+        leg_shares=_leg_shares(table.table("legs"), capabilities, notes),
+        contention=_contention(table.table("contention"), capabilities),
+        writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
+        head_before_read=_head_before_read(table.table("head_before_read"), notes),
+        prices=_prices(table.table("prices"), capabilities),
+        notes=notes,
+    )
+    if READ not in capabilities:
+        table.problem("capabilities", "lacks 'read', which every provider has. Add it")
+    for op in sorted(capabilities):
+        if (op, True) not in figures and not table.has(f"latency.{OPERATIONS[op]}"):
+            table.problem(f"latency.{OPERATIONS[op]}", "is missing. Add it, or drop it from capabilities")
+    if profile.writes_per_s_max > 0.0 and not capabilities.intersection(ORDERED_OPERATIONS):
+        table.problem("write_limit", "limits conditional writes, and capabilities name none. Remove it")
+    table.finish()
+    if table.problems:
+        raise ProfileError("\n".join(table.problems))
+    return profile
+
+
+# ---- finding files ---------------------------------------------------------------------------------
+
+
+def _built_in_path(name: str, vintage: str) -> Path | None:
+    path = _FOLDER / f"{name}.toml"
+    if vintage == MEASURED:
+        return path
+    in_vintage = _FOLDER / vintage / f"{name}.toml"
+    if in_vintage.is_file():
+        return in_vintage
+    return path if _load_built_in(name, MEASURED).vintage == HYPOTHETICAL else None
+
+
+@lru_cache(maxsize=32)
+def _load_built_in(name: str, vintage: str) -> Profile:
+    path = _built_in_path(name, vintage)
+    assert path is not None, "asked only for names that list_profiles gives"
+    return _read(path)
+
+
+def _read(path: Path) -> Profile:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ProfileError(
+            f"profile file {str(path)!r} cannot be read: {reason}. Give the path of a TOML file, "
+            f"or one of the built-in names: {', '.join(NAMES)}."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProfileError(f"profile file {str(path)!r} is not valid TOML: {error}.") from error
+    return parse_profile(data, str(path.name), path.stem)
+
+
+# ---- the tables of a file --------------------------------------------------------------------------
+
+
+def _figures(table: ProfileTable, capabilities: frozenset[int]) -> dict[OutcomeKey, Figure]:
+    figures: dict[OutcomeKey, Figure] = {}
+    for op, inner in table.by_name(OPERATIONS, range(len(OPERATIONS))):
+        _check_claimed(inner, op, capabilities)
+        for success, outcome in _outcomes(inner, op):
+            figure = _figure(outcome)
+            if figure is not None:
+                figures[op, success] = figure
+    return figures
+
+
+def _object_figures(table: ProfileTable, capabilities: frozenset[int]) -> dict[ObjectKey, Figure]:
+    return {
+        (object, op, success): figure
+        for object, inner in table.by_name(OBJECTS, range(len(OBJECTS)))
+        for (op, success), figure in _figures(inner, capabilities).items()
+    }
+
+
+def _outcomes(table: ProfileTable, op: int) -> list[tuple[bool, ProfileTable]]:
+    """Success and failure apart, if the operation can fail and the author tells them apart."""
+    if op in CONDITIONAL_OPERATIONS and (table.has(_SUCCESS) or table.has(_FAILURE)):
+        outcomes = [(True, table.table(_SUCCESS))]
+        if not table.has(_SUCCESS):
+            table.problem(_SUCCESS, "is missing. Give the latency of success as well as that of failure")
+        if table.has(_FAILURE):
+            outcomes.append((False, table.table(_FAILURE)))
+        table.finish()
+        return outcomes
+    return [(True, table)]
+
+
+def _figure(table: ProfileTable) -> Figure | None:
+    source = table.text("source")
+    spec = table.rest()
+    distribution = _distribution(spec, table)
+    if distribution is None:
+        return None
+    return Figure(distribution=distribution, text=_as_text(spec), source=source)
+
+
+def _distribution(spec: Mapping[str, Any], table: ProfileTable) -> LatencyDistribution | None:
+    try:
+        return from_table(spec, table.where)
+    except (ConfigError, ValueError) as error:
+        table.problems.extend(str(error).splitlines())
+        return None
+
+
+def _as_text(spec: Mapping[str, Any]) -> str:
+    """A distribution table on one line, as a reader of the file would say it."""
+    if spec.get("distribution") == "mixture":
+        parts = [_as_text({key: part[key] for key in part if key != "weight"}) for part in spec["components"]]
+        weights = [part["weight"] for part in spec["components"]]
+        return "mixture of " + "; ".join(f"{w:g}: {part}" for w, part in zip(weights, parts, strict=True))
+    rest = ", ".join(f"{key} = {value}" for key, value in spec.items() if key != "distribution")
+    return f"{spec['distribution']}, {rest}"
+
+
+def _noted_number(table: ProfileTable, section: str, key: str, notes: dict[str, str]) -> float:
+    inner = table.table(section)
+    if not inner.is_given:
+        return 0.0
+    value = inner.number(key, above=0.0)
+    notes[section] = inner.text("source")
+    inner.finish()
+    return value
+
+
+def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[str, str]) -> dict[int, float]:
+    if not table.is_given:
+        return {}
+    notes["legs"] = table.text("source")
+    shares: dict[int, float] = {}
+    for op in sorted(capabilities):
+        if table.has(OPERATIONS[op]):
+            shares[op] = table.number(OPERATIONS[op], least=0.0, most=1.0)
+    table.finish()
+    return shares
+
+
+def _contention(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Contention]:
+    found: dict[int, Contention] = {}
+    for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
+        _check_claimed(inner, op, capabilities)
+        window_ms = inner.number("window_ms", above=0.0)
+        source = inner.text("source")
+        penalty_table = inner.table("penalty")
+        if not penalty_table.is_given:
+            inner.problem("penalty", "is missing. Give the distribution of a contended answer's extra time")
+        spec = penalty_table.rest()
+        penalty = _distribution(spec, penalty_table) if penalty_table.is_given else None
+        inner.finish()
+        if penalty is not None:
+            text = f"{_as_text(spec)}; window_ms = {window_ms:g}"
+            found[op] = Contention(window_ms=window_ms, penalty=penalty, text=text, source=source)
+    return found
+
+
+def _head_before_read(table: ProfileTable, notes: dict[str, str]) -> frozenset[int]:
+    if not table.is_given:
+        return frozenset()
+    objects = frozenset(table.codes("objects", OBJECTS, range(len(OBJECTS))))
+    notes["head_before_read"] = table.text("source")
+    table.finish()
+    return objects
+
+
+def _prices(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Price]:
+    prices: dict[int, Price] = {}
+    for op, inner in table.by_name(OPERATIONS, range(len(OPERATIONS))):
+        _check_claimed(inner, op, capabilities)
+        prices[op] = Price(
+            usd_per_1000=inner.number("usd_per_1000", least=0.0),
+            date=inner.text("date"),
+            source=inner.text("source"),
+        )
+        inner.finish()
+    return prices
+
+
+def _check_claimed(table: ProfileTable, op: int, capabilities: frozenset[int]) -> None:
+    """A figure of an operation the provider does not claim would be read by nothing."""
+    if op in CAPABILITIES and op not in capabilities:
+        name = OPERATIONS[op]
+        table.own_problem(f"is given, but capabilities lack {name!r}. Add it there, or remove the table")

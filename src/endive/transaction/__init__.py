@@ -1,0 +1,42 @@
+"""Transactions: what an attempt costs, what a refusal means, when to give up."""
+
+from endive.transaction.conflicting import ConflictingManifests
+from endive.transaction.cost import AttemptCost, ConflictCost
+from endive.transaction.detectors import (
+    ConflictDetector,
+    PartitionOverlapConflictDetector,
+    ProbabilisticConflictDetector,
+)
+from endive.transaction.kinds import (
+    TRANSACTION_TYPES,
+    FastAppendTransaction,
+    MergeAppendTransaction,
+    RewriteFilesTransaction,
+    ValidatedOverwriteTransaction,
+)
+from endive.transaction.protocol import CommitProtocol
+from endive.transaction.retry import Backoff
+from endive.transaction.terms import TransactionDraft, TransactionTerms
+from endive.transaction.transaction import Transaction, TransactionStatus
+from endive.transaction.world import World
+
+__all__ = [
+    "TRANSACTION_TYPES",
+    "AttemptCost",
+    "Backoff",
+    "CommitProtocol",
+    "ConflictCost",
+    "ConflictDetector",
+    "ConflictingManifests",
+    "FastAppendTransaction",
+    "MergeAppendTransaction",
+    "PartitionOverlapConflictDetector",
+    "ProbabilisticConflictDetector",
+    "RewriteFilesTransaction",
+    "Transaction",
+    "TransactionDraft",
+    "TransactionStatus",
+    "TransactionTerms",
+    "ValidatedOverwriteTransaction",
+    "World",
+]

@@ -1,0 +1,107 @@
+"""Whether a conflict is real: others touched the same data, not only the same table.
+
+Owns that verdict. Does not decide what follows from it: a protocol aborts or merges.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from endive.catalog.snapshot import CatalogSnapshot
+from endive.kernel import rule
+from endive.rng import CONFLICT, slot, uniform
+
+if TYPE_CHECKING:
+    from endive.transaction.transaction import Transaction
+
+DETECTOR_PROBABILISTIC = 0
+DETECTOR_PARTITION_OVERLAP = 1
+DETECTORS = ("probabilistic", "partition_overlap")
+
+
+@rule
+def is_real_by_chance(key: int, attempt: int, position: int, probability: float) -> bool:
+    """The verdict of the probabilistic detector on one table of one attempt."""
+    if probability <= 0.0:
+        return False
+    return uniform(key, slot(attempt, CONFLICT, position)) < probability
+
+
+class ConflictDetector(ABC):
+    """Tells real conflicts from false ones.
+
+    A detector of one's own implements ``is_real_conflict``; the engine asks once per attempt, when the txn has
+    learnt that a table it writes has moved.
+    """
+
+    @abstractmethod
+    def is_real_conflict(
+        self, txn: "Transaction", current_snapshot: CatalogSnapshot, start_snapshot: CatalogSnapshot
+    ) -> bool:
+        """Whether data the txn depends on was changed between the two snapshots."""
+
+    def conflicting_positions(
+        self,
+        txn: "Transaction",
+        current_snapshot: CatalogSnapshot,
+        start_snapshot: CatalogSnapshot,
+        candidates: tuple[int, ...],
+    ) -> tuple[int, ...]:
+        """Which of the candidate tables (positions in the txn's write set) are in real conflict."""
+        return candidates if self.is_real_conflict(txn, current_snapshot, start_snapshot) else ()
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the class is Endive's own: only then can the compiled engine stand in for it."""
+        return type(self).__module__.split(".")[0] == "endive"
+
+
+class ProbabilisticConflictDetector(ConflictDetector):
+    """Each table that moved is in real conflict with the probability its source is configured with."""
+
+    def is_real_conflict(
+        self, txn: "Transaction", current_snapshot: CatalogSnapshot, start_snapshot: CatalogSnapshot
+    ) -> bool:
+        moved = txn.moved_positions(current_snapshot, start_snapshot)
+        return bool(self.conflicting_positions(txn, current_snapshot, start_snapshot, moved))
+
+    def conflicting_positions(
+        self,
+        txn: "Transaction",
+        current_snapshot: CatalogSnapshot,
+        start_snapshot: CatalogSnapshot,
+        candidates: tuple[int, ...],
+    ) -> tuple[int, ...]:
+        probability = txn.terms.real_conflict_probability
+        if probability <= 0.0:
+            return ()
+        key, attempt = txn.client.key, txn.client.attempt
+        return tuple(p for p in candidates if is_real_by_chance(key, attempt, p, probability))
+
+
+class PartitionOverlapConflictDetector(ConflictDetector):
+    """A conflict is real if a partition the txn writes was changed by somebody else."""
+
+    def is_real_conflict(
+        self, txn: "Transaction", current_snapshot: CatalogSnapshot, start_snapshot: CatalogSnapshot
+    ) -> bool:
+        moved = txn.moved_positions(current_snapshot, start_snapshot)
+        return bool(self.conflicting_positions(txn, current_snapshot, start_snapshot, moved))
+
+    def conflicting_positions(
+        self,
+        txn: "Transaction",
+        current_snapshot: CatalogSnapshot,
+        start_snapshot: CatalogSnapshot,
+        candidates: tuple[int, ...],
+    ) -> tuple[int, ...]:
+        return tuple(p for p in candidates if self._overlaps(txn, p, current_snapshot, start_snapshot))
+
+    @staticmethod
+    def _overlaps(
+        txn: "Transaction", position: int, current: CatalogSnapshot, start: CatalogSnapshot
+    ) -> bool:
+        table = txn.tables[position]
+        partitions, n_written = txn.partitions[position]
+        now = current.tables[table].partition_versions
+        then = start.tables[table].partition_versions
+        return any(now[p] != then[p] for p in partitions[:n_written])

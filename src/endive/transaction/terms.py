@@ -1,0 +1,40 @@
+"""What is settled about a txn before it starts: what it will do, and on which terms it retries.
+
+Owns those two values. Drawing them belongs to ``endive.workload``; living by them to the txn.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionTerms:
+    """How a source's txns retry, wait and validate, as its configuration says."""
+
+    retries_max: int
+    total_timeout_us: int  # 0: none
+    application_retries: int
+    backoff_policy: str
+    backoff_base_ms: float
+    backoff_multiplier: float
+    backoff_max_ms: float
+    backoff_jitter: float
+    isolation: str
+    overwrite: str
+    rewritten_manifests: int
+    real_conflict_probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionDraft:
+    """All that is decided about a txn when it is submitted."""
+
+    kind: int
+    runtime_us: int
+    tables_read: tuple[int, ...]  # the written ones first, both parts ascending
+    n_tables_written: int
+    partitions: tuple[tuple[tuple[int, ...], int], ...]  # per table read: (partitions, n_written); () if off
+
+    @property
+    def tables_written(self) -> tuple[int, ...]:
+        """The write set, ascending."""
+        return self.tables_read[: self.n_tables_written]

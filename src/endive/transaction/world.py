@@ -1,0 +1,32 @@
+"""What a txn finds around it: a clock, a store, a catalog, and the protocol it commits by.
+
+Owns nothing of its own; it is the one argument a txn's life takes.
+"""
+
+from dataclasses import dataclass
+
+from endive.catalog.catalog import Catalog
+from endive.catalog.state import ObjectSizes
+from endive.storage.client import Clock
+from endive.storage.provider import StorageProvider
+from endive.transaction.conflicting import ConflictingManifests
+from endive.transaction.detectors import ConflictDetector
+from endive.transaction.protocol import CommitProtocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything a txn may use; it shares nothing else with other txns."""
+
+    clock: Clock
+    storage: StorageProvider
+    catalog: Catalog
+    detector: ConflictDetector
+    protocol: CommitProtocol
+    protocol_vector: tuple[int, ...]
+    sizes: ObjectSizes
+    conflicting: ConflictingManifests
+    list_entry_bytes: int
+    list_seal_threshold_bytes: int
+    is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
+    is_partition_scoped: bool

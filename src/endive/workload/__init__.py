@@ -1,0 +1,64 @@
+"""Arrivals, selectors and sources: which txns are submitted, when, and to which tables.
+
+Owns every decision made about a txn before it starts. Refuses to own what happens to it afterwards
+(``endive.transaction``) and the building of any of this from a configuration (``endive.simulation``).
+"""
+
+from endive.workload.arrivals import (
+    NEVER_US,
+    NO_MORE,
+    Arrivals,
+    Closed,
+    Periodic,
+    Renewal,
+    Trace,
+    client_of,
+    closed_index,
+    next_arrival_us,
+    turn_of,
+)
+from endive.workload.choice import Choice, choose_partitions, choose_tables
+from endive.workload.picks import truncated_zipf_pmf
+from endive.workload.selectors import (
+    PartitionSelector,
+    TableSelector,
+    UniformPartitionSelector,
+    UniformTableSelector,
+    ZipfPartitionSelector,
+    ZipfTableSelector,
+)
+from endive.workload.source import Source, draw_kind, draw_transaction
+from endive.workload.trace import NOT_GIVEN, TraceLog, read_trace
+from endive.workload.workload import Workload, WorkloadConfig
+
+__all__ = [
+    "NEVER_US",
+    "NOT_GIVEN",
+    "NO_MORE",
+    "Arrivals",
+    "Choice",
+    "Closed",
+    "PartitionSelector",
+    "Periodic",
+    "Renewal",
+    "Source",
+    "TableSelector",
+    "Trace",
+    "TraceLog",
+    "UniformPartitionSelector",
+    "UniformTableSelector",
+    "Workload",
+    "WorkloadConfig",
+    "ZipfPartitionSelector",
+    "ZipfTableSelector",
+    "choose_partitions",
+    "choose_tables",
+    "client_of",
+    "closed_index",
+    "draw_kind",
+    "draw_transaction",
+    "next_arrival_us",
+    "read_trace",
+    "truncated_zipf_pmf",
+    "turn_of",
+]

@@ -1,0 +1,88 @@
+"""Which tables and partitions a txn touches, as a user sees it: selectors.
+
+Owns the interface and its built-in families. Refuses to own the arithmetic (``endive.workload.picks``) and
+how many a source selects (``endive.workload.choice``).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from endive.errors import ConfigError
+from endive.workload.picks import pick_distinct, split_written, written_count, zipf_tails
+
+
+class Selector(ABC):
+    """Chooses ``count`` of ``total`` to read and, among them, those to write."""
+
+    @abstractmethod
+    def select(
+        self, count: int, total: int, /, *, key: int, counter: int, write_counter: int
+    ) -> tuple[frozenset[int], frozenset[int]]:
+        """Read set and write set, the second inside the first.
+
+        All chance comes from ``endive.rng.uniform(key, c)``: ``c`` from ``counter`` on for the read set,
+        from ``write_counter`` on for the write set.
+        """
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the compiled engine knows it: a user's subclass runs on the reference engine only."""
+        return type(self).__module__ == __name__
+
+
+class TableSelector(Selector):
+    """Selects which tables a txn touches: ``select(n_tables, total_tables, ...)``."""
+
+
+class PartitionSelector(Selector):
+    """Selects which partitions of one table are touched: ``select(n_partitions, total_partitions, ...)``."""
+
+
+@dataclass(frozen=True)
+class WeightedSelector(Selector):
+    """Picks by Zipf weight without replacement; a share of the picks, chosen uniformly, is written."""
+
+    alpha: float
+    write_fraction: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha < float("inf"):
+            raise ConfigError(f"alpha = {self.alpha}: must be a finite number, 0 (uniform) or above.")
+        if not 0.0 <= self.write_fraction <= 1.0:
+            raise ConfigError(f"write_fraction = {self.write_fraction}: must lie between 0 and 1.")
+
+    def select(
+        self, count: int, total: int, /, *, key: int, counter: int, write_counter: int
+    ) -> tuple[frozenset[int], frozenset[int]]:
+        """``count`` distinct indices below ``total``, and ``max(1, int(count * write_fraction))`` of them."""
+        if not 1 <= count <= total:
+            raise ConfigError(f"{count} of {total} cannot be selected: choose a count between 1 and {total}.")
+        picks = [0] * count
+        written = written_count(count, self.write_fraction)
+        pick_distinct(zipf_tails(total, self.alpha), 0, total, count, key, counter, picks, 0)
+        split_written(picks, 0, count, written, key, write_counter)
+        return frozenset(picks), frozenset(picks[:written])
+
+
+class ZipfTableSelector(WeightedSelector, TableSelector):
+    """Hot tables: table t is picked with weight ``(t + 1) ** -alpha``."""
+
+
+class ZipfPartitionSelector(WeightedSelector, PartitionSelector):
+    """Hot partitions: partition p is picked with weight ``(p + 1) ** -alpha``."""
+
+
+class UniformTableSelector(WeightedSelector, TableSelector):
+    """Every table alike."""
+
+    def __init__(self, write_fraction: float) -> None:
+        super().__init__(alpha=0.0, write_fraction=write_fraction)
+
+
+class UniformPartitionSelector(WeightedSelector, PartitionSelector):
+    """Every partition alike."""
+
+    def __init__(self, write_fraction: float) -> None:
+        super().__init__(alpha=0.0, write_fraction=write_fraction)

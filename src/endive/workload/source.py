@@ -1,0 +1,118 @@
+"""A named source of txns: when they come, what each does, and on which terms they retry.
+
+Owns everything drawn for one txn before it starts. Refuses to own the txn's life after that; the terms are
+carried here, and read by ``endive.transaction``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from endive.distributions import LatencyDistribution
+from endive.errors import ConfigError
+from endive.kernel import rule
+from endive.results.schema import KINDS
+from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
+from endive.transaction.terms import TransactionDraft, TransactionTerms
+from endive.workload.arrivals import Arrivals
+from endive.workload.choice import Choice
+from endive.workload.picks import Floats, pick_kind, tails_of
+from endive.workload.trace import NOT_GIVEN
+
+N_KINDS: Final = 4
+RUNTIME_COUNTER: Final = slot(0, RUNTIME, 0)
+OPERATION_COUNTER: Final = slot(0, OPERATION, 0)
+assert len(KINDS) == N_KINDS
+
+
+@rule
+def draw_kind(tails: Floats, start: int, key: int) -> int:
+    """Operation type of the txn with this key, by the N_KINDS tails of its source's weights."""
+    return pick_kind(tails, start, N_KINDS, uniform(key, OPERATION_COUNTER))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One stream of txns with its own luck: no other source changes what it draws."""
+
+    name: str
+    index: int  # position among the sources of the workload
+    seed: int
+    arrivals: Arrivals
+    kind_weights: tuple[float, ...]  # by operation type, in the order of KINDS
+    runtime: LatencyDistribution
+    tables: Choice
+    partitions: Choice | None  # None: tables have no partitions
+    terms: TransactionTerms
+
+    key: int = field(init=False, repr=False)  # of its txns
+    arrivals_key: int = field(init=False, repr=False)  # of its gaps, jitters and think times
+    kind_tails: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    only_kind: int = field(init=False, repr=False, compare=False)  # NOT_GIVEN if there are several
+
+    def __post_init__(self) -> None:
+        weights = self.kind_weights
+        if len(weights) != N_KINDS or min(weights) < 0.0 or not 0.0 < sum(weights) < float("inf"):
+            raise ConfigError(
+                f"source {self.name!r}: operation weights {weights}. Give {N_KINDS} numbers, "
+                f"0 or above and not all 0, for {', '.join(KINDS)}."
+            )
+        possible = [kind for kind, weight in enumerate(weights) if weight > 0.0]
+        object.__setattr__(self, "key", stream_key(self.seed, f"source/{self.name}"))
+        object.__setattr__(self, "arrivals_key", stream_key(self.seed, f"source/{self.name}/arrivals"))
+        object.__setattr__(self, "kind_tails", tails_of(weights))
+        object.__setattr__(self, "only_kind", possible[0] if len(possible) == 1 else NOT_GIVEN)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the compiled engine knows every part of it."""
+        choices = [self.tables] if self.partitions is None else [self.tables, self.partitions]
+        return (
+            self.arrivals.is_built_in
+            and self.runtime.code() is not None
+            and all(choice.selector.is_built_in for choice in choices)
+        )
+
+    def transaction_key(self, index: int) -> int:
+        """Key of all that is drawn for the txn with this index within the source."""
+        return substream(self.key, index)
+
+    def next_arrival_us(self, index: int, previous_us: int) -> int:
+        """When the txn with this index is submitted, or NO_MORE; see ``Arrivals.next_us``."""
+        return self.arrivals.next_us(index, previous_us, key=self.arrivals_key)
+
+
+def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
+    """Decide a txn: a cell its trace gives, a value that cannot be otherwise, or a draw from its key."""
+    kind, runtime_us, table = source.only_kind, NOT_GIVEN, NOT_GIVEN
+    trace = source.arrivals.trace
+    if trace is not None:
+        runtime_us, table = trace.runtimes_us[index], trace.tables[index]
+        if trace.kinds[index] != NOT_GIVEN:
+            kind = trace.kinds[index]
+    if kind == NOT_GIVEN:
+        kind = draw_kind(source.kind_tails, 0, key)
+    if runtime_us == NOT_GIVEN:
+        runtime_us = source.runtime.sample_us(key, RUNTIME_COUNTER)
+    if table == NOT_GIVEN:
+        tables_read, n_written = source.tables.tables(key)
+    else:
+        tables_read, n_written = (table,), 1
+    return TransactionDraft(
+        kind=kind,
+        runtime_us=runtime_us,
+        tables_read=tables_read,
+        n_tables_written=n_written,
+        partitions=_draw_partitions(source.partitions, len(tables_read), n_written, key),
+    )
+
+
+def _draw_partitions(
+    choice: Choice | None, n_tables: int, n_tables_written: int, key: int
+) -> tuple[tuple[tuple[int, ...], int], ...]:
+    if choice is None:
+        return ()
+    return tuple(
+        choice.partitions(position < n_tables_written, key, position) for position in range(n_tables)
+    )

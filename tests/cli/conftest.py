@@ -1,0 +1,92 @@
+"""The command line as a user sees it, with a simulation whose rows are made by hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from endive.cli.main import app
+from endive.results import Provenance, RowSink, SimulationResult, Window
+from endive.results import schema as s
+
+
+class HandMadeSimulation:
+    """Two committed txns and an exhausted one, whatever the configuration; or a failure, if there is one."""
+
+    failure: BaseException | None = None
+    runs: ClassVar[list[dict[str, Any]]]
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+
+    def new_sink(self, **options: Any) -> RowSink:
+        section = self._config.simulation
+        window = Window.of_ms(
+            duration_ms=section.duration_ms, warmup_ms=section.warmup_ms, cooldown_ms=section.cooldown_ms
+        )
+        return RowSink(window, [source.name for source in self._config.sources], **options)
+
+    def run(self, *, engine: str, sink: RowSink, progress: Any) -> SimulationResult:
+        self.runs.append({"engine": engine, "progress": progress, "seed": self._config.simulation.seed})
+        provenance = Provenance(
+            config_hash=self._config.config_hash(), seed=self._config.simulation.seed, engine="reference"
+        )
+        sink.start(provenance)
+        if self.failure is not None:
+            raise self.failure
+        rows = np.zeros((3, s.N_ROW), np.int64)
+        rows[:, s.ROW_TXN_ID] = range(3)
+        rows[:, s.ROW_CLIENT] = s.NONE
+        rows[:, s.ROW_KIND] = (s.KIND_FAST_APPEND, s.KIND_FAST_APPEND, s.KIND_VALIDATED_OVERWRITE)
+        rows[:, s.ROW_STATUS] = (s.STATUS_COMMITTED, s.STATUS_COMMITTED, s.STATUS_ABORTED)
+        rows[:, s.ROW_REASON] = (s.REASON_NONE, s.REASON_NONE, s.REASON_RETRIES_EXHAUSTED)
+        rows[:, s.ROW_SUBMIT_US] = 4_000_000
+        rows[:, s.ROW_COMMIT_START_US] = 5_000_000
+        rows[:, s.ROW_END_US] = (5_200_000, 5_400_000, 6_000_000)
+        rows[:, s.ROW_ATTEMPTS] = (1, 2, 5)
+        rows[:, s.ROW_PHASE_COMMIT] = (150_000, 350_000, 1_000_000)
+        rows[:, s.ROW_PHASE_METADATA] = (50_000, 50_000, 0)
+        rows[:, s.ROW_PHASE_RUNTIME] = 1_000_000
+        rows[:, s.ROW_REQUESTS + s.REQUESTS.index("catalog_cas")] = (1, 2, 5)
+        rows[:, s.ROW_BYTES_WRITTEN] = 1_500
+        sink.add(rows, np.empty(0, np.int64))
+        return sink.finish()
+
+
+@pytest.fixture
+def simulation(monkeypatch: pytest.MonkeyPatch) -> type[HandMadeSimulation]:
+    """What ``endive run`` finds in place of the simulation; its ``failure`` and ``runs`` are the test's."""
+
+    class Fresh(HandMadeSimulation):
+        pass
+
+    Fresh.runs = []
+
+    module = ModuleType("endive.simulation")
+    module.Simulation = Fresh  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "endive.simulation", module)
+    return Fresh
+
+
+@pytest.fixture
+def config_path(tmp_path: Path) -> Path:
+    """A run of 20 s with a window from 2 to 18 s."""
+    path = tmp_path / "study.toml"
+    path.write_text("[simulation]\nduration_ms = 20_000\nwarmup_ms = 2_000\ncooldown_ms = 2_000\nseed = 5\n")
+    return path
+
+
+@pytest.fixture
+def endive():
+    """``endive("run", path, ...)``: exit code, stdout and stderr of the command."""
+
+    def invoke(*arguments: object):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return invoke

@@ -1,0 +1,196 @@
+"""``endive run``: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from endive.config import load_simulation_config
+from endive.errors import ConfigError, EngineError
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+# ---- answers ---------------------------------------------------------------------------------------
+
+
+def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, config_path):
+    answer = endive("run", config_path, "--json")
+
+    document = json.loads(answer.stdout)
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    assert set(document) == {
+        *("config_hash", "seed", "engine", "fingerprint", "window"),
+        *("summary", "by_operation", "by_source", "requests", "warnings"),
+    }
+    assert document["config_hash"] == load_simulation_config(config_path).config_hash()
+    assert document["seed"] == 5
+    assert document["window"]["length_s"] == 16.0
+    assert document["summary"]["commit_latency_ms"]["mean"] == 300.0
+    assert document["by_source"]["default"]["success_rate"] == 2 / 3
+
+
+def test_tables_show_what_was_measured(endive, simulation, config_path):
+    answer = endive("run", config_path)
+
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
+    assert answer.exit_code == 0
+    for expected in (
+        "study",
+        "window 2 to 18 s of 20 s simulated; txns submitted in it count",
+        "offered 0.188 txns/s",
+        "committed 0.125 txns/s (0.125 /s ended inside the window)",
+        "success rate 66.7 %",
+        "commit latency P50 300 P95 390 P99 398 mean 300 ms",
+        "retries, mean 1.67",
+        "txns 3 submitted, 2 committed",
+        "aborted 0 validation exception, 1 retries exhausted, 0 timeout",
+        "in flight 0 executing, 0 committing",
+        "fast_append 0.125 0.125 100.0 % 0.50 300 390 398",
+        "validated_overwrite 0.062 0.000 0.0 % 4.00 - - -",
+        "metadata 50.0 16.7 % ████",
+        "commit 250 83.3 % ████████████████████",
+        "runtime 1,000",
+        "catalog cas 8 4.00",
+        "0 bytes read, 4.5 kB written",
+        "warning: Saturated: success rate 66.7% is below 95%.",
+    ):
+        assert expected in lines
+
+
+def test_no_line_of_piped_tables_is_wider_than_a_hundred_columns(endive, simulation, config_path):
+    answer = endive("run", config_path)
+
+    assert max(len(line) for line in answer.stdout.splitlines()) <= 100
+
+
+def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
+    answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
+
+    assert answer.stdout.splitlines()[0].strip() == "[bold]mine"
+
+
+def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
+    answer = endive("run", config_path, "--seed", 9, "--set", "simulation.warmup_ms=4500", "--json")
+
+    document = json.loads(answer.stdout)
+    assert (document["seed"], document["window"]["start_ms"]) == (9, 4500.0)
+    assert document["summary"]["txns"]["submitted"] == 0
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference", "compiled"])
+def test_the_engine_that_is_asked_for_runs(endive, simulation, config_path, engine):
+    endive("run", config_path, "--engine", engine)
+
+    assert [run["engine"] for run in simulation.runs] == [engine]
+
+
+def test_nothing_reports_progress_where_nobody_looks(endive, simulation, config_path):
+    endive("run", config_path)
+
+    assert [run["progress"] for run in simulation.runs] == [None]
+
+
+# ---- files -----------------------------------------------------------------------------------------
+
+
+def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(
+    endive, simulation, config_path, tmp_path
+):
+    answer = endive("run", config_path, "--seed", 9, "--out", tmp_path / "run", "--json")
+
+    folder = tmp_path / "run"
+    printed = json.loads(answer.stdout)
+    written = json.loads((folder / "summary.json").read_text())
+    again = load_simulation_config(folder / "config.toml")
+    assert names(folder) == ["config.toml", "summary.json", "transactions.parquet"]
+    assert {key: written[key] for key in printed} == printed
+    assert (again.config_hash(), again.simulation.seed) == (printed["config_hash"], 9)
+    assert pq.read_table(folder / "transactions.parquet").num_rows == 3
+
+
+def test_the_configured_output_path_gets_the_txns(endive, simulation, config_path, tmp_path):
+    path = tmp_path / "txns.parquet"
+    answer = endive(
+        "run", config_path, "--set", f'simulation.output_path="{path}"', "--out", tmp_path / "run"
+    )
+
+    assert answer.exit_code == 0
+    assert path.read_bytes() == (tmp_path / "run" / "transactions.parquet").read_bytes()
+
+
+def test_a_folder_of_something_else_is_refused_before_anything_runs(
+    endive, simulation, config_path, tmp_path
+):
+    answer = endive("run", config_path, "--out", tmp_path)
+
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr == (
+        f"error: Cannot write {tmp_path}: it holds files that are not of a run (study.toml). "
+        "Choose an empty or a new folder.\n"
+    )
+    assert simulation.runs == []
+
+
+def test_an_output_path_that_cannot_be_written_is_refused_before_anything_runs(
+    endive, simulation, config_path, tmp_path
+):
+    answer = endive("run", config_path, "--set", f'simulation.output_path="{tmp_path}/no/t.parquet"')
+
+    assert answer.exit_code == 2
+    assert answer.stderr.endswith("the folder does not exist; create it first.\n")
+    assert simulation.runs == []
+
+
+# ---- failures --------------------------------------------------------------------------------------
+
+
+def test_every_problem_is_a_line_and_none_is_a_traceback(endive, simulation, config_path):
+    simulation.failure = ConfigError(["storage.[red]x = 1: unknown.", "b is too large. " + "Lower it. " * 20])
+    answer = endive("run", config_path)
+
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr == (
+        f"error: storage.[red]x = 1: unknown.\nerror: b is too large. {'Lower it. ' * 20}\n"
+    )
+
+
+def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
+    answer = endive("run", tmp_path / "missing.toml")
+
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith("error: ")
+    assert "missing.toml" in answer.stderr
+
+
+@pytest.mark.parametrize(("failure", "code"), [(EngineError("too many"), 2), (KeyboardInterrupt(), 130)])
+def test_a_run_that_fails_leaves_nothing_behind(endive, simulation, config_path, tmp_path, failure, code):
+    simulation.failure = failure
+    path = tmp_path / "txns.parquet"
+    answer = endive(
+        "run", config_path, "--out", tmp_path / "run", "--set", f'simulation.output_path="{path}"'
+    )
+
+    assert answer.exit_code == code
+    assert names(tmp_path) == ["study.toml"]
+
+
+def test_an_interrupt_is_one_line(endive, simulation, config_path):
+    simulation.failure = KeyboardInterrupt()
+    answer = endive("run", config_path)
+
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+
+
+def test_a_defect_of_our_own_is_not_dressed_up_as_the_users_error(endive, simulation, config_path):
+    simulation.failure = ZeroDivisionError()
+    answer = endive("run", config_path)
+
+    assert answer.exit_code == 1
+    assert isinstance(answer.exception, ZeroDivisionError)

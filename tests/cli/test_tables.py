@@ -1,0 +1,45 @@
+"""How figures are rounded for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.cli.tables import ms, number, rate, share, size
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (0.0, "0.000"), (9.9994, "9.999"), (10, "10.00"), (123.45, "123.5"), (12_345.6, "12,346")],
+)
+def test_a_rate_keeps_three_digits_that_matter(value, text):
+    assert rate(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "-"), (0.0, "0.0"), (99.94, "99.9"), (1234.5, "1,234")])
+def test_milliseconds_have_tenths_below_a_hundred(value, text):
+    assert ms(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "-"), (0.0, "0.0 %"), (0.9949, "99.5 %"), (1.0, "100.0 %")]
+)
+def test_a_share_is_a_percentage(value, text):
+    assert share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (999, "999 bytes"),
+        (1_000, "1.0 kB"),
+        (2_500_000, "2.5 MB"),
+        (3 * 10**9, "3.0 GB"),
+        (4 * 10**15, "4,000.0 TB"),
+    ],
+)
+def test_a_size_has_the_largest_unit_that_fits(value, text):
+    assert size(value) == text
+
+
+def test_no_figure_is_a_dash():
+    assert (number(None, 2), number(1234.567, 2)) == ("-", "1,234.57")

@@ -1,0 +1,138 @@
+"""The fingerprint sees every field of every txn and nothing of their order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from endive.results import Fingerprint
+from endive.results import schema as s
+from endive.results.fingerprint import row_hashes
+from endive.results.schema import Ints
+
+
+def digest(rows: Ints, table_ids: Ints) -> str:
+    fingerprint = Fingerprint()
+    fingerprint.update(rows, table_ids)
+    return fingerprint.hexdigest()
+
+
+def test_no_txn_has_the_fingerprint_zero():
+    assert Fingerprint().hexdigest() == "0000000000000000"
+
+
+def test_the_fingerprint_of_four_known_txns_never_changes(four_outcomes):
+    assert digest(*four_outcomes) == "7f423a0abc6a635f"
+
+
+def test_the_fingerprint_is_what_plain_integers_say(four_outcomes):
+    def mix(word: int) -> int:
+        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        word = (word ^ (word >> 27)) * 0x94D049BB133111EB % 2**64
+        return word ^ (word >> 31)
+
+    def key(position: int) -> int:
+        return mix((position + 1) * 0x9E3779B97F4A7C15 % 2**64) | 1
+
+    rows, table_ids = four_outcomes
+    total = 0
+    for row, ids in zip(rows.tolist(), np.split(table_ids, [2, 3, 3]), strict=True):
+        words = [*row, *ids.tolist()]
+        total += mix(sum(word * key(position) for position, word in enumerate(words)) % 2**64)
+
+    assert f"{total % 2**64:016x}" == digest(rows, table_ids)
+
+
+def test_rows_one_at_a_time_give_the_fingerprint_of_all_at_once(four_outcomes):
+    rows, table_ids = four_outcomes
+    fingerprint = Fingerprint()
+    for row, ids in zip(rows, np.split(table_ids, [2, 3, 3]), strict=True):
+        fingerprint.update(row.reshape(1, -1), ids)
+
+    assert digest(rows, table_ids) == fingerprint.hexdigest()
+
+
+@given(order=st.permutations(range(4)), cut=st.integers(0, 4))
+def test_neither_order_nor_grouping_of_rows_matters(order, cut):
+    rows = np.zeros((4, s.N_ROW), np.int64)
+    rows[:, s.ROW_TXN_ID] = range(4)
+    rows[:, s.ROW_N_TABLES_READ] = (1, 0, 2, 1)
+    ids = [[7], [], [8, 9], [-3]]
+    fingerprint = Fingerprint()
+    for part in (order[:cut], order[cut:]):
+        fingerprint.update(rows[part], np.array([each for i in part for each in ids[i]], np.int64))
+
+    assert digest(rows, np.array([7, 8, 9, -3])) == fingerprint.hexdigest()
+
+
+# Fields whose change needs another field to change with it have a test of their own below.
+BOUND_FIELDS = {s.ROW_STATUS, s.ROW_REASON, s.ROW_N_TABLES_READ, s.ROW_N_TABLES_WRITTEN}
+
+
+@pytest.mark.parametrize("field", [s.ROW_FIELDS[i] for i in range(s.N_ROW) if i not in BOUND_FIELDS])
+@pytest.mark.parametrize("change", [1, 1 << 40])
+def test_a_change_of_any_field_changes_the_fingerprint(make_row, field, change):
+    before = make_row().reshape(1, -1)
+    after = before.copy()
+    after[0, s.ROW_FIELDS.index(field)] += change
+    ids = np.zeros(1, np.int64)
+
+    assert digest(before, ids) != digest(after, ids)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {"status": s.STATUS_ABORTED, "reason": s.REASON_TIMEOUT}),
+        (
+            {"status": s.STATUS_ABORTED, "reason": s.REASON_RETRIES_EXHAUSTED},
+            {"status": s.STATUS_ABORTED, "reason": s.REASON_TIMEOUT},
+        ),
+        ({}, {"n_tables_written": 0}),
+        ({}, {"n_tables_read": 2}),
+    ],
+)
+def test_another_outcome_or_number_of_tables_changes_the_fingerprint(make_row, one, other):
+    rows = [make_row(**given) for given in (one, other)]
+
+    digests = [digest(row.reshape(1, -1), np.zeros(row[s.ROW_N_TABLES_READ], np.int64)) for row in rows]
+
+    assert digests[0] != digests[1]
+
+
+def test_two_fields_that_trade_values_change_the_fingerprint(make_row):
+    one = make_row(phase_history_us=5, phase_backoff_us=6)
+    other = make_row(phase_history_us=6, phase_backoff_us=5)
+    ids = np.zeros(1, np.int64)
+
+    assert digest(one.reshape(1, -1), ids) != digest(other.reshape(1, -1), ids)
+
+
+def test_two_txns_that_trade_a_value_change_the_fingerprint(make_row):
+    ids = np.zeros(2, np.int64)
+    one = np.array([make_row(txn_id=0, attempts=1), make_row(txn_id=1, attempts=2)])
+    other = np.array([make_row(txn_id=0, attempts=2), make_row(txn_id=1, attempts=1)])
+
+    assert digest(one, ids) != digest(other, ids)
+
+
+def test_tables_in_another_order_change_the_fingerprint(make_row):
+    row = make_row(n_tables_read=2).reshape(1, -1)
+
+    assert digest(row, np.array([3, 8])) != digest(row, np.array([8, 3]))
+
+
+def test_the_same_txn_twice_is_not_no_txn(make_row):
+    row = make_row()
+
+    assert digest(np.array([row, row]), np.zeros(2, np.int64)) != Fingerprint().hexdigest()
+
+
+def test_hashes_of_a_hundred_thousand_similar_rows_are_all_different():
+    rows = np.zeros((100_000, s.N_ROW), np.int64)
+    rows[:, s.ROW_TXN_ID] = np.arange(100_000) // 10
+    rows[:, s.ROW_SUBMIT_US] = np.arange(100_000) % 10
+
+    assert len(np.unique(row_hashes(rows, np.empty(0, np.int64)))) == 100_000

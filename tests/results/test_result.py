@@ -1,0 +1,168 @@
+"""Rows pass the sink once and come out as one result."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from endive.errors import OutputError
+from endive.results import (
+    MODEL_VERSION,
+    Fingerprint,
+    Provenance,
+    ResultWriter,
+    RowSink,
+    Window,
+    package_version,
+)
+from endive.results import schema as s
+
+WINDOW = Window(duration_us=10_000, warmup_us=0, cooldown_us=0)
+PROVENANCE = Provenance(
+    config_hash="c0ffee", seed=7, engine="reference", version="1.2.3", model_version=11, schema_version=3
+)
+SOURCES = ("stream", "nightly")
+
+
+def run(*parts, provenance=PROVENANCE, **options):
+    sink = RowSink(WINDOW, SOURCES, **options)
+    sink.start(provenance)
+    for rows, table_ids in parts:
+        sink.add(rows, table_ids)
+    return sink.finish()
+
+
+def test_txns_come_out_sorted_by_id_whatever_the_order_they_ended_in(four_outcomes):
+    rows, _ = four_outcomes
+    result = run((rows[[3, 1]], np.array([6, 5])), (rows[[2, 0]], np.array([4, 9])))
+
+    assert result.transactions.column("txn_id").to_pylist() == [0, 1, 2, 3]
+    assert result.transactions.column("tables_read").to_pylist() == [[4, 9], [5], [], [6]]
+
+
+def test_the_fingerprint_is_that_of_the_rows(four_outcomes):
+    fingerprint = Fingerprint()
+    fingerprint.update(*four_outcomes)
+
+    assert run(four_outcomes).fingerprint == fingerprint.hexdigest()
+
+
+def test_more_rows_than_a_chunk_keep_their_own_tables(make_row):
+    n = 20_000
+    rows = np.repeat(make_row().reshape(1, -1), n, axis=0)
+    rows[:, s.ROW_TXN_ID] = np.arange(n)
+    rows[:, s.ROW_N_TABLES_READ] = 1 + np.arange(n) % 2
+    result = run((rows, np.repeat(np.arange(n), rows[:, s.ROW_N_TABLES_READ])))
+
+    assert result.transactions.column("tables_read").to_pylist() == [[i] * (1 + i % 2) for i in range(n)]
+    assert result.statistics.n_txns == n
+
+
+def test_a_caller_may_reuse_his_array_after_adding_it(four_outcomes):
+    rows, table_ids = four_outcomes
+    sink = RowSink(WINDOW, SOURCES)
+    sink.start(PROVENANCE)
+    sink.add(rows, table_ids)
+    rows[:] = 0
+    table_ids[:] = 0
+
+    transactions = sink.finish().transactions
+    assert transactions.column("txn_id").to_pylist() == [0, 1, 2, 3]
+    assert transactions.column("tables_read").to_pylist() == [[4, 9], [5], [], [6]]
+
+
+def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):
+    document = run(four_outcomes).to_json_dict()
+
+    assert list(document) == [
+        "config_hash",
+        "seed",
+        "engine",
+        "fingerprint",
+        "window",
+        "summary",
+        "by_operation",
+        "by_source",
+        "requests",
+        "warnings",
+    ]
+    assert (document["config_hash"], document["seed"], document["engine"]) == ("c0ffee", 7, "reference")
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+def test_summary_and_requests_are_those_of_the_json_object(four_outcomes):
+    result = run(four_outcomes)
+    document = result.to_json_dict()
+
+    assert result.summary() == document["summary"]
+    assert result.requests() == document["requests"]
+    assert result.warnings == document["warnings"]
+    assert (result.summary()["txns"]["submitted"], result.statistics.counters.committed) == (4, 1)
+
+
+def test_provenance_travels_with_the_table_and_with_the_file(tmp_path, four_outcomes):
+    expected = {
+        b"endive.config_hash": b"c0ffee",
+        b"endive.seed": b"7",
+        b"endive.engine": b"reference",
+        b"endive.version": b"1.2.3",
+        b"endive.model_version": b"11",
+        b"endive.schema_version": b"3",
+        b"endive.duration_ms": b"10.0",
+        b"endive.warmup_ms": b"0.0",
+        b"endive.cooldown_ms": b"0.0",
+    }
+    result = run(four_outcomes, writers=[ResultWriter(tmp_path / "streamed.parquet")])
+    result.write(tmp_path / "t.parquet")
+
+    assert result.transactions.schema.metadata == expected
+    assert pq.read_schema(tmp_path / "t.parquet").metadata == expected
+    assert pq.read_schema(tmp_path / "streamed.parquet").metadata == expected
+
+
+def test_a_run_of_this_package_names_its_versions():
+    provenance = Provenance(config_hash="c0ffee", seed=7, engine="compiled")
+
+    assert provenance.to_dict() == {
+        "config_hash": "c0ffee",
+        "seed": 7,
+        "engine": "compiled",
+        "version": package_version(),
+        "model_version": MODEL_VERSION,
+        "schema_version": s.SCHEMA_VERSION,
+    }
+
+
+def test_a_written_result_is_the_result(tmp_path, four_outcomes):
+    result = run(four_outcomes)
+    result.write(tmp_path / "t.parquet")
+    result.export_parquet(tmp_path / "same.parquet")
+
+    assert pq.read_table(tmp_path / "t.parquet").to_pylist() == result.to_dataframe().to_pylist()
+    assert (tmp_path / "same.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
+
+
+def test_a_run_streamed_to_files_reads_its_txns_back(tmp_path, four_outcomes):
+    rows, _ = four_outcomes
+    writers = [ResultWriter(tmp_path / name) for name in ("a.parquet", "b.parquet")]
+    streamed = run((rows[::-1], np.array([6, 5, 4, 9])), writers=writers, keep_transactions=False)
+
+    assert streamed.transactions.to_pylist() == run(four_outcomes).transactions.to_pylist()
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_a_run_that_kept_no_txns_says_so_and_still_measures(four_outcomes):
+    result = run(four_outcomes, keep_transactions=False)
+
+    assert result.summary() == run(four_outcomes).summary()
+    with pytest.raises(OutputError, match="kept no txns"):
+        _ = result.transactions
+
+
+def test_a_run_without_txns_is_a_result():
+    result = run()
+
+    assert (result.transactions.num_rows, result.fingerprint) == (0, "0000000000000000")

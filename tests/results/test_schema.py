@@ -1,0 +1,148 @@
+"""The layout of a row, and what its fields become in Arrow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from endive.results import TRANSACTION_SCHEMA, to_record_batch
+from endive.results import schema as s
+from endive.results.schema import Ints
+
+SOURCES = ("stream", "nightly")
+
+
+def test_every_row_constant_is_the_position_of_its_field():
+    constants = {
+        name: value for name, value in vars(s).items() if name.startswith("ROW_") and name != "ROW_FIELDS"
+    }
+    starts = {"ROW_PHASES": "phase_catalog_read_us", "ROW_REQUESTS": "requests_catalog_read"}
+
+    for constant, position in constants.items():
+        field = starts.get(constant, constant.removeprefix("ROW_").lower())
+        field = field if field in s.ROW_FIELDS else f"{field}_us"
+        assert s.ROW_FIELDS.index(field) == position
+
+
+def test_every_field_has_a_constant_or_lies_in_the_requests():
+    constants = {
+        value for name, value in vars(s).items() if name.startswith("ROW_") and isinstance(value, int)
+    }
+    requests = set(range(s.ROW_REQUESTS, s.ROW_REQUESTS + s.N_REQUEST_SLOTS))
+
+    assert constants | requests == set(range(s.N_ROW))
+
+
+@pytest.mark.parametrize(
+    ("prefix", "names"),
+    [("KIND", s.KINDS), ("STATUS", s.STATUSES), ("REASON", s.REASONS), ("PHASE", s.PHASES)],
+)
+def test_every_code_is_the_index_of_its_name(prefix, names):
+    codes = {name: value for name, value in vars(s).items() if name.startswith(f"{prefix}_")}
+
+    assert {f"{prefix}_{name.upper()}": code for code, name in enumerate(names)} == codes
+
+
+def test_the_sizes_are_those_of_the_names():
+    assert (len(s.PHASES), len(s.OPERATIONS), len(s.REQUESTS)) == (
+        s.N_PHASES,
+        s.N_OPERATIONS,
+        s.N_REQUEST_SLOTS,
+    )
+    assert s.REQUESTS[2 * s.N_OPERATIONS + 5] == "manifest_list_head"
+
+
+def test_every_column_says_its_unit_and_its_meaning():
+    for field in TRANSACTION_SCHEMA:
+        assert field.metadata[b"unit"].decode() in {"ms", "bytes", "count", "id", "name"}
+        assert field.metadata[b"meaning"]
+        assert field.name.endswith("_ms") == (field.metadata[b"unit"] == b"ms")
+
+
+def test_a_batch_has_the_schema_and_survives_a_full_check(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES)
+
+    batch.validate(full=True)
+    assert batch.schema.equals(TRANSACTION_SCHEMA, check_metadata=True)
+
+
+def test_outcomes_become_names_and_null_where_they_do_not_apply(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES).to_pydict()
+
+    assert batch["source"] == ["stream", "stream", "nightly", "stream"]
+    assert batch["kind"] == ["fast_append", "validated_overwrite", "fast_append", "fast_append"]
+    assert batch["status"] == ["committed", "aborted", "in_flight", "in_flight"]
+    assert batch["in_flight_stage"] == [None, None, "executing", "committing"]
+    assert batch["reason"] == [None, "retries_exhausted", None, None]
+    assert batch["client"] == [None, 3, None, None]
+
+
+def test_microseconds_become_milliseconds_and_minus_one_becomes_null(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES).to_pydict()
+
+    assert batch["submit_ms"] == [0.0, 0.5, 2.0, 3.0]
+    assert batch["commit_start_ms"] == [1000.0, 1.5, None, 4.0]
+    assert batch["end_ms"] == [1100.0, 2.75, None, None]
+    assert batch["commit_latency_ms"] == [100.0, 1.25, None, None]
+    assert batch["total_latency_ms"] == [1100.0, 2.25, None, None]
+    assert batch["hazard_window_ms"] == [50.0, 50.0, None, 50.0]
+    assert batch["n_behind_first"] == [0, 7, None, 0]
+
+
+def test_retries_are_attempts_less_the_first(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES).to_pydict()
+
+    assert batch["attempts"] == [1, 5, 0, 1]
+    assert batch["retries"] == [0, 4, 0, 0]
+
+
+def test_the_written_tables_are_the_first_of_those_read(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES).to_pydict()
+
+    assert batch["tables_read"] == [[4, 9], [5], [], [6]]
+    assert batch["tables_written"] == [[4], [5], [], []]
+
+
+def test_every_other_field_lands_in_the_column_of_its_name():
+    row = np.arange(s.N_ROW, dtype=np.int64).reshape(1, -1)
+    row[0, [s.ROW_SOURCE, s.ROW_KIND, s.ROW_STATUS, s.ROW_REASON]] = 0
+    row[0, [s.ROW_N_TABLES_READ, s.ROW_N_TABLES_WRITTEN]] = 0
+
+    record = to_record_batch(row, np.empty(0, np.int64), SOURCES).to_pylist()[0]
+
+    for position in range(s.ROW_PHASES, s.ROW_REQUESTS):
+        assert record[s.ROW_FIELDS[position].replace("_us", "_ms")] == position / 1000.0
+    for position in range(s.ROW_REQUESTS, s.ROW_N_TABLES_READ):
+        assert record[s.ROW_FIELDS[position]] == position
+    assert (record["source_index"], record["restarts"]) == (s.ROW_SOURCE_INDEX, s.ROW_RESTARTS)
+
+
+def test_no_rows_make_an_empty_batch():
+    batch = to_record_batch(np.empty((0, s.N_ROW), np.int64), np.empty(0, np.int64), SOURCES)
+
+    assert (batch.num_rows, batch.schema) == (0, TRANSACTION_SCHEMA)
+
+
+def test_batches_of_one_run_join_to_one_table(four_outcomes):
+    batch = to_record_batch(*four_outcomes, SOURCES)
+
+    assert pa.Table.from_batches([batch, batch]).column("source").unify_dictionaries().num_chunks == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "complaint"),
+    [
+        ({"n_tables_read": 2}, "2 table ids promised"),
+        ({"n_tables_written": 2}, "reads every table it writes"),
+        ({"reason": s.REASON_TIMEOUT}, "exactly the aborted txns have a reason"),
+        ({"status": s.STATUS_ABORTED}, "exactly the aborted txns have a reason"),
+        ({"end_us": s.NONE}, "exactly the txns not in flight have an end"),
+        ({"commit_start_us": s.NONE}, "a committed txn began to commit"),
+    ],
+)
+def test_a_row_that_breaks_an_engines_promise_is_not_taken(make_row, broken, complaint):
+    row: Ints = make_row(**broken).reshape(1, -1)
+
+    with pytest.raises(AssertionError, match=complaint):
+        s.check_rows(row, np.zeros(1, np.int64))

@@ -1,0 +1,57 @@
+"""The bill: every request counted where it belongs, bytes only where bytes travel."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.results.schema import OBJECTS as RECORDED_OBJECTS
+from endive.results.schema import OPERATIONS as RECORDED_OPERATIONS
+from endive.storage import requests
+from endive.storage.requests import CATALOG, HEAD, MANIFEST, N_OPERATIONS, N_REQUEST_SLOTS, READ
+
+
+@pytest.mark.parametrize(
+    ("op", "bytes_read", "bytes_written"),
+    [
+        (requests.READ, 300, 0),
+        (requests.WRITE, 0, 300),
+        (requests.CAS, 0, 300),
+        (requests.APPEND, 0, 300),
+        (requests.TAIL_APPEND, 0, 300),
+        (requests.HEAD, 0, 0),
+        (requests.DELETE, 0, 0),
+    ],
+)
+def test_bytes_are_counted_by_direction_and_not_for_head_and_delete(client, op, bytes_read, bytes_written):
+    client.note(MANIFEST, op, 100, 3)
+
+    assert client.bytes_read == bytes_read
+    assert client.bytes_written == bytes_written
+
+
+def test_a_request_is_counted_in_its_slot_and_nowhere_else(client):
+    client.note(MANIFEST, HEAD, 0)
+    client.note(MANIFEST, HEAD, 0, 4)
+    client.note(CATALOG, READ, 10)
+
+    expected = [0] * N_REQUEST_SLOTS
+    expected[MANIFEST * N_OPERATIONS + HEAD] = 5
+    expected[CATALOG * N_OPERATIONS + READ] = 1
+    assert client.requests == expected
+
+
+def test_a_trace_tells_when_who_and_what(clock, new_client):
+    trace = []
+    client = new_client(3, attempt=2, trace=trace)
+
+    clock.now_us = 77
+    client.note(MANIFEST, READ, 100, 4)
+
+    assert trace == [(77, 3, 2, MANIFEST, READ, 4)]
+
+
+def test_codes_are_the_places_of_the_names_in_the_record():
+    for name in RECORDED_OBJECTS:
+        assert getattr(requests, name.upper()) == RECORDED_OBJECTS.index(name)
+    for name in RECORDED_OPERATIONS:
+        assert getattr(requests, name.upper()) == RECORDED_OPERATIONS.index(name)

@@ -1,0 +1,244 @@
+"""Conditional requests: who is evaluated when, what an answer costs, and what writers do to each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.errors import EngineError
+from endive.storage import ObjectStore, load_profile
+from endive.storage.requests import APPEND, CAS, CATALOG, LOG, N_OPERATIONS, TAIL_APPEND
+
+
+class Register:
+    """An object with a version; remembers when each attempt was evaluated."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.version = 0
+        self.evaluated = []
+
+    def swap(self, expected):
+        def evaluate():
+            is_current = self.version == expected
+            self.version += is_current
+            self.evaluated.append((self.clock.now_us, is_current))
+            return is_current
+
+        return evaluate
+
+
+@pytest.fixture
+def register(clock):
+    return Register(clock)
+
+
+def cas(store, client, register, expected=0, counter=0, key="k"):
+    return store.cas(key, expected, 100, client=client, counter=counter, evaluate=register.swap(expected))
+
+
+def test_the_server_evaluates_after_the_request_leg(clock, client, new_store, register):
+    task = clock.start(cas(new_store(latency_ms=10.0, share=0.7), client, register), at_us=500)
+    clock.run()
+
+    assert register.evaluated == [(7_500, True)]
+    assert task.waits_us == [7_000, 3_000]
+    assert task.value == (True, 10.0, 100, True)
+
+
+def test_only_one_of_two_attempts_on_the_same_version_succeeds(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, refusal_ms=30.0)
+
+    first = clock.start(cas(store, new_client(1), register))
+    second = clock.start(cas(store, new_client(2), register))
+    clock.run()
+
+    assert first.value.success is True
+    assert second.value.success is False
+    assert register.version == 1
+
+
+def test_a_refusal_takes_its_own_latency_from_sending_to_answer(clock, client, new_store, register):
+    task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=30.0), client, register, expected=5))
+    clock.run()
+
+    assert task.waits_us == [5_000, 25_000]
+    assert task.value.latency_ms == 30.0
+
+
+def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock, client, new_store, register):
+    task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=2.0), client, register, expected=5))
+    clock.run()
+
+    assert task.waits_us == [5_000, 0]
+    assert task.value.latency_ms == 5.0
+
+
+def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(clock, new_client, register):
+    store = ObjectStore(load_profile("s3x"))
+    store.attach(clock)
+    rival, client = new_client(1), new_client(2)
+    success_us = store.latency(CATALOG, CAS).sample_us(client.key, 40, 100)
+    refusal_us = store.latency(CATALOG, CAS, success=False).sample_us(client.key, 41, 100)
+    penalty_us = store.penalty(CAS).sample_us(client.key, 42)
+    leg_us = int(success_us * store.leg_share(CAS))
+
+    clock.start(store.cas("k", 0, 100, client=rival, counter=0, evaluate=register.swap(9)))
+    task = clock.start(cas(store, client, register, expected=9, counter=40))
+    clock.run()
+
+    assert [ok for _, ok in register.evaluated] == [False, False]
+    expected = [leg_us, refusal_us - leg_us + penalty_us]
+    late = register.evaluated[1][0] == leg_us  # the later of the two is the contended one
+    assert task.waits_us == (expected if late else [leg_us, refusal_us - leg_us])
+
+
+def test_a_contended_answer_is_late_but_its_evaluation_is_not(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, refusal_ms=10.0, window_ms=3.0, penalty_ms=7.0)
+
+    lone = clock.start(cas(store, new_client(1), register))
+    near = clock.start(cas(store, new_client(2), register), at_us=3_000)
+    far = clock.start(cas(store, new_client(3), register), at_us=6_001)
+    clock.run()
+
+    assert lone.value.latency_ms == 10.0
+    assert near.value.latency_ms == 17.0
+    assert far.value.latency_ms == 10.0
+    assert [at for at, _ in register.evaluated] == [5_000, 8_000, 11_001]
+
+
+def test_a_txn_does_not_contend_with_itself(clock, client, new_store, register):
+    store = new_store(latency_ms=10.0, refusal_ms=10.0, window_ms=20.0, penalty_ms=7.0)
+
+    first = clock.start(cas(store, client, register))
+    again = clock.start(cas(store, client, register, expected=1), at_us=10_000)
+    clock.run()
+
+    assert [first.value.latency_ms, again.value.latency_ms] == [10.0, 10.0]
+
+
+def test_writers_of_different_objects_do_not_meet(clock, new_client, new_store, register):
+    store = new_store(window_ms=20.0, penalty_ms=7.0, writes_per_s_max=1.0)
+
+    one = clock.start(cas(store, new_client(1), register, key="a"))
+    other = clock.start(cas(store, new_client(2), register, expected=1, key="b"))
+    clock.run()
+
+    assert [one.value.latency_ms, other.value.latency_ms] == [10.0, 10.0]
+
+
+def test_a_write_that_comes_too_soon_waits_until_the_object_is_free(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, writes_per_s_max=10.0)
+
+    clock.start(cas(store, new_client(1), register))
+    second = clock.start(cas(store, new_client(2), register, expected=1), at_us=20_000)
+    clock.run()
+
+    assert register.evaluated == [(5_000, True), (105_000, True)]
+    assert second.waits_us == [5_000, 80_000, 5_000]
+    assert second.value.latency_ms == 90.0
+
+
+def test_of_two_waiters_that_wake_together_the_second_waits_again(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, writes_per_s_max=10.0)
+
+    clock.start(cas(store, new_client(1), register))
+    clock.start(cas(store, new_client(2), register, expected=1), at_us=20_000)
+    third = clock.start(cas(store, new_client(3), register, expected=2), at_us=30_000)
+    clock.run()
+
+    assert register.evaluated == [(5_000, True), (105_000, True), (205_000, True)]
+    assert third.waits_us == [5_000, 70_000, 100_000, 5_000]
+
+
+def test_a_refused_write_uses_up_nothing_of_the_limit(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, writes_per_s_max=10.0)
+
+    clock.start(cas(store, new_client(1), register))
+    clock.start(cas(store, new_client(2), register, expected=7), at_us=20_000)
+    clock.start(cas(store, new_client(3), register, expected=1), at_us=30_000)
+    clock.run()
+
+    assert register.evaluated == [(5_000, True), (105_000, False), (105_000, True)]
+
+
+def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, writes_per_s_max=40.0)
+
+    def keep_writing(client, counter=0):
+        for counter in range(20):
+            yield from store.cas(
+                "k", 0, 1, client=client, counter=counter, evaluate=register.swap(register.version)
+            )
+
+    for txn_id in range(4):
+        clock.start(keep_writing(new_client(txn_id)))
+    clock.run()
+
+    successes_us = [at for at, ok in register.evaluated if ok]
+    gaps_us = [later - earlier for earlier, later in zip(successes_us, successes_us[1:], strict=False)]
+    assert min(gaps_us) == 25_000
+    assert len(successes_us) >= 20
+
+
+def test_reset_forgets_limits_and_rivals(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, window_ms=50.0, penalty_ms=7.0, writes_per_s_max=1.0)
+    clock.start(cas(store, new_client(1), register))
+    clock.run()
+
+    store.reset()
+    task = clock.start(cas(store, new_client(2), register, expected=1), at_us=clock.now_us)
+    clock.run()
+
+    assert task.waits_us == [5_000, 5_000]
+
+
+def test_attaching_to_a_new_clock_begins_a_new_simulation(clock, new_client, new_store, register):
+    store = new_store(latency_ms=10.0, writes_per_s_max=1.0)
+    clock.start(cas(store, new_client(1), register))
+    clock.run()
+
+    other = type(clock)()
+    store.attach(other)
+    task = other.start(cas(store, new_client(2), register, expected=1))
+    other.run()
+
+    assert task.waits_us == [5_000, 5_000]
+
+
+@pytest.mark.parametrize("op", [CAS, APPEND, TAIL_APPEND])
+def test_each_ordered_operation_is_counted_as_itself(clock, client, new_store, op):
+    store = new_store()
+    request = {
+        CAS: lambda: store.cas("k", 0, 100, client=client, counter=0, evaluate=bool, object=LOG),
+        APPEND: lambda: store.append("k", 0, 100, client=client, counter=0, evaluate=bool, object=LOG),
+        TAIL_APPEND: lambda: store.tail_append("k", 100, client=client, counter=0, object=LOG),
+    }[op]
+
+    clock.start(request())
+    clock.run()
+
+    assert client.requests[LOG * N_OPERATIONS + op] == 1
+    assert sum(client.requests) == 1
+    assert client.bytes_written == 100
+
+
+def test_a_tail_append_is_never_refused_and_lands_when_evaluated(clock, client, new_store):
+    landed_us = []
+    store = new_store(latency_ms=10.0, share=0.2)
+
+    def land():
+        landed_us.append(clock.now_us)
+        return False
+
+    task = clock.start(store.tail_append("k", 10, client=client, counter=0, evaluate=land))
+    clock.run()
+
+    assert landed_us == [2_000]
+    assert task.value.success is True
+
+
+def test_an_ordered_request_without_a_clock_says_what_to_do(client, new_store, register):
+    store = ObjectStore(new_store().profile)
+
+    with pytest.raises(EngineError, match=r"Call attach\(clock\) first"):
+        next(cas(store, client, register))

@@ -1,0 +1,163 @@
+"""Reads, writes and their batches: one delay each, the bill, and draws that have names."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.distributions import LognormalLatency
+from endive.storage import ObjectStore, load_profile
+from endive.storage.requests import (
+    CATALOG,
+    DELETE,
+    HEAD,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    N_OPERATIONS,
+    READ,
+    WRITE,
+)
+
+
+def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, new_store):
+    store = new_store(latency_ms=10.0)
+
+    read = clock.start(store.read("k", 500, client=client, counter=0, object=METADATA))
+    write = clock.start(store.write("k", 600, client=client, counter=1, object=MANIFEST))
+    head = clock.start(store.head("k", client=client, counter=2, object=MANIFEST_LIST))
+    delete = clock.start(store.delete("k", client=client, counter=3, object=MANIFEST))
+    clock.run()
+
+    assert [task.waits_us for task in (read, write, head, delete)] == [[10_000]] * 4
+    assert read.value == (True, 10.0, 500, None)
+    assert write.value == (True, 10.0, 600, None)
+    assert head.value == (True, 10.0, 0, None)
+    for object, op in ((METADATA, READ), (MANIFEST, WRITE), (MANIFEST_LIST, HEAD), (MANIFEST, DELETE)):
+        assert client.requests[object * N_OPERATIONS + op] == 1
+    assert (client.bytes_read, client.bytes_written) == (500, 600)
+
+
+@pytest.mark.parametrize("name", ["read", "head"])
+def test_an_observer_sees_the_state_of_the_instant_the_server_evaluates(clock, client, new_store, name):
+    store = new_store(latency_ms=10.0, share=0.3)
+    size = (500,) if name == "read" else ()
+
+    ask = getattr(store, name)
+    task = clock.start(ask("k", *size, client=client, counter=0, observe=lambda: clock.now_us), at_us=1_000)
+    clock.run()
+
+    assert task.waits_us == [3_000, 7_000]
+    assert task.value.observed == 4_000
+    assert task.value.latency_ms == 10.0
+
+
+def test_a_serial_batch_takes_one_delay_per_request_each_its_own_draw(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    distribution = store.latency(MANIFEST, READ)
+
+    task = clock.start(store.read_batch("k", 8_000, 5, client=client, counter=100, object=MANIFEST))
+    clock.run()
+
+    assert task.waits_us == [distribution.sample_us(client.key, 100 + i, 8_000) for i in range(5)]
+    assert task.value == (True, sum(task.waits_us) / 1000.0, 40_000, None)
+    assert client.requests[MANIFEST * N_OPERATIONS + READ] == 5
+    assert client.bytes_read == 40_000
+
+
+def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    distribution = store.latency(MANIFEST_LIST, READ)
+
+    task = clock.start(store.read_batch("k", 2_000, 10, 4, client=client, counter=7, object=MANIFEST_LIST))
+    clock.run()
+
+    assert task.waits_us == [
+        distribution.slowest_us(client.key, 7, 4, 2_000),
+        distribution.slowest_us(client.key, 11, 4, 2_000),
+        distribution.slowest_us(client.key, 15, 2, 2_000),
+    ]
+    assert client.requests[MANIFEST_LIST * N_OPERATIONS + READ] == 10
+
+
+def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    distribution = store.latency(MANIFEST, WRITE)
+
+    task = clock.start(store.write_batch("k", 1 << 20, 3, 2, client=client, counter=0, object=MANIFEST))
+    clock.run()
+
+    assert task.waits_us == [
+        distribution.slowest_us(client.key, 0, 2, 1 << 20),
+        distribution.sample_us(client.key, 2, 1 << 20),
+    ]
+    assert client.bytes_written == 3 << 20
+
+
+def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store):
+    task = clock.start(new_store().head_batch("k", 5, 4, client=client, counter=0, object=MANIFEST_LIST))
+    clock.run()
+
+    assert task.waits_us == [10_000, 10_000]
+    assert client.requests[MANIFEST_LIST * N_OPERATIONS + HEAD] == 5
+    assert client.bytes_read == 0
+
+
+def test_a_batch_is_observed_once_when_the_server_evaluates_its_last_part(clock, client, new_store):
+    seen = []
+    store = new_store(latency_ms=10.0)
+
+    task = clock.start(
+        store.read_batch("k", 1, 6, 4, client=client, counter=0, observe=lambda: seen.append(clock.now_us))
+    )
+    clock.run()
+
+    assert task.waits_us == [10_000, 5_000, 5_000]
+    assert seen == [15_000]
+
+
+def test_a_batch_of_nothing_takes_no_time(clock, client, new_store):
+    task = clock.start(new_store().read_batch("k", 1, 0, 4, client=client, counter=0))
+    clock.run()
+
+    assert task.waits_us == []
+    assert task.value == (True, 0.0, 0, None)
+
+
+def test_a_trace_shows_each_batch_when_it_is_sent(clock, new_client, new_store):
+    trace = []
+    client = new_client(9, trace=trace)
+
+    clock.start(new_store().read_batch("k", 1, 6, 4, client=client, counter=0, object=MANIFEST))
+    clock.run()
+
+    assert trace == [(0, 9, 0, MANIFEST, READ, 4), (10_000, 9, 0, MANIFEST, READ, 2)]
+
+
+def test_draws_depend_on_key_and_counter_only(clock, new_client):
+    store = ObjectStore(load_profile("s3"))
+
+    def latencies(order):
+        store.attach(clock)
+        clients = {txn: new_client(txn) for txn in (1, 2)}
+        found = {}
+        for txn, counter in order:
+            task = clock.start(store.read("k", 100, client=clients[txn], counter=counter))
+            clock.run()
+            found[txn, counter] = task.value.latency_ms
+        return found
+
+    order = [(1, 0), (1, 1), (2, 0), (2, 1)]
+    assert latencies(order) == latencies(order[::-1])
+    assert len(set(latencies(order).values())) == 4
+
+
+def test_an_override_reaches_the_object_it_names_and_no_other(clock, client, new_store):
+    slow = LognormalLatency.by_median(500.0, 0.0)
+    store = ObjectStore(new_store().profile.with_overrides({(MANIFEST, READ, True): slow}))
+
+    manifest = clock.start(store.read("k", 1, client=client, counter=0, object=MANIFEST))
+    catalog = clock.start(store.read("k", 1, client=client, counter=0, object=CATALOG))
+    clock.run()
+
+    assert manifest.waits_us == [500_000]
+    assert catalog.waits_us == [10_000]

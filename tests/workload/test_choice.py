@@ -1,0 +1,252 @@
+"""Laws of a source's choice of tables and partitions, by the rules and by a user's selector."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from endive.errors import ConfigError
+from endive.kernel import jitted
+from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream, uniform
+from endive.workload import TableSelector, UniformPartitionSelector, UniformTableSelector, ZipfTableSelector
+from endive.workload.choice import choose_partitions, choose_tables
+from endive.workload.picks import pick_index, zipf_tails
+
+compiled_choose_tables = jitted(choose_tables)
+compiled_choose_partitions = jitted(choose_partitions)
+
+
+class FirstAndLast(TableSelector):
+    """A user's selector: reads the first and the last table, writes one of them."""
+
+    def select(self, count, total, /, *, key, counter, write_counter):
+        written = 0 if uniform(key, write_counter) < 0.5 else total - 1
+        return frozenset({0, total - 1}), frozenset({written})
+
+
+class Returns(TableSelector):
+    """A user's selector that returns what it is told to."""
+
+    def __init__(self, read, written):
+        self.sets = frozenset(read), frozenset(written)
+
+    def select(self, count, total, /, *, key, counter, write_counter):
+        return self.sets
+
+
+def test_a_single_table_is_read_and_written_without_a_draw(make_tables):
+    assert ((0,), 1) == make_tables().tables(key=1)
+
+
+def test_all_tables_are_read_and_written_in_order(make_tables):
+    assert ((0, 1, 2, 3), 4) == make_tables(total=4, count=4).tables(key=1)
+
+
+def test_the_written_tables_come_first_and_both_parts_ascend(make_tables):
+    choice = make_tables(total=9, count=6, selector=UniformTableSelector(0.5))
+
+    for key in range(500):
+        tables, written = choice.tables(key)
+        assert 3 == written
+        assert sorted(tables[:3]) + sorted(tables[3:]) == list(tables)
+        assert 6 == len(set(tables))
+
+
+def test_a_hot_table_is_chosen_by_its_zipf_weight(make_tables):
+    choice = make_tables(total=3, selector=ZipfTableSelector(1.0, 1.0))
+    counts = Counter(choice.tables(key)[0][0] for key in range(22_000))
+
+    assert [12_000, 6_000, 4_000] == pytest.approx([counts[table] for table in range(3)], abs=300)
+
+
+def test_a_drawn_count_does_not_change_which_table_comes_first(make_tables):
+    """Count and picks are drawn under different names."""
+    one = make_tables(total=8)
+    several = make_tables(total=8, count=0, count_alpha=1.5)
+
+    for key in range(300):
+        assert set(one.tables(key)[0]) <= set(several.tables(key)[0])
+
+
+def test_partitions_of_a_table_that_is_only_read_are_only_read(make_partitions):
+    choice = make_partitions()
+
+    for key in range(300):
+        read, n_written = choice.partitions(False, key, 0)
+        assert 0 == n_written
+        assert sorted(read) == list(read)
+        assert sorted(choice.partitions(True, key, 0)[0]) == list(read)
+
+
+def test_partitions_of_two_tables_of_a_txn_are_chosen_independently(make_partitions):
+    choice = make_partitions(count=1)
+    pairs = Counter(tuple(choice.partitions(True, key, at)[0][0] for at in (0, 1)) for key in range(20_000))
+
+    assert 100 == len(pairs)
+    assert [200] * 100 == pytest.approx(list(pairs.values()), abs=4.5 * 200**0.5)
+
+
+def test_more_tables_than_a_slot_has_positions_keep_their_own_partitions(make_partitions):
+    choice = make_partitions(total=1_000_000, count=1, selector=UniformPartitionSelector(1.0))
+
+    assert 1000 == len({choice.partitions(True, 7, position)[0] for position in range(1000)})
+
+
+def test_a_single_partition_is_written_if_its_table_is(make_partitions):
+    choice = make_partitions(total=1, count=1)
+
+    assert ((0,), 1) == choice.partitions(True, 5, 0)
+    assert ((0,), 0) == choice.partitions(False, 5, 0)
+
+
+# ---- both engines ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.5])
+@pytest.mark.parametrize(
+    "size",
+    [
+        {"total": 12, "count": 5},
+        {"total": 12, "count": 0, "count_alpha": 0.8},
+        {"total": 90, "count": 40},
+    ],
+)
+def test_rules_choose_the_same_interpreted_compiled_and_through_the_class(make_tables, size, alpha):
+    choice = make_tables(selector=ZipfTableSelector(alpha, 0.4), **size)
+    code = np.concatenate([np.zeros(2), choice.code()])
+
+    for key in range(200):
+        expected = [-1] * (choice.room + 1)
+        out = np.full(choice.room + 1, -1)
+        count, written = choose_tables(choice.code().tolist(), 0, key, expected, 1)
+
+        assert (count, written) == compiled_choose_tables(code, 2, key, out, 1)
+        assert expected == out.tolist()
+        assert (tuple(expected[1 : 1 + count]), written) == choice.tables(key)
+
+
+@pytest.mark.parametrize("size", [{"total": 12, "count": 5}, {"total": 90, "count": 0, "count_alpha": 0.8}])
+@pytest.mark.parametrize("is_written", [True, False])
+def test_rules_choose_the_same_partitions_everywhere(make_partitions, size, is_written):
+    choice = make_partitions(**size)
+
+    for key in range(200):
+        expected = [-1] * choice.room
+        out = np.full(choice.room, -1)
+        count, written = choose_partitions(choice.code().tolist(), 0, is_written, key, key % 3, expected, 0)
+
+        found = compiled_choose_partitions(choice.code(), 0, is_written, key, key % 3, out, 0)
+        assert (count, written) == found
+        assert expected == out.tolist()
+        assert (tuple(expected[:count]), written) == choice.partitions(is_written, key, key % 3)
+
+
+# ---- names of draws ---------------------------------------------------------------------------------
+
+
+def test_count_tables_and_writes_are_drawn_under_names_of_their_own(make_tables):
+    choice = make_tables(total=50, count=0, count_alpha=0.5, selector=UniformTableSelector(0.3))
+    tails = zipf_tails(50, 0.5)
+
+    for key in range(200):
+        count = 1 + pick_index(tails, 0, 50, uniform(key, slot(0, TABLE_COUNT, 0)))
+        counters = {"counter": slot(0, TABLES, 0), "write_counter": slot(0, WRITES, 0)}
+        read, written = choice.selector.select(count, 50, key=key, **counters)
+        tables, n_written = choice.tables(key)
+        assert (read, written) == (set(tables), set(tables[:n_written]))
+
+
+def test_partitions_are_drawn_under_the_same_names_in_the_stream_of_their_table(make_partitions):
+    choice = make_partitions(total=50, count=0, count_alpha=0.5)
+    tails = zipf_tails(50, 0.5)
+
+    for key in range(200):
+        table_key = substream(key, 3)
+        count = 1 + pick_index(tails, 0, 50, uniform(table_key, slot(0, PARTITION_COUNT, 0)))
+        counters = {"counter": slot(0, PARTITIONS, 0), "write_counter": slot(0, WRITES, 0)}
+        read, written = choice.selector.select(count, 50, key=table_key, **counters)
+        partitions, n_written = choice.partitions(True, key, 3)
+        assert (read, written) == (set(partitions), set(partitions[:n_written]))
+
+
+# ---- a user's selector -----------------------------------------------------------------------------
+
+
+def test_a_users_selector_chooses_on_the_reference_engine_only(make_tables):
+    choice = make_tables(total=5, count=2, selector=FirstAndLast())
+
+    assert choice.code() is None
+    assert {((0, 4), 1), ((4, 0), 1)} == {choice.tables(key) for key in range(50)}
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_users_selector_that_does_as_ours_chooses_as_ours(make_tables, count):
+    class Alike(UniformTableSelector):
+        pass
+
+    size = {"total": 12, "count": count, "count_alpha": 0.0 if count else 0.8}
+    ours = make_tables(selector=UniformTableSelector(0.5), **size)
+    users = make_tables(selector=Alike(0.5), **size)
+
+    assert users.code() is None
+    for key in range(100):
+        assert ours.tables(key) == users.tables(key)
+        assert ours.partitions(True, key, 2) == users.partitions(True, key, 2)
+        assert ours.partitions(False, key, 2) == users.partitions(False, key, 2)
+
+
+def test_a_users_subclass_of_our_selector_is_asked_and_not_our_rules(make_tables):
+    class OnlyTheLast(UniformTableSelector):
+        def select(self, count, total, /, *, key, counter, write_counter):
+            return frozenset({total - 1}), frozenset({total - 1})
+
+    choice = make_tables(total=5, selector=OnlyTheLast(1.0))
+
+    assert {((4,), 1)} == {choice.tables(key) for key in range(20)}
+
+
+def test_a_users_partitions_are_only_read_if_their_table_is(make_partitions):
+    choice = make_partitions(selector=FirstAndLast())
+
+    assert {((0, 9), 0)} == {choice.partitions(False, key, 0) for key in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "message"),
+    [
+        ([], [],
+         "Returns.select returned the read set []: it must hold at least one index, each from 0 to 4."),
+        ([5], [5],
+         "Returns.select returned the read set [5]: it must hold at least one index, each from 0 to 4."),
+        ([-1, 2], [2],
+         "Returns.select returned the read set [-1, 2]: it must hold at least one index, each from 0 to 4."),
+        ([1, 2], [3], "Returns.select returned the write set [3] with the read set [1, 2]: "
+         "the write set must hold at least one index, each from the read set."),
+        ([1, 2], [], "Returns.select returned the write set [] with the read set [1, 2]: "
+         "the write set must hold at least one index, each from the read set."),
+    ],
+)  # fmt: skip
+def test_sets_a_txn_cannot_have_are_refused(make_tables, read, written, message):
+    choice = make_tables(total=5, count=2, selector=Returns(read, written))
+
+    with pytest.raises(ConfigError) as refusal:
+        choice.tables(key=1)
+
+    assert message == str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"total": 3, "count": 4}, "count = 4: only 3 to choose from; choose a count between 1 and 3."),
+        ({"total": 3, "count": -1}, "count = -1: only 3 to choose from; choose a count between 1 and 3."),
+        ({"total": 0, "count": 0}, "0 to choose from: there must be at least 1."),
+    ],
+)
+def test_impossible_sizes_are_refused(make_tables, size, message):
+    with pytest.raises(ConfigError) as refusal:
+        make_tables(**size)
+
+    assert message == str(refusal.value)

@@ -1,0 +1,141 @@
+"""What a trace file may hold, and how a bad one is refused: file, row, column, value, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from endive.errors import TraceError
+from endive.workload import TraceLog, read_trace
+
+KINDS = "fast_append, merge_append, validated_overwrite, rewrite_files"
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write(content: str) -> Path:
+        path = tmp_path / "trace.csv"
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+def refusal(path: Path, total_tables: int = 3) -> str:
+    with pytest.raises(TraceError) as error:
+        read_trace(path, total_tables=total_tables)
+    return str(error.value).replace(str(path), "FILE")
+
+
+def test_a_trace_of_submissions_alone_leaves_the_rest_to_be_drawn(write):
+    log = read_trace(write("submit_ms\n0.0004\n0.0006\n0.0014\n1.5\n"), total_tables=1)
+
+    nothing = (-1, -1, -1, -1)
+    assert TraceLog(submit_us=(0, 1, 1, 1500), kinds=nothing, runtimes_us=nothing, tables=nothing) == log
+
+
+def test_every_column_is_read_and_an_empty_cell_is_left_to_be_drawn(write):
+    log = read_trace(
+        write("table,runtime_ms,submit_ms,kind\n2,10.5,0,rewrite_files\n,,7, fast_append \n0,0,9,\n"),
+        total_tables=3,
+    )
+
+    expected = TraceLog(
+        submit_us=(0, 7000, 9000), kinds=(3, 0, -1), runtimes_us=(10_500, -1, 0), tables=(2, -1, 0)
+    )
+    assert expected == log
+
+
+def test_parquet_says_the_same_as_csv(write, tmp_path):
+    columns = {
+        "submit_ms": [0.0, 7.25],
+        "kind": ["merge_append", None],
+        "runtime_ms": [None, 3.0],
+        "table": pa.array([1, None], pa.int32()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "trace.parquet")
+    csv = write("submit_ms,kind,runtime_ms,table\n0.0,merge_append,,1\n7.25,,3.0,\n")
+
+    assert read_trace(csv, total_tables=2) == read_trace(tmp_path / "trace.parquet", total_tables=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "trace FILE is empty. Give it a header line with at least the column submit_ms."),
+        ("submit_ms\n", "trace FILE has no rows. Give it at least one, or remove the source."),
+        ("time,kind\n1,fast_append\n",
+         "trace FILE has no column submit_ms; its columns are time, kind. "
+         "Name the submission times, in milliseconds, submit_ms."),
+        ("submit_ms,runtime\n1,2\n",
+         "trace FILE has a column 'runtime' that nothing reads. Did you mean runtime_ms? "
+         "Remove it; the columns are submit_ms, kind, runtime_ms, table."),
+        ("submit_ms,submit_ms\n1,2\n", "trace FILE has two columns named 'submit_ms'. Remove one of them."),
+        ("submit_ms,kind\n1,fast_append\n2\n",
+         "trace FILE, row 2: 1 cells, but the header names 2 columns. "
+         "Give every row one cell per column; an empty cell is allowed."),
+        ("submit_ms\n1\n-2\n",
+         "trace FILE, row 2, column submit_ms = '-2'. Give a number of milliseconds from 0 to 1e+15."),
+        ("submit_ms\nnan\n",
+         "trace FILE, row 1, column submit_ms = 'nan'. Give a number of milliseconds from 0 to 1e+15."),
+        ("submit_ms\n1e16\n",
+         "trace FILE, row 1, column submit_ms = '1e16'. Give a number of milliseconds from 0 to 1e+15."),
+        ("submit_ms,kind\n,fast_append\n",
+         "trace FILE, row 1, column submit_ms = ''. Give a number of milliseconds from 0 to 1e+15."),
+        ("submit_ms,runtime_ms\n1,soon\n",
+         "trace FILE, row 1, column runtime_ms = 'soon'. Give a number of milliseconds from 0 to 1e+15."),
+        ("submit_ms\n1\n5\n4.5\n",
+         "trace FILE, row 3, column submit_ms: 4.5 comes after 5. Sort the file by submit_ms, ascending."),
+        ("submit_ms,kind\n1,fast_apend\n",
+         "trace FILE, row 1, column kind = 'fast_apend'. Did you mean fast_append? "
+         f"Choose one of: {KINDS}."),
+        ("submit_ms,kind\n1,77\n", f"trace FILE, row 1, column kind = '77'. Choose one of: {KINDS}."),
+        ("submit_ms,table\n1,2\n2,3\n",
+         "trace FILE, row 2, column table = '3'. Give a whole number from 0 to 2; catalog.num_tables is 3."),
+        ("submit_ms,table\n1,1.5\n",
+         "trace FILE, row 1, column table = '1.5'. "
+         "Give a whole number from 0 to 2; catalog.num_tables is 3."),
+    ],
+)  # fmt: skip
+def test_a_bad_trace_is_refused(write, content, message):
+    assert message == refusal(write(content))
+
+
+def test_a_trace_that_does_not_exist_is_refused(tmp_path):
+    expected = "trace FILE does not exist. Check the path of the source's arrivals."
+
+    assert expected == refusal(tmp_path / "none.csv")
+
+
+def test_a_trace_of_another_format_is_refused(tmp_path):
+    expected = "trace FILE ends in '.json'. Give a file that ends in .csv or .parquet."
+
+    assert expected == refusal(tmp_path / "trace.json")
+
+
+def test_a_parquet_file_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "trace.parquet"
+    path.write_text("submit_ms\n1\n")
+
+    assert refusal(path).startswith("trace FILE cannot be read as Parquet: ")
+
+
+def test_a_csv_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_bytes(b"submit_ms\n\xff\n")
+
+    assert refusal(path).startswith("trace FILE cannot be read as CSV: ")
+
+
+@pytest.mark.parametrize("cell", [1.5, True, "one"])
+def test_a_parquet_table_must_be_a_whole_number(tmp_path, cell):
+    path = tmp_path / "trace.parquet"
+    pq.write_table(pa.table({"submit_ms": [0], "table": [cell]}), path)
+
+    assert (
+        f"trace FILE, row 1, column table = {cell!r}. "
+        "Give a whole number from 0 to 2; catalog.num_tables is 3." == refusal(path)
+    )
