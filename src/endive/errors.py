@@ -4,7 +4,7 @@
 
     Exception
     └── EndiveError                      catch this to catch them all
-        ├── ConfigError                  a configuration that cannot be simulated as written (alias ConfigurationError)
+        ├── ConfigError                  a configuration that cannot be simulated as written
         ├── UnsupportedOperationError    an operation asked of a storage provider that lacks it
         ├── ProfileError                 a storage profile that is missing, malformed or contradictory
         ├── TraceError                   an arrival trace that is missing, malformed or out of order
@@ -41,7 +41,7 @@ class ConfigError(EndiveError):
         return type(self), (self.problems,)
 
 
-ConfigurationError = ConfigError
+ConfigurationError = ConfigError  # the name seed 002 fixes
 
 
 class UnsupportedOperationError(EndiveError):

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -75,6 +75,7 @@ def rule(function: F) -> F:
 
 def _compiled(function: Callable[..., object], **options: bool) -> object:
     dispatcher = numba.njit(nogil=True, **options)(function)
+    _forget_literals(dispatcher)
     folder = cache_folder()
     if folder is not None:
         before = numba.config.CACHE_DIR
@@ -84,6 +85,23 @@ def _compiled(function: Callable[..., object], **options: bool) -> object:
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher
+
+
+def _forget_literals(dispatcher: Any) -> None:
+    """Let a call with a constant use the code for any value of its type.
+
+    Numba compiles a function once more for every constant it is called with; a step that is called with
+    each kind of object and operation would be compiled twenty times.
+    """
+    find = dispatcher.get_call_template
+
+    def find_without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        unliteral = numba.types.unliteral
+        return find(
+            tuple(unliteral(kind) for kind in args), {name: unliteral(kind) for name, kind in kws.items()}
+        )
+
+    dispatcher.get_call_template = find_without_literals
 
 
 class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types

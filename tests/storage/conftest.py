@@ -12,7 +12,7 @@ from endive.distributions import FixedLatency, LatencyDistribution
 from endive.rng import stream_key
 from endive.storage import Client, ObjectStore, Profile, Request, StorageResult
 from endive.storage.profile import Contention, Figure
-from endive.storage.requests import CAPABILITIES
+from endive.storage.requests import CAPABILITIES, CONDITIONAL_OPERATIONS
 
 
 class Task:
@@ -88,7 +88,7 @@ def new_store(clock: FakeClock) -> Callable[..., ObjectStore]:
     ) -> ObjectStore:
         figures = {(op, True): figure(FixedLatency(latency_ms)) for op in CAPABILITIES}
         if refusal_ms is not None:
-            figures |= {(op, False): figure(FixedLatency(refusal_ms)) for op in (2, 3)}
+            figures |= {(op, False): figure(FixedLatency(refusal_ms)) for op in CONDITIONAL_OPERATIONS}
         late = Contention(
             window_ms=window_ms, penalty=FixedLatency(penalty_ms), text="made up", source="a test"
         )
@@ -100,7 +100,7 @@ def new_store(clock: FakeClock) -> Callable[..., ObjectStore]:
             capabilities=frozenset(CAPABILITIES),
             figures=figures,
             leg_shares=dict.fromkeys(CAPABILITIES, share),
-            contention={op: late for op in (2, 3)} if window_ms else {},
+            contention=dict.fromkeys(CONDITIONAL_OPERATIONS, late) if window_ms else {},
             **rest,
         )
         store = ObjectStore(profile)

@@ -65,7 +65,9 @@ def test_a_refusal_takes_its_own_latency_from_sending_to_answer(clock, client, n
     assert task.value.latency_ms == 30.0
 
 
-def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock, client, new_store, register):
+def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(
+    clock, client, new_store, register
+):
     task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=2.0), client, register, expected=5))
     clock.run()
 
@@ -82,14 +84,12 @@ def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(c
     penalty_us = store.penalty(CAS).sample_us(client.key, 42)
     leg_us = int(success_us * store.leg_share(CAS))
 
-    clock.start(store.cas("k", 0, 100, client=rival, counter=0, evaluate=register.swap(9)))
-    task = clock.start(cas(store, client, register, expected=9, counter=40))
+    clock.start(cas(store, rival, register, expected=9))
+    task = clock.start(cas(store, client, register, expected=9, counter=40), at_us=3_000)
     clock.run()
 
-    assert [ok for _, ok in register.evaluated] == [False, False]
-    expected = [leg_us, refusal_us - leg_us + penalty_us]
-    late = register.evaluated[1][0] == leg_us  # the later of the two is the contended one
-    assert task.waits_us == (expected if late else [leg_us, refusal_us - leg_us])
+    assert register.evaluated[1] == (3_000 + leg_us, False)
+    assert task.waits_us == [leg_us, refusal_us - leg_us + penalty_us]
 
 
 def test_a_contended_answer_is_late_but_its_evaluation_is_not(clock, new_client, new_store, register):
@@ -161,23 +161,26 @@ def test_a_refused_write_uses_up_nothing_of_the_limit(clock, new_client, new_sto
     assert register.evaluated == [(5_000, True), (105_000, False), (105_000, True)]
 
 
-def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new_store, register):
+def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new_store):
     store = new_store(latency_ms=10.0, writes_per_s_max=40.0)
+    written_us = []
 
-    def keep_writing(client, counter=0):
-        for counter in range(20):
+    def keep_writing(client):
+        for counter in range(5):
             yield from store.cas(
-                "k", 0, 1, client=client, counter=counter, evaluate=register.swap(register.version)
+                "k",
+                0,
+                1,
+                client=client,
+                counter=counter,
+                evaluate=lambda: not written_us.append(clock.now_us),
             )
 
     for txn_id in range(4):
         clock.start(keep_writing(new_client(txn_id)))
     clock.run()
 
-    successes_us = [at for at, ok in register.evaluated if ok]
-    gaps_us = [later - earlier for earlier, later in zip(successes_us, successes_us[1:], strict=False)]
-    assert min(gaps_us) == 25_000
-    assert len(successes_us) >= 20
+    assert written_us == [5_000 + 25_000 * i for i in range(20)]
 
 
 def test_reset_forgets_limits_and_rivals(clock, new_client, new_store, register):

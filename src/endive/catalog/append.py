@@ -42,8 +42,10 @@ LOG_KEY = "log"
 DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional request
 
 # Which read of one attempt the per-entry cost is drawn for: positions of the LOG_ENTRIES slot.
-_ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 255}
-COMPACTION_READ_POSITION = 3
+ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 3}
+COMPACTION_ENTRIES = 4
+# Position of the DISCOVERY slot for the read before a compaction; position 0 is the read after an append.
+COMPACTION_READ = 1
 
 
 class _Landing(NamedTuple):
@@ -92,25 +94,25 @@ class AppendCatalog(Catalog):
         """Read checkpoint and log."""
         client = self._client(client)
         size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
-        snapshot = yield from self._read(client, step, 0, _ENTRIES_POSITIONS[step], size_bytes)
+        entries = slot(client.attempt, LOG_ENTRIES_STEP, ENTRIES_POSITIONS[step])
+        snapshot = yield from self._read(client, slot(client.attempt, step, 0), entries, size_bytes)
         return snapshot
 
     def _read(
-        self, client: Client, step: int, position: int, entries_position: int, size_bytes: int
+        self, client: Client, counter: int, entries_counter: int, size_bytes: int
     ) -> Generator[int, None, CatalogSnapshot]:
         result = yield from self._storage.read(
             OBJECT_KEY,
             size_bytes,
             client=client,
-            counter=slot(client.attempt, step, position),
+            counter=counter,
             object=CATALOG,
             observe=self._snapshot,
         )
         snapshot: CatalogSnapshot = result.observed
         entries = snapshot.log[LOG_ENTRIES]
         if self.log_entry_read is not None and entries:
-            counter = slot(client.attempt, LOG_ENTRIES_STEP, entries_position)
-            yield self.log_entry_read.sample_us(client.key, counter) * entries
+            yield self.log_entry_read.sample_us(client.key, entries_counter) * entries
         return snapshot
 
     def commit(
@@ -136,13 +138,9 @@ class AppendCatalog(Catalog):
                 )
             elif is_sealed:
                 if newest[LOG_SEALED] == 0 or newest[LOG_EPOCH] != epoch:
-                    snapshot = yield from self._read(
-                        client,
-                        DISCOVERY,
-                        1 + tries,
-                        COMPACTION_READ_POSITION + tries,
-                        intention.base.size_bytes,
-                    )
+                    counter = slot(client.attempt, DISCOVERY, COMPACTION_READ) + tries
+                    entries = slot(client.attempt, LOG_ENTRIES_STEP, COMPACTION_ENTRIES) + tries
+                    snapshot = yield from self._read(client, counter, entries, intention.base.size_bytes)
                     newest = snapshot.log
                 done = yield from self._compact_with(intention, epoch, tries, client)
                 if done is not None:
@@ -152,7 +150,9 @@ class AppendCatalog(Catalog):
                 landed = yield from self._append(intention, offset, tries, client)
                 evaluated_us = landed.evaluated_us
                 if landed.answer.physical_success:
-                    snapshot = yield from self._read(client, DISCOVERY, 0, 2, landed.size_bytes)
+                    snapshot = yield from self.read(
+                        client=client, step=DISCOVERY, expected_size_bytes=landed.size_bytes
+                    )
                     applied = landed.is_applied
                     return self._result(sent_us, applied, None if applied else snapshot, evaluated_us)
                 offset, is_sealed, epoch = landed.log_end

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from endive import __version__
 from endive.cli import config, providers, run
 from endive.cli.console import EndiveGroup
 
@@ -27,9 +28,7 @@ app.command("providers")(providers.providers)
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from endive.results import package_version
-
-        typer.echo(f"endive {package_version()}")
+        typer.echo(f"endive {__version__}")
         raise typer.Exit
 
 

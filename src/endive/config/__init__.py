@@ -1,13 +1,15 @@
 """Configuration: TOML in, frozen values out; nothing is built here.
 
-``load_simulation_config`` reads a file, ``parse_config`` a mapping. Both return a ``SimulationConfig`` in which
-every default is filled in, or raise a ``ConfigError`` that lists every problem.
+``load_simulation_config`` reads a file, ``parse_config`` a mapping. Both return a ``SimulationConfig`` in
+which every default is filled in, or raise a ``ConfigError`` that lists every problem.
 """
 
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
+from endive.config.keys import known_keys, nearest_key
 from endive.config.load import load_simulation_config, parse_config, read_toml
 from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.reference import reference_markdown
 from endive.config.sections import ConflictConfig, TableConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.storage import LatencyOverride, StorageConfig
@@ -25,8 +27,11 @@ __all__ = [
     "TableConfig",
     "TransactionConfig",
     "apply_overrides",
+    "known_keys",
     "load_simulation_config",
+    "nearest_key",
     "parse_config",
     "parse_overrides",
     "read_toml",
+    "reference_markdown",
 ]

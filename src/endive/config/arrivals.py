@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.distribution import Distribution, Fixed
+from endive.config.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
+    Described,
+    Forms,
     Milliseconds,
     Number,
     PositiveMilliseconds,
@@ -36,11 +38,12 @@ def _as_distribution(value: Any) -> Any:
     return Fixed(ms=value) if isinstance(value, float) else value
 
 
-ThinkTime = Annotated[
+_THINK_FORMS = Annotated[
     Annotated[Milliseconds, Tag("<number>")] | Annotated[Distribution, Tag("<table>")],
     Discriminator(_think_tag),
     AfterValidator(_as_distribution),
 ]
+ThinkTime = Annotated[Spec, Forms(_THINK_FORMS, "a number of milliseconds or a distribution table")]
 
 
 class Poisson(Table):
@@ -49,7 +52,9 @@ class Poisson(Table):
     kind: Literal["poisson"] = "poisson"
     per_s: PerSecond | None = Field(None, description="Rate, instead of mean_ms.")
     mean_ms: PositiveMilliseconds = Field(
-        default_factory=lambda data: 1000.0 / (data.get("per_s") or 1.0), description="Mean gap."
+        default_factory=lambda data: 1000.0 / (data.get("per_s") or 1.0),
+        description="Mean gap; this or per_s is required.",
+        json_schema_extra={"default_text": "none"},
     )
 
     @model_validator(mode="after")
@@ -166,6 +171,7 @@ Arrivals = Annotated[
     | Annotated[Trace, Tag("<trace>")],
     Discriminator(_kind_tag),
     BeforeValidator(_refuse_unknown_kind),
+    Described("an arrivals table"),
 ]
 
 
@@ -247,4 +253,5 @@ InterArrival = Annotated[
     | Annotated[LognormalInterArrival, Tag("<lognormal>")],
     Discriminator(_inter_arrival_tag),
     BeforeValidator(_refuse_unknown_gap),
+    Described("an inter-arrival table"),
 ]

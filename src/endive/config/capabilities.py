@@ -21,6 +21,7 @@ BUILT_IN: dict[str, frozenset[str]] = {
 }
 OPERATIONS = ("read", "write", "cas", "append", "tail_append")
 HAVE_NO_VINTAGES = ("constant", "fifo")
+IN_SEEDS_VINTAGE = ("s3", "s3x", "azure", "azurex", "instant")
 
 
 def providers_with(*operations: str) -> list[str]:
@@ -34,7 +35,7 @@ def is_profile_path(provider: str) -> bool:
 
 
 def profile_capabilities(path: str) -> frozenset[str] | str:
-    """The operations a user's profile claims, or what is wrong with the file, to follow ``<key> = <value>``."""
+    """The operations a user's profile claims, or the end of a sentence on what is wrong with the file."""
     try:
         profile = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

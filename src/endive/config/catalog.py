@@ -53,17 +53,17 @@ class ServiceConfig(Table):
     )
     flavour: Annotated[Literal["pointer", "rest"], OneOf()] = Field(
         "pointer",
-        description="pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, Glue); "
-        "rest: the server checks before it writes the metadata.",
+        description="pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, "
+        "Glue); rest: the server checks before it writes the metadata.",
     )
 
 
-def _scope(data: dict[str, Any]) -> str:
+def _scope(data: dict[str, Any]) -> Literal["table", "catalog"]:
     return "table" if data.get("type") in ("append", "service") else "catalog"
 
 
 def _groups(data: dict[str, Any]) -> int:
-    """Conflict groups the scope implies: one for the catalog, else one per table (a group scope gives its own)."""
+    """Conflict groups the scope implies: one for the catalog, else one per table."""
     return int(data.get("num_tables", 1)) if data.get("scope") in ("table", "partition") else 1
 
 
@@ -73,7 +73,7 @@ def _latency(data: dict[str, Any]) -> Fixed:
 
 
 def _is_log(data: dict[str, Any]) -> bool:
-    return data.get("append_preset", "log") == "log"
+    return bool(data.get("append_preset", "log") == "log")
 
 
 class CatalogConfig(Table):
@@ -87,8 +87,8 @@ class CatalogConfig(Table):
     num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(1, description="Tables in the catalog.")
     scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
         default_factory=_scope,
-        description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or to "
-        "its partitions.",
+        description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
+        "to its partitions.",
         json_schema_extra={"default_text": "catalog; table if type is append or service"},
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(
@@ -113,7 +113,8 @@ class CatalogConfig(Table):
     )
     refusal_returns_snapshot: Flag = Field(
         default_factory=lambda data: data.get("type") in ("instant", "append"),
-        description="Whether a refused commit carries the current state, which saves a read.",
+        description="Whether a refused commit carries the current state, which saves a read; always with type append, "
+        "never with type cas.",
         json_schema_extra={"default_text": "true if type is instant or append, else false"},
     )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
@@ -129,9 +130,7 @@ class CatalogConfig(Table):
         description="Entries after which the log is sealed, 0 = no limit; only with type append.",
         json_schema_extra={"default_text": "10000; 0 with append_preset seed004"},
     )
-    log_entry_size: PositiveBytes = Field(
-        100, description="Bytes of one intention record; only with type append."
-    )
+    log_entry_size: PositiveBytes = Field(100, description="Bytes of one intention record; only with type append.")
     physical_attempts_max: Count = Field(
         default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
         description="Appends tried at new offsets within one attempt, 0 = no limit; only with type append.",

@@ -1,6 +1,7 @@
 """Checks across keys and sections: contradictions, and combinations no provider or catalog can carry.
 
-Owns those sentences. What one key may hold is its model's; which keys nothing reads is ``endive.config.unread``'s.
+Owns those sentences. What one key may hold is its model's; which keys nothing reads is
+``endive.config.unread``'s.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from endive.config.arrivals import Trace
-from endive.config.capabilities import BUILT_IN, is_profile_path, profile_capabilities, providers_with
+from endive.config.capabilities import (
+    BUILT_IN,
+    HAVE_NO_VINTAGES,
+    IN_SEEDS_VINTAGE,
+    is_profile_path,
+    profile_capabilities,
+    providers_with,
+)
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.simulation_config import SimulationConfig
@@ -39,8 +47,8 @@ def _measured_window(config: SimulationConfig) -> Iterator[Problem]:
     times = config.simulation
     if times.warmup_ms + times.cooldown_ms >= times.duration_ms:
         yield Problem(
-            f"simulation.warmup_ms = {times.warmup_ms} and simulation.cooldown_ms = {times.cooldown_ms} leave "
-            f"nothing of simulation.duration_ms = {times.duration_ms} to measure. Shorten them.",
+            f"simulation.warmup_ms = {times.warmup_ms} and simulation.cooldown_ms = {times.cooldown_ms} "
+            f"leave nothing of simulation.duration_ms = {times.duration_ms} to measure. Shorten them.",
             ("simulation", "warmup_ms"),
             ("simulation.cooldown_ms", "simulation.duration_ms"),
         )
@@ -67,6 +75,14 @@ def _provider(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator
         yield Problem(
             "storage.latency_ms is missing. storage.provider = 'constant' needs it: give a number of milliseconds.",
             ("storage", "latency_ms"),
+            ("storage.provider",),
+        )
+    has_vintage = provider in (*IN_SEEDS_VINTAGE, *HAVE_NO_VINTAGES) or is_profile_path(provider)
+    if config.storage.vintage == "seeds" and not has_vintage:
+        yield Problem(
+            f"storage.vintage = 'seeds' has no figures for storage.provider = {shown(provider)}. "
+            f"Choose a provider from: {', '.join(IN_SEEDS_VINTAGE)}; or vintage 'measured'.",
+            ("storage", "vintage"),
             ("storage.provider",),
         )
     yield from _capabilities(config, shown(written), capabilities)
@@ -133,8 +149,8 @@ def _scope(config: SimulationConfig) -> Iterator[Problem]:
     path: Path = ("catalog", "scope")
     if catalog.type in ("append", "service") and catalog.scope != "table":
         yield Problem(
-            f"catalog.scope = '{catalog.scope}' cannot be had with catalog.type = '{catalog.type}', whose scope is "
-            "'table'. Remove catalog.scope, or choose catalog.type from: cas, instant.",
+            f"catalog.scope = '{catalog.scope}' cannot be had with catalog.type = '{catalog.type}', whose "
+            "scope is 'table'. Remove catalog.scope, or choose catalog.type from: cas, instant.",
             path,
             ("catalog.type",),
         )
@@ -159,15 +175,23 @@ def _catalog_answers(config: SimulationConfig, document: Mapping[str, Any]) -> I
         )
     if catalog.type == "cas" and catalog.refusal_returns_snapshot:
         yield Problem(
-            "catalog.refusal_returns_snapshot = true cannot be had with catalog.type = 'cas': a refused swap of an "
-            "object carries no state. Choose catalog.type from: append, instant, service.",
+            "catalog.refusal_returns_snapshot = true cannot be had with catalog.type = 'cas': a refused "
+            "swap of an object carries no state. Choose catalog.type from: append, instant, service.",
+            ("catalog", "refusal_returns_snapshot"),
+            ("catalog.type",),
+        )
+    if catalog.type == "append" and not catalog.refusal_returns_snapshot:
+        yield Problem(
+            "catalog.refusal_returns_snapshot = false cannot be had with catalog.type = 'append': the committer reads "
+            "the catalog back to learn that it was refused. Choose catalog.type from: cas, instant, service.",
             ("catalog", "refusal_returns_snapshot"),
             ("catalog.type",),
         )
     if catalog.type == "service" and catalog.service.flavour == "pointer" and catalog.table_metadata_inlined:
         yield Problem(
-            "catalog.table_metadata_inlined = true cannot be had with catalog.service.flavour = 'pointer': the "
-            "client writes the metadata to storage. Choose catalog.service.flavour = 'rest', or set it to false.",
+            "catalog.table_metadata_inlined = true cannot be had with catalog.service.flavour = 'pointer': "
+            "the client writes the metadata to storage. Choose catalog.service.flavour = 'rest', "
+            "or set it to false.",
             ("catalog", "table_metadata_inlined"),
             ("catalog.type", "catalog.service.flavour"),
         )
@@ -177,8 +201,8 @@ def _partitions(config: SimulationConfig) -> Iterator[Problem]:
     catalog = config.catalog
     if config.conflict.detector == "partition_overlap" and not catalog.partitions.enabled:
         yield Problem(
-            "conflict.detector = 'partition_overlap' needs partitions. Set catalog.partitions.enabled = true and "
-            "catalog.partitions.num_partitions.",
+            "conflict.detector = 'partition_overlap' needs partitions. Set catalog.partitions.enabled = true "
+            "and catalog.partitions.num_partitions.",
             ("conflict", "detector"),
             ("catalog.partitions.enabled",),
         )

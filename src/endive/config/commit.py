@@ -56,7 +56,8 @@ class CommitConfig(Table):
 
     protocol: Protocol = Field(
         "iceberg",
-        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, seed 002, or seeds 000/001.",
+        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, seed 002 (swap "
+        "first, repair after), or seeds 000 and 001 (the same, but real conflicts are merged).",
     )
     base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."
@@ -67,9 +68,9 @@ class CommitConfig(Table):
     own_manifest: Annotated[Literal["once", "each_attempt", "none"], OneOf()] = _choice(
         "own_manifest", "When the txn writes the manifest of its own new files."
     )
-    metadata: Annotated[
-        Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()
-    ] = _choice("metadata", "When the table metadata object is read and written.")
+    metadata: Annotated[Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()] = _choice(
+        "metadata", "When the table metadata object is read and written."
+    )
     history: Annotated[
         Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"], OneOf()
     ] = _choice("history", "Which manifest lists of intermediate snapshots are read to validate.")

@@ -11,22 +11,22 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
-    GetCoreSchemaHandler,
     Discriminator,
     Field,
+    GetCoreSchemaHandler,
     Tag,
     TypeAdapter,
     model_validator,
 )
-
 from pydantic_core import core_schema
 
 from endive.config.values import (
     DURATION_MS_MAX,
-    Number,
-    AnyNumber,
+    Forms,
+    LogMean,
     Milliseconds,
     NonNegative,
+    Number,
     Positive,
     PositiveMilliseconds,
     Sigma,
@@ -36,9 +36,9 @@ from endive.config.values import (
 )
 
 QUANTILE_P = Number(0, 1)
-QUANTILE_MS = Number(0, DURATION_MS_MAX, unit="milliseconds")
+QUANTILE_MS = Number(0, ceiling=DURATION_MS_MAX, unit="milliseconds")
 SEED_NORMAL_FLOOR_MS = 1.0  # seed 001: latencies are normal distributions truncated at 1 ms
-TRUNCATION_STDDEVS_MAX = 8.0  # beyond this the mass above the truncation is below one in 10^15
+TRUNCATION_STDDEVS_MAX = 30.0  # a truncation farther above the mean leaves nothing to sample
 
 
 class Spec(Table):
@@ -69,14 +69,12 @@ class Lognormal(Family):
     """Lognormal by mu, by median or by mean: three different parameters, exactly one of which is given."""
 
     distribution: Literal["lognormal"] = "lognormal"
-    mu: AnyNumber | None = Field(None, description="Mean of the logarithm of the value in ms.")
-    median_ms: PositiveMilliseconds | None = Field(None, description="Median (before shift_ms is added).")
+    mu: LogMean | None = Field(None, description="Mean of the logarithm of the value in ms.")
+    median_ms: PositiveMilliseconds | None = Field(None, description="Median, shift_ms included.")
     mean_ms: PositiveMilliseconds | None = Field(None, description="True mean, shift_ms included.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm; 0 makes it constant.")
     shift_ms: Milliseconds | None = Field(None, description="Added to every value.")
-    latency_per_mib_ms: NonNegative | None = Field(
-        None, description="Growth of the median per MiB; needs median_ms."
-    )
+    latency_per_mib_ms: NonNegative | None = Field(None, description="Growth of the median per MiB; needs median_ms.")
 
     @model_validator(mode="after")
     def _has_one_location(self) -> Self:
@@ -84,10 +82,9 @@ class Lognormal(Family):
         if len(given) != 1:
             found = f"given: {', '.join(given)}" if given else "none is given"
             raise refusal(f"needs exactly one of mu, median_ms, mean_ms; {found}.", shows_value=False)
-        if self.mean_ms is not None and self.shift_ms is not None and self.mean_ms <= self.shift_ms:
-            raise refusal(
-                f"must be greater than shift_ms = {self.shift_ms}, which it includes.", key="mean_ms"
-            )
+        location_ms = self.mean_ms if self.median_ms is None else self.median_ms
+        if location_ms is not None and self.shift_ms is not None and location_ms <= self.shift_ms:
+            raise refusal(f"must be greater than shift_ms = {self.shift_ms}, which it includes.", key=given[0])
         if self.latency_per_mib_ms is not None and self.median_ms is None:
             raise refusal("needs median_ms, which it makes grow.", key="latency_per_mib_ms")
         return self
@@ -142,7 +139,7 @@ class Gamma(Family):
 
     distribution: Literal["gamma"] = "gamma"
     mean_ms: PositiveMilliseconds = Field(description="Mean.")
-    shape: Positive = Field(description="Shape; 1 is the exponential distribution.")
+    shape: Annotated[float, Number(0.1, 10_000)] = Field(description="Shape; 1 is the exponential distribution.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +148,11 @@ class Quantiles:
 
     def describe(self) -> str:
         """What is allowed, in words."""
-        return "a list of at least two pairs [p, ms], p rising from 0 to at most 1 and ms never falling"
+        return "a list of pairs [p, ms], p rising between 0 and 1 and ms never falling"
 
     def check(self, value: object) -> tuple[tuple[float, float], ...]:
         """The pairs, or a refusal that says what is allowed."""
-        if not isinstance(value, (list, tuple)) or len(value) < 2:
+        if not isinstance(value, (list, tuple)) or not value:
             raise refusal(f"must be {self.describe()}.")
         pairs: list[tuple[float, float]] = []
         for pair in value:
@@ -167,14 +164,12 @@ class Quantiles:
             pairs.append((p, ms))
         return tuple(pairs)
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
 class Empirical(Family):
-    """Through the quantiles a user measured, straight lines between them."""
+    """Through the quantiles a user measured: straight lines between them, level beyond them."""
 
     distribution: Literal["empirical"] = "empirical"
     quantiles: Annotated[tuple[tuple[float, float], ...], Quantiles()] = Field(
@@ -217,9 +212,7 @@ def refuse_unknown_family(known: tuple[str, ...], example: str) -> Any:
         if not isinstance(value, dict):
             raise refusal(f"must be a table such as {example}.")
         if "distribution" not in value:
-            raise refusal(
-                f"is missing. Choose one of: {', '.join(known)}.", key="distribution", shows_value=False
-            )
+            raise refusal(f"is missing. Choose one of: {', '.join(known)}.", key="distribution", shows_value=False)
         if value["distribution"] not in known:
             raise refusal(unknown_name(value["distribution"], known), key="distribution")
         return value
@@ -227,7 +220,7 @@ def refuse_unknown_family(known: tuple[str, ...], example: str) -> Any:
     return BeforeValidator(check)
 
 
-SimpleDistribution = Annotated[
+_SIMPLE_FORMS = Annotated[
     Annotated[Fixed, Tag("<fixed>")]
     | Annotated[Lognormal, Tag("<lognormal>")]
     | Annotated[SizeBased, Tag("<size_based>")]
@@ -239,6 +232,7 @@ SimpleDistribution = Annotated[
     Discriminator(family_tag),
     refuse_unknown_family(tuple(SIMPLE_FAMILIES), EXAMPLE),
 ]
+SimpleDistribution = Annotated[Spec, Forms(_SIMPLE_FORMS, "a distribution table")]
 
 
 class Component(Table):
@@ -282,11 +276,12 @@ def _distribution_tag(value: Any) -> str:
     return "<mixture>" if family_tag(value) == "<mixture>" else "<simple>"
 
 
-Distribution = Annotated[
-    Annotated[SimpleDistribution, Tag("<simple>")] | Annotated[Mixture, Tag("<mixture>")],
+_FORMS = Annotated[
+    Annotated[_SIMPLE_FORMS, Tag("<simple>")] | Annotated[Mixture, Tag("<mixture>")],
     Discriminator(_distribution_tag),
     refuse_unknown_family(FAMILY_NAMES, EXAMPLE),
 ]
+Distribution = Annotated[Spec, Forms(_FORMS, "a distribution table")]
 
 _DISTRIBUTION: TypeAdapter[Spec] = TypeAdapter(Distribution)
 

@@ -23,7 +23,7 @@ from endive.config.transaction import SourceConfig
 from endive.config.values import nearest
 
 
-def examine(mapping: Mapping[str, Any], folder: FilePath | None) -> tuple[SimulationConfig | None, list[str]]:
+def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig | None, list[str]]:
     """The resolved configuration, or every problem of the mapping in the order of the sections."""
     if not isinstance(mapping, Mapping):
         return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
@@ -64,16 +64,14 @@ def _translate(document: dict[str, Any], alias: Path, name: Path) -> list[Proble
         return []
     old, new = holder[alias[-1]], value_at(document, name)
     if new is not None and new != old:
-        text = (
-            f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
-        )
+        text = f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
         del holder[alias[-1]]
         return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
-    target = document
-    for part in name[:-1]:
-        target = target.setdefault(part, {}) if isinstance(target, dict) else target[part]
+    if len(name) > 2:
+        value_at(document, name[:-2]).setdefault(name[-2], {})
+    target = value_at(document, name[:-1])
     if isinstance(target, dict):
-        target[str(name[-1])] = holder.pop(alias[-1])
+        target[name[-1]] = holder.pop(alias[-1])
     return []
 
 

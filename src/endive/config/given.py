@@ -71,9 +71,7 @@ def _about_source(unread: Unread, index: int) -> tuple[str, ...]:
     return (*sections, *inherited, *(f"{SOURCE}.{index}.{key}" for key in own))
 
 
-def _problem_if_given(
-    path: Path, unread: Unread, about: tuple[str, ...], document: Mapping[str, Any]
-) -> list[Problem]:
+def _problem_if_given(path: Path, unread: Unread, about: tuple[str, ...], document: Mapping[str, Any]) -> list[Problem]:
     holder = value_at(document, path[:-1])
     if unread.is_tolerated or not isinstance(holder, Mapping) or path[-1] not in holder:
         return []

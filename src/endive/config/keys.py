@@ -20,7 +20,7 @@ from endive.config.commit import CommitConfig
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.storage import StorageConfig
 from endive.config.transaction import SourceConfig, TransactionSection
-from endive.config.values import Table
+from endive.config.values import Forms, Table
 
 SECTIONS: dict[str, type[Table]] = {
     "simulation": SimulationSection,
@@ -56,10 +56,17 @@ def alternatives(annotation: Any, tags: tuple[str, ...] = ()) -> list[Alternativ
     arguments = get_args(annotation)
     if get_origin(annotation) is Annotated:
         own = tuple(str(item.tag) for item in arguments[1:] if isinstance(item, Tag))
-        return alternatives(arguments[0], tags + own)
+        forms = [item.written for item in arguments[1:] if isinstance(item, Forms)]
+        return alternatives(forms[0] if forms else arguments[0], tags + own)
     if get_origin(annotation) in (Union, types.UnionType, tuple):
         return [found for argument in arguments for found in alternatives(argument, tags)]
     return []
+
+
+def tables_of(field: FieldInfo) -> list[Alternative]:
+    """Every table a key may hold."""
+    forms = [item.written for item in field.metadata if isinstance(item, Forms)]
+    return alternatives(forms[0] if forms else field.annotation)
 
 
 def key_of(name: str, field: FieldInfo) -> str:
@@ -91,7 +98,7 @@ def table_at(table: type[Table], place: tuple[str | int, ...]) -> Alternative | 
         field = next(fields, None)
         if field is None:
             return None
-        current = alternatives(field.annotation)
+        current = tables_of(field)
     return current[0] if current else None
 
 
@@ -125,10 +132,8 @@ def _allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return _allowed(arguments[0], tuple(arguments[1:]))
     if get_origin(annotation) is tuple:
         return "a list"
-    if alternatives(annotation):
-        return "a table"
-    inner = [_allowed(item) for item in arguments if item is not type(None)]
-    return inner[0] if inner else "a value"
+    inner = [item for item in arguments if item is not type(None)]
+    return _allowed(inner[0]) if len(inner) == 1 else "a table"
 
 
 def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
@@ -139,7 +144,7 @@ def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
             yield path
         if get_origin(field.annotation) is tuple:
             continue
-        for found in alternatives(field.annotation):
+        for found in tables_of(field):
             yield from _walk(path, found.table)
 
 

@@ -1,13 +1,14 @@
 """From a TOML file or a mapping to a resolved configuration, or to every problem of it at once.
 
-Owns the order of the steps. Each step is elsewhere: overrides, the sections' own checks, resolution, the checks
-across sections. Builds no part of a simulation.
+Owns the reading of the file and the order of the steps; each step is elsewhere. Builds no part of a
+simulation.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from endive.config.simulation_config import SimulationConfig
 from endive.errors import ConfigError
 
 
-def load_simulation_config(path: str | Path, overrides: Sequence[str] = ()) -> SimulationConfig:
+def load_simulation_config(path: str | PathLike[str], overrides: Sequence[str] = ()) -> SimulationConfig:
     """The configuration in a TOML file, with ``key=value`` overrides applied on top."""
     mapping = apply_overrides(read_toml(path), parse_overrides(overrides))
     return parse_config(mapping, source=str(path))
@@ -36,7 +37,7 @@ def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> Simulati
     return config
 
 
-def read_toml(path: str | Path) -> dict[str, Any]:
+def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The document in a TOML file; a file that cannot be read is a ConfigError of one line."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 """``--set key=value``: values put into a configuration before it is read.
 
-Owns the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table, also
-inside ``[[source]]`` by name or number. Does not ask whether the key exists; reading the result does.
+Owns the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table,
+also inside ``[[source]]`` by name or number. Does not ask whether the key exists; reading the result does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPENINGS = ("'", '"', "[", "{")  # a value that starts so is meant as TOML, not 
 
 
 def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
-    """``["catalog.scope=table", ...]`` as ``{"catalog.scope": "table", ...}``; the last of two equal keys wins."""
+    """``["catalog.scope=table"]`` as ``{"catalog.scope": "table"}``; the last of two equal keys wins."""
     found: dict[str, Any] = {}
     problems: list[str] = []
     for text in overrides:
@@ -105,9 +105,7 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
             inside = ".".join(parts[: depth + 1])
             raise ConfigError(f"'{key}' cannot be set: {inside} is {node!r}, not a table.")
     if isinstance(node, list):
-        raise ConfigError(
-            f"'{key}' cannot be set: name the key of the source too, as in source.{parts[-1]}.retry."
-        )
+        raise ConfigError(f"'{key}' cannot be set: name the key of the source too, as in source.{parts[-1]}.retry.")
     node[parts[-1]] = value
 
 
@@ -120,6 +118,4 @@ def _source_named(sources: list[Any], name: str, key: str) -> Any:
     known = [item for item in names if isinstance(item, str)]
     guess = nearest(name, known)
     hint = f" Did you mean '{guess}'?" if guess else ""
-    raise ConfigError(
-        f"'{key}' cannot be set: no source is named '{name}'. Known are: {', '.join(known)}.{hint}"
-    )
+    raise ConfigError(f"'{key}' cannot be set: no source is named '{name}'. Known are: {', '.join(known)}.{hint}")

@@ -71,9 +71,7 @@ def value_at(document: Any, path: Sequence[str | int]) -> Any:
     return document
 
 
-def problems_of(
-    error: ValidationError, table: type[Table], prefix: Path, document: Mapping[str, Any]
-) -> list[Problem]:
+def problems_of(error: ValidationError, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> list[Problem]:
     """What a model refused, one problem per key."""
     found: list[Problem] = []
     for details in error.errors(include_url=False):
@@ -107,6 +105,8 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
             holder = table_at(table, place)
             keys = f" with keys: {', '.join(keys_of(holder.table))}" if holder else ""
             return Problem(f"{key} = {shown(value)} must be a table{keys}.", path)
+        case "invalid_key":
+            return Problem(f"{key} is not a key. Keys are texts.", path)
         case "tuple_type":
             return Problem(f"{key} = {shown(value)} must be a list.", path)
         case _:
@@ -126,4 +126,4 @@ def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     elsewhere = nearest_key(key)
     if elsewhere:
         return f"{key} is not known. Did you mean '{elsewhere}'?"
-    return f"{key} is not known. Known there are: {', '.join(known)}."
+    return f"{key} is not known. Known keys are: {', '.join(known)}."

@@ -60,13 +60,9 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
         catalog=_resolve_catalog(written.catalog),
         table=written.table,
         commit=written.commit,
-        transaction=TransactionConfig(
-            **{key: getattr(transaction, key) for key in TransactionConfig.model_fields}
-        ),
+        transaction=TransactionConfig(**{key: getattr(transaction, key) for key in TransactionConfig.model_fields}),
         conflict=written.conflict,
-        sources=tuple(
-            _resolve_source(source, transaction, written.commit.protocol, folder) for source in sources
-        ),
+        sources=tuple(_resolve_source(source, transaction, written.commit.protocol, folder) for source in sources),
     )
 
 
@@ -89,8 +85,8 @@ def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConf
 def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
     """``latency_ms`` and ``latency`` made to agree, whichever was given."""
     latency = catalog.latency
-    is_plain = isinstance(latency, Fixed) and latency.min_latency_ms is None
-    return catalog.model_copy(update={"latency_ms": latency.ms if is_plain else None})
+    latency_ms = latency.ms if isinstance(latency, Fixed) and latency.min_latency_ms is None else None
+    return catalog.model_copy(update={"latency_ms": latency_ms})
 
 
 def _resolve_source(
@@ -99,12 +95,10 @@ def _resolve_source(
     values: dict[str, Any] = {}
     if protocol in SEED_PROTOCOLS:
         values = {"retry": SEED_RETRY, "total_timeout_ms": 0.0}
-    written_backoff = RetryBackoff.model_construct()
     for written in (transaction, source):
         given = written.model_fields_set & SourceKeys.model_fields.keys()
         values.update({key: getattr(written, key) for key in given})
-    written_backoff = values.get("retry_backoff", written_backoff)
-    values["retry_backoff"] = resolve_backoff(written_backoff, protocol)
+    values["retry_backoff"] = resolve_backoff(values.get("retry_backoff", RetryBackoff()), protocol)
     arrivals = source.arrivals
     if isinstance(arrivals, Poisson):
         values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)
@@ -132,4 +126,5 @@ def resolve_backoff(written: RetryBackoff, protocol: str) -> RetryBackoff:
 
 
 def _located(path: str, folder: Path | None) -> str:
-    return path if folder is None else str(folder / path)
+    """Absolute, so that the resolved configuration means the same wherever it is loaded again."""
+    return str(((folder or Path()) / path).absolute())

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from endive.config.values import (
     DURATION_MS_MAX,
-    SEED_MAX,
+    SEED,
     Bytes,
     Count,
     Milliseconds,
@@ -19,7 +19,6 @@ from endive.config.values import (
     OneOf,
     Table,
     Text,
-    Whole,
 )
 
 MARGIN_MS_MAX = 900_000.0  # seed 001: min(900 s, T/4) at either end
@@ -33,10 +32,10 @@ def _margin(data: dict[str, Any]) -> float:
 class SimulationSection(Table):
     """How long, with which luck, and which part of it is measured."""
 
-    duration_ms: Annotated[float, Number(TICK_MS, DURATION_MS_MAX, unit="milliseconds")] = Field(
+    duration_ms: Annotated[float, Number(TICK_MS, ceiling=DURATION_MS_MAX, unit="milliseconds")] = Field(
         3_600_000.0, description="Simulated time."
     )
-    seed: Annotated[int, Whole(0, SEED_MAX)] = Field(42, description="Names the luck of the run.")
+    seed: Annotated[int, SEED] = Field(42, description="Names the luck of the run.")
     output_path: Text | None = Field(
         None,
         description="Where the run's rows go, unless the command says otherwise.",
@@ -68,14 +67,10 @@ class TableConfig(Table):
     """Sizes of a table's objects, and how they grow."""
 
     metadata_base_bytes: Bytes = Field(5000, description="Table metadata without snapshots.")
-    metadata_bytes_per_snapshot: Bytes = Field(
-        730, description="Added per snapshot kept (measured on Iceberg 1.9)."
-    )
+    metadata_bytes_per_snapshot: Bytes = Field(730, description="Added per snapshot kept (measured on Iceberg 1.9).")
     snapshots_kept_max: Count = Field(0, description="Snapshots the metadata keeps; 0 = all.")
     manifest_list_base_bytes: Bytes = Field(2000, description="A manifest list without entries.")
-    manifest_list_bytes_per_manifest: Bytes = Field(
-        41, description="Added per manifest (measured on Iceberg 1.9)."
-    )
+    manifest_list_bytes_per_manifest: Bytes = Field(41, description="Added per manifest (measured on Iceberg 1.9).")
     manifest_bytes: Bytes = Field(8000, description="One manifest.")
     initial_snapshots: Count = Field(0, description="Snapshots every table has at the start.")
     initial_manifests: Count = Field(0, description="Manifests every table has at the start.")
@@ -86,5 +81,5 @@ class ConflictConfig(Table):
 
     detector: Annotated[Literal["probabilistic", "partition_overlap"], OneOf()] = Field(
         "probabilistic",
-        description="By transaction.real_conflict_probability, or by partitions written since the txn started.",
+        description="By transaction.real_conflict_probability, or by the partitions rivals wrote since.",
     )

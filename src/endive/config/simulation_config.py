@@ -11,6 +11,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
@@ -19,14 +21,14 @@ from endive.config.sections import ConflictConfig, ExperimentSection, Simulation
 from endive.config.storage import StorageConfig
 from endive.config.toml_text import toml_text
 from endive.config.transaction import SourceConfig, TransactionConfig
-from endive.config.values import Table
+from endive.config.values import SEED, Table
 from endive.errors import ConfigError
 
 HASH_BYTES = 16
 
 
 class SimulationConfig(Table):
-    """One simulation, described completely; equal values mean equal simulations (for equal files they name)."""
+    """One simulation, described completely: what decides a result is here, or in a file it names."""
 
     simulation: SimulationSection
     experiment: ExperimentSection
@@ -39,7 +41,7 @@ class SimulationConfig(Table):
     sources: tuple[SourceConfig, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The resolved configuration as plain values, without the keys nothing reads; ``parse_config`` takes it."""
+        """The resolved configuration as plain values ``parse_config`` takes, without keys nothing reads."""
         return plain_config(self)
 
     def to_toml(self) -> str:
@@ -49,8 +51,8 @@ class SimulationConfig(Table):
     def config_hash(self) -> str:
         """Name of everything that decides results but the seed.
 
-        Label and output path are left out; a profile or a trace of the user's counts by its bytes, not by where
-        it lies, so the hash is the same on every machine.
+        Label and output path are left out; a profile or a trace of the user's counts by its bytes, not by
+        where it lies, so the hash is the same on every machine.
         """
         plain = self.to_dict()
         for key in ("seed", "output_path"):
@@ -66,8 +68,11 @@ class SimulationConfig(Table):
 
     def with_seed(self, seed: int) -> SimulationConfig:
         """The same configuration with other luck."""
-        section = self.simulation.model_dump() | {"seed": seed}
-        return self.model_copy(update={"simulation": SimulationSection.model_validate(section)})
+        try:
+            section = self.simulation.model_copy(update={"seed": SEED.check(seed)})
+        except PydanticCustomError as error:
+            raise ConfigError(f"simulation.seed = {seed!r} {error.message()}") from None
+        return self.model_copy(update={"simulation": section})
 
 
 def _digest_of_file(path: str) -> str:

@@ -19,7 +19,9 @@ from endive.config.distribution import (
     spelt_out,
 )
 from endive.config.values import (
-    AnyNumber,
+    Described,
+    Forms,
+    LogMean,
     Milliseconds,
     NonNegative,
     OneOf,
@@ -62,7 +64,7 @@ class ShortNormal(Spec):
 class ShortLognormal(Spec):
     """``{mu, sigma}``: a lognormal (seed 000)."""
 
-    mu: AnyNumber = Field(description="Mean of the logarithm of the latency in ms.")
+    mu: LogMean = Field(description="Mean of the logarithm of the latency in ms.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm.")
 
     def to_table(self) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def _refuse_unknown_form(value: Any) -> Any:
     return value
 
 
-Latency = Annotated[
+_LATENCY_FORMS = Annotated[
     Annotated[ShortNormal, Tag("<normal>")]
     | Annotated[ShortLognormal, Tag("<log>")]
     | Annotated[ShortSizeBased, Tag("<sized>")]
@@ -112,6 +114,8 @@ Latency = Annotated[
     BeforeValidator(_refuse_unknown_form),
     AfterValidator(spelt_out),
 ]
+Latency = Annotated[Spec, Forms(_LATENCY_FORMS, "a latency table")]
+Conditional = Described("a latency table, with an optional latency table `failure`")
 
 
 class ConditionalLatency(Table):
@@ -176,7 +180,10 @@ class LatencyOverride:
 
 
 class StorageConfig(Table):
-    """Where the objects live and how long a request takes."""
+    """Where the objects live and how long a request takes.
+
+    ``<object>`` is one of catalog, metadata, manifest_list, manifest, log.
+    """
 
     provider: Text = Field(
         "s3",
@@ -199,14 +206,16 @@ class StorageConfig(Table):
     max_parallel: Annotated[int, Whole(1, 10_000)] = Field(
         4, description="Requests one txn sends at once when it reads or writes several objects."
     )
-    T_CAS: ConditionalLatency | None = Field(None, description="Compare-and-swap of the catalog object.")
+    T_CAS: Annotated[ConditionalLatency, Conditional] | None = Field(
+        None, description="Compare-and-swap of the catalog object."
+    )
     T_METADATA_ROOT: Latency | None = Field(None, description="Reads of the catalog.")
     T_MANIFEST_LIST: ReadWriteLatency | None = Field(None, description="Manifest lists.")
     T_MANIFEST_FILE: ReadWriteLatency | None = Field(None, description="Manifests.")
     T_TABLE_METADATA: ReadWriteLatency | None = Field(
         None, description="Table metadata objects; may stand in a file whose metadata is inlined."
     )
-    T_APPEND: ConditionalLatency | None = Field(
+    T_APPEND: Annotated[ConditionalLatency, Conditional] | None = Field(
         None, description="Conditional appends, to the catalog's log and to manifest lists."
     )
     T_LOG_ENTRY_READ: Latency | None = Field(
@@ -225,9 +234,7 @@ class StorageConfig(Table):
 
         def put(object_name: str, op: str, spec: Spec | None, is_success: bool = True) -> None:
             if spec is not None:
-                found.append(
-                    LatencyOverride(object=object_name, op=op, is_success=is_success, distribution=spec)
-                )
+                found.append(LatencyOverride(object=object_name, op=op, is_success=is_success, distribution=spec))
 
         for object_name in ("metadata", "manifest_list", "manifest"):
             put(object_name, "write", self.T_PUT)
@@ -237,17 +244,16 @@ class StorageConfig(Table):
             ("manifest", self.T_MANIFEST_FILE),
             ("metadata", self.T_TABLE_METADATA),
         ):
-            put(object_name, "read", pair and pair.read)
-            put(object_name, "write", pair and pair.write)
+            put(object_name, "read", pair.read if pair else None)
+            put(object_name, "write", pair.write if pair else None)
         put("catalog", "read", self.T_METADATA_ROOT)
         for object_name, op, conditional in (
             ("catalog", "cas", self.T_CAS),
             ("log", "append", self.T_APPEND),
             ("manifest_list", "append", self.T_APPEND),
         ):
-            put(object_name, op, conditional and conditional.success)
-            put(object_name, op, conditional and conditional.failure, is_success=False)
-        put("catalog", "cas", self.T_COMPACTION)
+            put(object_name, op, conditional.success if conditional else None)
+            put(object_name, op, conditional.failure if conditional else None, is_success=False)
         put("log", "cas", self.T_COMPACTION)
         for object_name in OBJECTS:
             latencies: ObjectLatencies | None = getattr(self.objects, object_name)

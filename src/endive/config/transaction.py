@@ -14,7 +14,9 @@ from endive.config.arrivals import Arrivals, InterArrival
 from endive.config.distribution import Distribution, Spec, spelt_out
 from endive.config.values import (
     Count,
+    Described,
     Flag,
+    Forms,
     Milliseconds,
     NonNegative,
     Number,
@@ -81,7 +83,11 @@ BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
 class OperationTypes(Table):
     """Weights of the kinds of operation; only their proportions matter."""
 
-    fast_append: NonNegative = Field(0.0, description="Appends that never merge manifests.")
+    fast_append: NonNegative = Field(
+        0.0,
+        description="Appends that never merge manifests.",
+        json_schema_extra={"default_text": "1.0 if the table is not given, else 0.0"},
+    )
     merge_append: NonNegative = Field(0.0, description="Appends that merge manifests.")
     validated_overwrite: NonNegative = Field(
         0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
@@ -129,12 +135,13 @@ def _refuse_no_table(value: Any) -> Any:
     return value
 
 
-Runtime = Annotated[
+_RUNTIME_FORMS = Annotated[
     Annotated[ShortRuntime, Tag("<short>")] | Annotated[Distribution, Tag("<table>")],
     Discriminator(_runtime_tag),
     BeforeValidator(_refuse_no_table),
     AfterValidator(spelt_out),
 ]
+Runtime = Annotated[Spec, Forms(_RUNTIME_FORMS, "`{mean, sigma, min}` or a distribution table")]
 
 
 class TableChoice(Table):
@@ -175,16 +182,15 @@ class RetryBackoff(Table):
     )
     policy: BackoffPolicy = Field(
         "iceberg",
-        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; conservative, "
-        "moderate, aggressive: exponential with seed 001's figures; fixed: base_ms each time; full_jitter: uniform "
-        "from 0 to the pause; decorrelated_jitter: uniform from base_ms to multiplier times the last pause.",
+        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
+        "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
+        "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
+        "multiplier times the last pause; none: no pause.",
         json_schema_extra={
             "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
         },
     )
-    base_ms: Milliseconds = Field(
-        100.0, description="First pause.", json_schema_extra={"default_text": "by policy"}
-    )
+    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
     multiplier: Annotated[float, Number(1, 1000)] = Field(
         2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
     )
@@ -293,6 +299,7 @@ ConflictingManifests = Annotated[
     | Annotated[UniformCount, Tag("<uniform>")],
     Discriminator(_count_tag),
     BeforeValidator(_refuse_unknown_count),
+    Described("a count table"),
 ]
 
 
@@ -315,7 +322,7 @@ class TransactionConfig(Table):
 
 
 class TransactionSection(SourceKeys, TransactionConfig):
-    """``[transaction]`` as written: defaults for every source, and what holds for all of them."""
+    """Defaults for every source, and what holds for all of them alike."""
 
     inter_arrival: InterArrival | None = Field(
         None,

@@ -1,8 +1,8 @@
 """Which keys nothing reads in a given combination of choices, and why.
 
-Owns the answer for every key, once: the loader refuses such a key when it is given, and the plain form leaves
-it out. Choices decide, not magnitudes: a count of one or a weight of zero makes no key unread that a sweep over
-that number would need (such keys are marked tolerated: not refused, but left out of the plain form).
+Owns the answer for every key, once: the loader refuses such a key when it is given, and the plain form
+leaves it out. Choices decide, not magnitudes: a weight of zero that is written refuses no key that a sweep
+over that weight needs (such keys are tolerated: not refused, but left out of the plain form).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from endive.config.arrivals import Trace
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
 from endive.config.storage import OBJECTS, ObjectLatencies
 from endive.config.transaction import BACKOFF_KEYS, SourceConfig
@@ -78,29 +79,54 @@ def _unread_storage(config: SimulationConfig) -> dict[str, Unread]:
 
 
 def _unread_objects(config: SimulationConfig) -> dict[str, Unread]:
+    """Overrides of ``[storage.objects]`` for requests that are never sent."""
     found: dict[str, Unread] = {}
-    kind, mode = config.catalog.type, config.transaction.manifest_list_mode
-    for name in OBJECTS:
+    about = (
+        "catalog.type",
+        "catalog.table_metadata_inlined",
+        "transaction.manifest_list_mode",
+        "commit.head",
+        "commit.after_success",
+        "commit.protocol",
+    )
+    absent = {
+        "catalog": f"catalog.type = '{config.catalog.type}' keeps no object on storage",
+        "metadata": "table metadata is inlined in the catalog (catalog.table_metadata_inlined)",
+        "log": "only catalog.type = 'append' has a log",
+    }
+    for name, operations in _requests(config).items():
         prefix = f"storage.objects.{name}"
-        if name == "log" and kind != "append":
-            found[prefix] = Unread("only catalog.type = 'append' has a log", ("catalog.type",))
-        elif name == "catalog" and kind in ("instant", "service"):
-            found[prefix] = Unread(f"catalog.type = '{kind}' keeps no object on storage", ("catalog.type",))
-        elif name == "metadata" and config.catalog.table_metadata_inlined:
-            found[prefix] = Unread(
-                "table metadata is inlined in the catalog (catalog.table_metadata_inlined)",
-                ("catalog.type", "catalog.table_metadata_inlined"),
-            )
-        is_swapped = name in ("catalog", "log")
-        is_appended = name == "log" or (name == "manifest_list" and mode == "append")
+        if not operations:
+            found[prefix] = Unread(absent[name], about)
+            continue
         for key in ObjectLatencies.model_fields:
-            op = key.partition("_")[0]
-            if (op == "cas" and not is_swapped) or (op == "append" and not is_appended):
-                found[f"{prefix}.{key}"] = Unread(
-                    f"no {op} request goes to a {name} here",
-                    ("catalog.type", "transaction.manifest_list_mode"),
-                )
+            operation = key.partition("_")[0]
+            if operation not in operations:
+                found[f"{prefix}.{key}"] = Unread(f"no {operation} request goes to a {name} object here", about)
     return found
+
+
+def _requests(config: SimulationConfig) -> dict[str, set[str]]:
+    """Which operations may be sent to which object."""
+    kind, commit = config.catalog.type, config.commit
+    requests: dict[str, set[str]] = {name: set() for name in OBJECTS}
+    requests["manifest"] = {"read", "write"}
+    requests["manifest_list"] = {"read", "write"}
+    if commit.after_success == "reload":  # the client that reloads also deletes what lost attempts wrote
+        requests["manifest"].add("delete")
+        requests["manifest_list"].add("delete")
+    if commit.head == "profile":
+        requests["manifest_list"].add("head")
+    if config.transaction.manifest_list_mode == "append":
+        requests["manifest_list"].add("append")
+    if not config.catalog.table_metadata_inlined:
+        requests["metadata"] = {"read", "write"}
+    if kind == "cas":
+        requests["catalog"] = {"read", "cas"}
+    elif kind == "append":
+        requests["catalog"] = {"read"}
+        requests["log"] = {"append", "head", "cas"}
+    return requests
 
 
 def _unread_catalog(config: SimulationConfig) -> dict[str, Unread]:
@@ -118,11 +144,9 @@ def _unread_catalog(config: SimulationConfig) -> dict[str, Unread]:
             )
     else:
         for key in ("object_base_bytes", "object_bytes_per_table"):
-            found[f"catalog.{key}"] = Unread(
-                f"catalog.type = '{catalog.type}' keeps no object on storage", by_type
-            )
-    if catalog.type == "cas":
-        found["catalog.refusal_returns_snapshot"] = Unread("a swap cannot", by_type, is_tolerated=True)
+            found[f"catalog.{key}"] = Unread(f"catalog.type = '{catalog.type}' keeps no object on storage", by_type)
+    if catalog.type in ("cas", "append"):
+        found["catalog.refusal_returns_snapshot"] = Unread("it is the catalog's nature", by_type, is_tolerated=True)
     if catalog.type != "append":
         for key in APPEND_KEYS:
             found[f"catalog.{key}"] = Unread("only catalog.type = 'append' has a log", by_type)
@@ -142,9 +166,7 @@ def _unread_commit(config: SimulationConfig) -> dict[str, Unread]:
     if commit.merging != "bins":
         found["commit.min_count_to_merge"] = Unread(f"commit.merging is '{commit.merging}'", by_merging)
     if commit.merging != "n_behind":
-        found["commit.manifests_per_concurrent_commit"] = Unread(
-            f"commit.merging is '{commit.merging}'", by_merging
-        )
+        found["commit.manifests_per_concurrent_commit"] = Unread(f"commit.merging is '{commit.merging}'", by_merging)
     if commit.history == "none":
         found["commit.history_io"] = Unread("commit.history is 'none'", ("commit.history", "commit.protocol"))
     return found
@@ -180,8 +202,9 @@ def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str
     found: dict[str, Unread] = {}
     weights, commit = source.operation_types, config.commit
     named = weights.model_fields_set
+    can_overwrite, can_rewrite = _can_do(source, "validated_overwrite"), _can_do(source, "rewrite_files")
     about = ("operation_types", "overwrite", "commit.history", "commit.real_conflict", "commit.protocol")
-    if not weights.validated_overwrite:
+    if not can_overwrite:
         is_named = "validated_overwrite" in named
         because = "operation_types has no validated_overwrite"
         found["overwrite"] = Unread(because, about, is_tolerated=is_named)
@@ -189,14 +212,10 @@ def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str
     elif source.overwrite == "replace_partitions":
         found["isolation"] = Unread("overwrite = 'replace_partitions' validates nothing", about)
     elif commit.history in ("none", "every_kind") and commit.real_conflict == "merge":
-        found["isolation"] = Unread(
-            f"commit.history is '{commit.history}' and commit.real_conflict is 'merge'", about
-        )
-    is_removing = weights.rewrite_files or (weights.validated_overwrite and source.overwrite != "row_delta")
+        found["isolation"] = Unread(f"commit.history is '{commit.history}' and commit.real_conflict is 'merge'", about)
+    is_removing = can_rewrite or (can_overwrite and source.overwrite != "row_delta")
     if not is_removing:
-        is_named = "rewrite_files" in named or (
-            "validated_overwrite" in named and source.overwrite != "row_delta"
-        )
+        is_named = "rewrite_files" in named or ("validated_overwrite" in named and source.overwrite != "row_delta")
         found["rewritten_manifests"] = Unread(
             "operation_types has neither rewrite_files nor a validated_overwrite that rewrites manifests "
             "(overwrite = 'row_delta' does not)",
@@ -206,14 +225,19 @@ def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str
     return found
 
 
+def _can_do(source: SourceConfig, kind: str) -> bool:
+    """Whether a source may submit this kind: by its weights, or because a trace may name it."""
+    return isinstance(source.arrivals, Trace) or getattr(source.operation_types, kind) > 0.0
+
+
 def _unread_conflicts(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
     """Keys of real conflicts, where none can happen."""
     found: dict[str, Unread] = {}
     weights = source.operation_types
     about = ("operation_types", "overwrite", "commit.real_conflict", "commit.protocol", "conflict.detector")
     is_merging = config.commit.real_conflict == "merge"
-    validates = weights.validated_overwrite and source.overwrite != "replace_partitions"
-    can_conflict = is_merging or bool(weights.rewrite_files or validates)
+    can_validate = _can_do(source, "validated_overwrite") and source.overwrite != "replace_partitions"
+    can_conflict = is_merging or can_validate or _can_do(source, "rewrite_files")
     is_named = bool({"rewrite_files", "validated_overwrite"} & weights.model_fields_set)
     if config.conflict.detector == "partition_overlap":
         found["real_conflict_probability"] = Unread("conflict.detector is 'partition_overlap'", about)

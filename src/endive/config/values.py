@@ -17,6 +17,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 DURATION_MS_MAX = 2**53 / 1000.0  # the clock counts integer microseconds, exact in a float up to 2^53
 COUNT_MAX = 2**53
+RATIO_MAX = 1e15
+NEARNESS = 0.65  # of two spellings, by difflib
 SEED_MAX = 2**63 - 1
 
 
@@ -35,14 +37,12 @@ class Table(BaseModel):
 
 def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> PydanticCustomError:
     """A problem of the value (or of its sub-key ``key``), worded to follow ``<key> = <value>``."""
-    return PydanticCustomError(
-        "endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value}
-    )
+    return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str | None:
     """The known name that ``name`` probably meant, if one is close enough."""
-    matches = get_close_matches(name.lower(), [item.lower() for item in known], n=1, cutoff=0.6)
+    matches = get_close_matches(name.lower(), [item.lower() for item in known], n=1, cutoff=NEARNESS)
     return next((item for item in known if item.lower() == matches[0]), None) if matches else None
 
 
@@ -54,11 +54,41 @@ def unknown_name(value: object, known: list[str] | tuple[str, ...], also: str = 
 
 
 @dataclass(frozen=True, slots=True)
+class Forms:
+    """The forms a file may write a value in, where the value itself has a simpler type."""
+
+    written: Any
+    name: str
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return self.name
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return handler.generate_schema(self.written)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Words for a table whose keys are explained elsewhere."""
+
+    name: str
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number within bounds; whole numbers are numbers, booleans and texts are not."""
+    """A finite number within bounds; whole numbers are numbers, booleans and texts are not.
+
+    A ``ceiling`` is a bound nobody meets unless a unit is mistaken; only a value beyond it is told of it.
+    """
 
     low: float | None = None
     high: float | None = None
+    ceiling: float | None = None
     is_low_allowed: bool = True
     unit: str = ""
 
@@ -81,18 +111,18 @@ class Number:
         try:
             number = float(value) + 0.0  # no negative zero: equal values must hash equally
         except OverflowError:
-            raise refusal(f"must be {self.describe()}.") from None
+            number = math.inf
+        is_high_enough = self.low is None or (number >= self.low if self.is_low_allowed else number > self.low)
         is_low_enough = self.high is None or number <= self.high
-        is_high_enough = self.low is None or (
-            number >= self.low if self.is_low_allowed else number > self.low
-        )
-        if not (math.isfinite(number) and is_low_enough and is_high_enough):
+        if math.isnan(number) or not is_high_enough or not is_low_enough:
+            raise refusal(f"must be {self.describe()}.")
+        if self.ceiling is not None and number > self.ceiling:
+            raise refusal(f"must be at most {self.ceiling:.16g}.")
+        if math.isinf(number):
             raise refusal(f"must be {self.describe()}.")
         return number
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
@@ -101,21 +131,25 @@ class Whole:
     """A whole number within bounds, written without a decimal point."""
 
     low: int = 0
-    high: int = COUNT_MAX
+    high: int | None = None
 
     def describe(self) -> str:
         """What is allowed, in words."""
+        if self.high is None:
+            return f"a whole number of at least {self.low}"
         return f"a whole number from {self.low} to {self.high}"
 
     def check(self, value: object) -> int:
         """The value, or a refusal that says what is allowed."""
-        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
+        if isinstance(value, bool) or not isinstance(value, int) or value < self.low:
             raise refusal(f"must be {self.describe()}.")
+        if self.high is not None and value > self.high:
+            raise refusal(f"must be {self.describe()}.")
+        if value > COUNT_MAX and self.high is None:
+            raise refusal(f"must be at most {COUNT_MAX}.")
         return value
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
@@ -123,9 +157,7 @@ class Whole:
 class OneOf:
     """One name of the ``Literal`` it annotates."""
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         known: tuple[str, ...] = get_args(source)
 
         def check(value: object) -> object:
@@ -150,9 +182,7 @@ class Words:
             raise refusal(f"must be {self.describe()}.")
         return value
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
@@ -171,9 +201,7 @@ class SourceName:
             raise refusal(f"must be {self.describe()}.")
         return value
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
@@ -191,23 +219,23 @@ class YesNo:
             raise refusal(f"must be {self.describe()}.")
         return value
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
-Milliseconds = Annotated[float, Number(0, DURATION_MS_MAX, unit="milliseconds")]
-PositiveMilliseconds = Annotated[float, Number(0, DURATION_MS_MAX, is_low_allowed=False, unit="milliseconds")]
+SEED = Whole(0, SEED_MAX)
+
+Milliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, unit="milliseconds")]
+PositiveMilliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, is_low_allowed=False, unit="milliseconds")]
 Probability = Annotated[float, Number(0, 1)]
 Share = Annotated[float, Number(0, 1, is_low_allowed=False)]
-NonNegative = Annotated[float, Number(0)]
-Positive = Annotated[float, Number(0, is_low_allowed=False)]
-AnyNumber = Annotated[float, Number()]
-Sigma = Annotated[float, Number(0, 20)]
+NonNegative = Annotated[float, Number(0, ceiling=RATIO_MAX)]
+Positive = Annotated[float, Number(0, ceiling=RATIO_MAX, is_low_allowed=False)]
+LogMean = Annotated[float, Number(-60, 60)]
+Sigma = Annotated[float, Number(0, 8)]
 ZipfExponent = Annotated[float, Number(0, 100, is_low_allowed=False)]
-Bytes = Annotated[int, Whole(0, COUNT_MAX)]
-PositiveBytes = Annotated[int, Whole(1, COUNT_MAX)]
-Count = Annotated[int, Whole(0, COUNT_MAX)]
+Bytes = Annotated[int, Whole(0)]
+PositiveBytes = Annotated[int, Whole(1)]
+Count = Annotated[int, Whole(0)]
 Flag = Annotated[bool, YesNo()]
 Text = Annotated[str, Words()]

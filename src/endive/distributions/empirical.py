@@ -23,7 +23,7 @@ class EmpiricalLatency(LatencyFamily):
     min_latency_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        points = tuple(tuple(pair) for pair in self.quantiles)
+        points = _pairs(self.quantiles)
         object.__setattr__(self, "quantiles", points)
         check_number("min_latency_ms", self.min_latency_ms)
         if not points:
@@ -85,3 +85,14 @@ class EmpiricalLatency(LatencyFamily):
 
     def _ends(self) -> tuple[float, float]:
         return self.quantiles[0][1], self.quantiles[-1][1]
+
+
+def _pairs(quantiles: object) -> tuple[tuple[float, float], ...]:
+    """What was given, as pairs; refused if it is anything else."""
+    if not isinstance(quantiles, list | tuple):
+        raise ValueError(f"quantiles = {quantiles!r} is not allowed; give a list of [p, ms] pairs.")
+    for pair in quantiles:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            shown = list(pair) if isinstance(pair, tuple) else pair
+            raise ValueError(f"quantiles: {shown!r} is not allowed; give pairs of [p, ms].")
+    return tuple((p, ms) for p, ms in quantiles)

@@ -198,6 +198,8 @@ class ReferenceEngine:
             txn.n_written,
         ]
         assert len(row) == N_ROW
+        if status not in (STATUS_COMMITTED, STATUS_ABORTED):
+            clear_bill(row)
         self._rows.append(row)
         self._table_ids.extend(txn.tables)
         if len(self._rows) >= ROWS_PER_BATCH:
@@ -209,7 +211,6 @@ class ReferenceEngine:
             is_committing = txn.commit_start_us != NONE
             status = STATUS_IN_FLIGHT_COMMITTING if is_committing else STATUS_IN_FLIGHT_EXECUTING
             self._record(txn, source, index, status)
-            clear_bill(self._rows[-1])
         self._running.clear()
 
     def _flush(self) -> None:

@@ -13,6 +13,7 @@ from endive.results.provenance import Provenance
 from endive.results.result import RowSink, SimulationResult
 from endive.results.window import Window
 from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFactory, build_parts
+from endive.simulation.compiled import CompiledEngine
 from endive.simulation.reference import Progress, ReferenceEngine
 from endive.storage import StorageProvider
 from endive.storage.client import TracedRequest
@@ -67,7 +68,10 @@ class Simulation:
         if sink is None:
             sink = self.new_sink()
         sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen))
-        ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
+        if chosen == "compiled":
+            CompiledEngine(parts, sink, progress=progress).run()
+        else:
+            ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
         return sink.finish()
 
     def new_sink(self, **options: Any) -> RowSink:
@@ -92,4 +96,16 @@ def choose_engine(engine: str, parts: Parts, *, is_traced: bool = False) -> tupl
     """The engine that will run, and why."""
     if engine not in ENGINES:
         raise EngineError(f"engine = '{engine}' is not known. Choose one of: {', '.join(ENGINES)}.")
-    return "reference", "it is the only one"
+    if engine == "reference":
+        return "reference", "as asked"
+    reason = None
+    own_part = parts.own_part()
+    if own_part is not None:
+        reason = f"the {own_part} is not one of Endive's own, and only the reference engine runs yours"
+    elif is_traced:
+        reason = "only the reference engine writes down every request"
+    if reason is None:
+        return "compiled", "as asked" if engine == "compiled" else "every part is built in"
+    if engine == "compiled":
+        raise EngineError(f"engine = 'compiled' cannot run this simulation: {reason}. Choose auto or reference.")
+    return "reference", reason

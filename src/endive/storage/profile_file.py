@@ -232,6 +232,7 @@ def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[s
     if not table.is_given:
         return {}
     notes["legs"] = table.text("source")
+    table.expect(*(OPERATIONS[op] for op in sorted(capabilities)))
     shares: dict[int, float] = {}
     for op in sorted(capabilities):
         if table.has(OPERATIONS[op]):

@@ -15,7 +15,7 @@ from typing import Any
 def nearest(word: str, known: Iterable[str]) -> str:
     """What to add to "unknown" when a known word is spelled almost so."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 class ProfileTable:
@@ -59,6 +59,10 @@ class ProfileTable:
                 return False
             found = found[key]
         return True
+
+    def expect(self, *keys: str) -> None:
+        """Know these keys, there or not."""
+        self._read.extend(keys)
 
     def _take(self, key: str) -> Any:
         self._read.append(key)
@@ -122,12 +126,9 @@ class ProfileTable:
     def by_name(self, names: Sequence[str], allowed: Iterable[int]) -> Iterator[tuple[int, ProfileTable]]:
         """The tables inside this one whose names are known, in the order of their codes."""
         for code in allowed:
-            if self.has(names[code]):
-                inner = self.table(names[code])
-                if inner.is_given:
-                    yield code, inner
-            else:
-                self._read.append(names[code])
+            inner = self.table(names[code])
+            if inner.is_given:
+                yield code, inner
         self.finish()
 
     def rest(self) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class StorageProvider(ABC):
     def head_batch(
         self, key: str, count: int, parallel: int = 1, *, client: Client, counter: int, object: int = CATALOG
     ) -> Request:
-        """Ask for the heads of ``count`` objects, ``parallel`` at a time; of each batch the slowest counts."""
+        """Ask for ``count`` heads, ``parallel`` at a time; of each batch the slowest counts."""
 
     @abstractmethod
     def delete(self, key: str, *, client: Client, counter: int, object: int = CATALOG) -> Request:

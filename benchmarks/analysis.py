@@ -1,0 +1,238 @@
+"""How long the analysis of a sweep takes, and how much memory, beside DuckDB and pandas.
+
+Owns a synthetic dataset (runs that were simulated, repeated under other names until there are enough txns) and the
+measuring: each contender in a process of its own, its memory that of the whole process tree. The contenders compute the
+same aggregation: per run, operation type and source the counts, all sums, and three percentiles of both latencies; the
+first line is the whole of ``endive analyze``, which writes thirteen tables more.
+
+    python benchmarks/analysis.py --txns 3e6
+    python benchmarks/analysis.py --txns 14e6 --only analyze,spark
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+STUDY = """
+[study]
+name = "synthetic"
+seeds = {seeds}
+
+[axes]
+"transaction.inter_arrival.scale" = [{scales}]
+
+[base.simulation]
+duration_ms = 3_600_000
+
+[base.transaction]
+retry = 10
+runtime = {{ mean = 20_000, sigma = 1.0, min = 1_000 }}
+operation_types = {{ fast_append = 0.9, validated_overwrite = 0.1 }}
+"""
+SCALES_MS = (200, 500, 2_000)  # some runs are a hundred times as large as others, as in a real sweep
+
+
+# ---- the dataset -------------------------------------------------------------------------------------
+
+
+def make_dataset(folder: Path, txns: int) -> None:
+    """A folder as ``endive sweep`` leaves it, with about so many txns; simulates each scale once."""
+    import endive
+    from endive.config.sweep import load_study
+    from endive.pipeline.axis_columns import axis_fields
+    from endive.pipeline.folder import StudyPlan, SweepFolder
+    from endive.pipeline.gather import gather
+    from endive.pipeline.part import PartFile
+    from endive.pipeline.plan import plan_parts, plan_runs
+
+    file = folder.with_suffix(".toml")
+    per_seed = sum(3_600_000 / scale for scale in SCALES_MS)
+    scales = ", ".join(str(scale) for scale in SCALES_MS)
+    file.write_text(STUDY.format(seeds=max(1, round(txns / per_seed)), scales=scales))
+    study = load_study(file)
+    runs = plan_runs(study)
+    results = {point.index: endive.simulate(point.config, seed=1) for point in study.expand()}
+    parts = plan_parts(runs, cores=2)
+    sweep = SweepFolder(folder, {study.name: StudyPlan("transactions", list(parts))})
+    sweep.make_places(study.name)
+    sweep.write_manifest()
+    by_id = {run.run_id: run for run in runs}
+    for part in parts:
+        parquet = PartFile(sweep.transactions_file(study.name, part.name))
+        for run_id in part.run_ids:
+            parquet.add(run_id, results[by_id[run_id].point].transactions)
+        parquet.finish()
+        parquet.publish()
+    records = [
+        {
+            "run_id": run.run_id,
+            "status": "ok",
+            "error": None,
+            "txns": results[run.point].statistics.n_txns,
+            **results[run.point].to_json_dict(),
+        }
+        for run in runs
+    ]
+    gather(sweep, study.name, runs, axis_fields(study.columns, runs), records)
+
+
+# ---- contenders: each is called in a process of its own ------------------------------------------------
+
+
+def analyze(folder: Path, master: str) -> None:
+    """All of it, as the command does."""
+    from endive.pipeline import make_session
+    from endive.pipeline.analyze import SETTINGS
+    from endive.pipeline.analyze import analyze as run
+
+    run(folder, lambda: make_session(master=master, conf=SETTINGS))
+
+
+def spark(folder: Path, master: str) -> None:
+    """The figures of runs, operation types and sources only."""
+    from endive.pipeline import make_session
+    from endive.pipeline.analyze import SETTINGS
+    from endive.pipeline.frames import Frames
+    from endive.pipeline.reading import open_dataset
+
+    session = make_session(master=master, conf=SETTINGS)
+    print(Frames(session, open_dataset(folder), bins=60).measured.toArrow().num_rows)
+
+
+def duckdb(folder: Path, master: str) -> None:
+    """One statement with grouping sets; two threads."""
+    import duckdb as engine
+
+    from endive.pipeline.reading import COUNTED
+    from endive.results import schema as s
+
+    sums = ", ".join(f"sum({name}) as {name}" for name in COUNTED)
+    phases = ", ".join(f"sum(phase_{phase}_ms) filter (status = 'committed') as {phase}" for phase in s.PHASES)
+    quantiles = ", ".join(
+        f"quantile_cont({name}_latency_ms, [0.5, 0.95, 0.99]) filter (status = 'committed') as {name}"
+        for name in ("commit", "total")
+    )
+    engine.sql("set threads = 2")
+    engine.sql("set memory_limit = '4GB'")
+    answer = engine.sql(
+        f"select run_id, kind, source, count(*) filter (status = 'committed') as committed, "
+        f"count(*) filter (status = 'aborted') as aborted, {sums}, {phases}, {quantiles} "
+        f"from read_parquet('{folder}/transactions/*/*.parquet') "
+        f"where submit_ms >= 900000 and submit_ms < 2700000 "
+        f"group by grouping sets ((run_id), (run_id, kind), (run_id, source))"
+    )
+    print(len(answer.fetchall()))
+
+
+def pandas(folder: Path, master: str) -> None:
+    """Everything in memory, three group-bys."""
+    import pyarrow.parquet as pq
+
+    from endive.pipeline.reading import COUNTED
+    from endive.results import schema as s
+
+    phases = [f"phase_{phase}_ms" for phase in s.PHASES]
+    latencies = ["commit_latency_ms", "total_latency_ms"]
+    names = ["run_id", "kind", "source", "status", "submit_ms", *latencies, *phases, *COUNTED]
+    window = [("submit_ms", ">=", 900_000.0), ("submit_ms", "<", 2_700_000.0)]
+    files = sorted(str(path) for path in (folder / "transactions").glob("*/*.parquet"))
+    frame = pq.read_table(files, columns=names, filters=window, partitioning=None).to_pandas()
+    committed = frame[frame["status"] == "committed"]
+    rows = 0
+    for keys in (["run_id"], ["run_id", "kind"], ["run_id", "source"]):
+        sums = frame.groupby(keys, observed=True)[list(COUNTED)].sum()
+        times = committed.groupby(keys, observed=True)
+        _ = (times[phases].sum(), times[latencies].quantile([0.5, 0.95, 0.99]), times.size())
+        rows += len(sums)
+    print(rows)
+
+
+CONTENDERS: dict[str, Callable[[Path, str], None]] = {
+    "analyze": analyze,
+    "spark": spark,
+    "duckdb": duckdb,
+    "pandas": pandas,
+}
+
+
+# ---- measuring ---------------------------------------------------------------------------------------
+
+
+def measured(name: str, folder: Path, master: str) -> dict[str, Any]:
+    """Seconds and largest memory of a contender in a process of its own."""
+    command = [sys.executable, __file__, "--contender", name, "--folder", str(folder), "--master", master]
+    start_s = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    peak_bytes = 0
+    while process.poll() is None:
+        peak_bytes = max(peak_bytes, tree_bytes(process.pid))
+        time.sleep(0.1)
+    return {
+        "contender": name,
+        "wall_s": round(time.perf_counter() - start_s, 1),
+        "memory_gb": round(peak_bytes / 1e9, 2),
+        "is_ok": process.returncode == 0,
+    }
+
+
+def tree_bytes(root: int) -> int:
+    """Resident memory of a process and everything it started."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    waiting, total = [root], 0
+    while waiting:
+        pid = waiting.pop()
+        waiting += parents.get(pid, [])
+        try:
+            pages = int((Path("/proc") / str(pid) / "statm").read_text().split()[1])
+        except (OSError, IndexError):
+            continue
+        total += pages * os.sysconf("SC_PAGE_SIZE")
+    return total
+
+
+def main() -> None:
+    """Make the dataset, run the contenders, print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--txns", type=float, default=3e6)
+    parser.add_argument("--only", default=",".join(CONTENDERS))
+    parser.add_argument("--folder", type=Path, help="where the dataset is, or goes; else a temporary folder")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--contender", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.contender:
+        CONTENDERS[given.contender](given.folder, given.master)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.folder or Path(scratch) / "dataset"
+        if not folder.exists():
+            make_dataset(folder, int(given.txns))
+        answers = [measured(name, folder, given.master) for name in given.only.split(",")]
+    if given.json:
+        print(json.dumps(answers))
+        return
+    print(f"| contender | wall (s) | memory (GB) |\n|---|---:|---:|   {given.txns:,.0f} txns, {given.master}")
+    for answer in answers:
+        failed = "" if answer["is_ok"] else " (failed)"
+        print(f"| {answer['contender']}{failed} | {answer['wall_s']} | {answer['memory_gb']} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""``endive sweep``: run a study on Spark, or go on with one.
+
+Owns the order of things and what is said about them. Refuses to own the study (``endive.config.sweep``) and the sweep
+(``endive.pipeline``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from endive.cli.run import Engine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from endive.pipeline.progress import Progress, Standing
+    from endive.pipeline.sweep import PlannedStudy, SweepOutcome
+
+EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
+_SHOWN_FAILURES_MAX: Final = 5
+_SHOWN_VALUES_MAX: Final = 12
+
+
+class Detail(StrEnum):
+    """How much is kept."""
+
+    TRANSACTIONS = "transactions"
+    RUNS = "runs"
+
+
+def sweep(
+    study: Annotated[Path, typer.Argument(help="Study file (TOML).")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(help="local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn; else all cores here."),
+    ] = None,
+    detail: Annotated[
+        Detail, typer.Option(help="Keep every txn, or only what was measured of each run.")
+    ] = Detail.TRANSACTIONS,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override one key of the base, or the values of an axis (a list); repeatable.",
+        ),
+    ] = None,
+    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
+    conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")
+    ] = False,
+) -> None:
+    """Simulate every run of a study that DIR does not hold yet.
+
+    Stop it with Ctrl-C, kill it, lose a machine: the same command goes on where it was. Ends with 3 if the study
+    is complete but runs in it failed.
+    """
+    from endive.config.sweep import load_study
+    from endive.errors import OutputError
+    from endive.pipeline.session import parse_conf
+    from endive.pipeline.sweep import PlannedStudy
+    from endive.pipeline.sweep import sweep as run_sweep
+
+    settings = parse_conf(conf or [])
+    planned = PlannedStudy.of(load_study(study, overrides or (), seeds))
+    if dry_run:
+        _print_plan(planned, out, master, engine)
+        return
+    if out is None:
+        raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
+    if not yes:
+        planned.refuse_if_large()
+    with _session_maker(f"endive {planned.study.name}", master, settings) as session, _bar() as progress:
+        try:
+            outcome = run_sweep(
+                planned,
+                out,
+                session,
+                detail=detail.value,
+                engine=engine.value,
+                retries_failed=retry_failed,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            print_note(f"What was finished is kept in {out}; the same command goes on from there.")
+            raise
+    _print_outcome(outcome)
+    if outcome.failed:
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+def print_note(text: str) -> None:
+    """A line beside the answer."""
+    from endive.cli.console import stderr
+
+    stderr().print(text, soft_wrap=True, markup=False)
+
+
+@contextlib.contextmanager
+def _session_maker(name: str, master: str | None, settings: dict[str, str]) -> Iterator[Callable[[], SparkSession]]:
+    """A session that is made when it is asked for, and stopped at the end if it was made here.
+
+    What the JVM says is kept only if Spark is the reason for an end before time.
+    """
+    from endive.errors import EngineError
+    from endive.pipeline.session import make_session
+
+    log = Path(tempfile.gettempdir()) / f"endive-spark-{os.getpid()}.log"
+    made: list[SparkSession] = []
+
+    def make() -> SparkSession:
+        made.append(make_session(name, master=master, conf=settings, log=log))
+        return made[0]
+
+    is_log_wanted = False
+    try:
+        yield make
+    except EngineError:
+        is_log_wanted = log.exists()
+        raise
+    finally:
+        for session in made:
+            with contextlib.suppress(Exception):
+                session.stop()
+        if is_log_wanted:
+            print_note(f"What Spark said is in {log}.")
+        else:
+            log.unlink(missing_ok=True)
+
+
+# ---- progress ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Progress | None]:
+    """A bar on a terminal, nothing where nobody looks."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from endive.cli.console import stderr
+
+    console = stderr()
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting Spark", total=1.0)
+        start_s: list[float] = []
+
+        def report(standing: Standing) -> None:
+            start_s[:] = start_s or [time.monotonic()]
+            text = standing_text(standing, time.monotonic() - start_s[0])
+            bar.update(task, completed=standing.share_done, description=text)
+
+        yield report
+
+
+def standing_text(standing: Standing, elapsed_s: float) -> str:
+    """What stands beside the bar: runs done, their rate, the time left by the work left."""
+    done = f"{standing.runs_done:,} of {standing.runs_total:,} runs"
+    if not standing.runs_done or elapsed_s <= 0.0:
+        return done
+    left_s = elapsed_s * (1.0 - standing.share_done) / standing.share_done
+    return f"{done}, {standing.runs_done / elapsed_s:,.1f} runs/s, {duration(left_s)} left"
+
+
+def duration(seconds: float) -> str:
+    """``75`` as ``1 min 15 s``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+# ---- answers -----------------------------------------------------------------------------------------
+
+
+def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, engine: Engine) -> None:
+    """The grid, its size, and what it will take."""
+    from rich.markup import escape
+
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table, size
+    from endive.pipeline.estimate import estimate
+    from endive.pipeline.session import local_cores
+
+    study = planned.study
+    console = stdout()
+    table = new_table(study.title or study.name)
+    for column in ("axis", "values", ""):
+        table.add_column(column, justify="right" if column == "values" else "left")
+    for axis in study.axes:
+        table.add_row(escape(axis.key), f"{len(axis.values):,}", escape(_values_text(axis.values)))
+    for key, expression in study.derived:
+        table.add_row(escape(key), "", escape(f"= {expression.text}"))
+    if study.points:
+        table.add_row("points beside the grid", f"{len(study.points):,}", "")
+    console.print(table)
+    if study.question:
+        console.print(study.question, markup=False)
+    points = len({run.point for run in planned.runs})
+    dropped = study.combination_count() - points
+    lines = [
+        f"{points:,} combinations ({dropped:,} dropped) x {len(study.seeds):,} seeds = {len(planned.runs):,} runs",
+        f"about {planned.txns:,.0f} txns",
+    ]
+    cores = local_cores(master) or os.cpu_count() or 1
+    guess = estimate(planned.runs, cores=cores, engine=engine.value)
+    basis = "scaled from a run made now" if guess.is_measured else "a rule of thumb"
+    lines.append(
+        f"about {duration(guess.wall_s)} on {cores} cores and {size(round(guess.transactions_bytes))} of Parquet "
+        f"({basis})"
+    )
+    for line in lines:
+        console.print(line, markup=False)
+    if out is not None:
+        _print_present(planned, out)
+
+
+def _print_present(planned: PlannedStudy, out: Path) -> None:
+    from endive.pipeline.folder import MANIFEST, SweepFolder
+
+    if not (out / MANIFEST).exists():
+        return
+    folder = SweepFolder.read(out)
+    name = planned.study.name
+    parts = folder.complete_parts(name) if name in folder.studies else []
+    present = {run_id for part in parts for run_id in part.run_ids} & {run.run_id for run in planned.runs}
+    typer.echo(f"{len(present):,} of these runs are in {out} already")
+
+
+def _values_text(values: tuple[Any, ...]) -> str:
+    from endive.config.toml_text import value_text
+
+    shown = [value_text(value) for value in values]
+    if len(shown) > _SHOWN_VALUES_MAX:
+        half = _SHOWN_VALUES_MAX // 2
+        shown = [*shown[:half], "..", *shown[-half:]]
+    return ", ".join(shown)
+
+
+def _print_outcome(outcome: SweepOutcome) -> None:
+    """Failures on stderr, and one line that says what was done and where it is."""
+    from rich.text import Text
+
+    from endive.cli.console import stderr
+    from endive.cli.tables import size
+
+    for run_id, error in outcome.failed[:_SHOWN_FAILURES_MAX]:
+        told = error.splitlines()[0] if error else "failed"
+        stderr().print(Text.assemble(("failed: ", "bold red"), f"run {run_id}: {told}"), soft_wrap=True)
+    if len(outcome.failed) > _SHOWN_FAILURES_MAX:
+        stderr().print(f"and {len(outcome.failed) - _SHOWN_FAILURES_MAX:,} more; runs.parquet has them all")
+    kept = f" ({outcome.kept:,} were there)" if outcome.kept else ""
+    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
+    written = f", {size(outcome.transactions_bytes)} of txns" if outcome.transactions_bytes else ""
+    typer.echo(
+        f"{outcome.study}: {outcome.simulated:,} runs simulated in {outcome.wall_s:,.1f} s{kept}{failed}; "
+        f"{outcome.txns:,} txns{written} in {outcome.folder}"
+    )

@@ -1,0 +1,226 @@
+"""The reference of all keys, read off the models: what ``endive config schema`` prints.
+
+Owns the order and the headings. Every word about a key comes from its declaration, so the reference cannot
+disagree with what is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from inspect import getdoc
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from endive.config.arrivals import ARRIVAL_KINDS
+from endive.config.commit import CHOICES, PRESETS
+from endive.config.distribution import SIMPLE_FAMILIES, Mixture
+from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
+from endive.config.storage import (
+    ObjectLatencies,
+    ObjectsConfig,
+    ShortLognormal,
+    ShortNormal,
+    ShortSizeBased,
+)
+from endive.config.toml_text import value_text
+from endive.config.transaction import (
+    BACKOFF_FIGURES,
+    BACKOFF_KEYS,
+    ExponentialCount,
+    FixedCount,
+    ShortRuntime,
+    SourceConfig,
+    SourceKeys,
+    UniformCount,
+)
+from endive.config.values import Table
+
+KEY_COLUMNS = ("key", "allowed", "default", "meaning")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSection:
+    """One heading of the reference: what it is about, and a table."""
+
+    title: str
+    about: str
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...] = field(default=KEY_COLUMNS)
+
+
+def reference() -> tuple[ReferenceSection, ...]:
+    """Every key there is, section by section, then the tables that several keys share."""
+    return (
+        *(_section(name, table) for name, table in SECTIONS.items()),
+        _sources(),
+        _arrivals(),
+        _distributions(),
+        _latencies(),
+        _counts(),
+        _protocols(),
+        _backoff(),
+    )
+
+
+def reference_markdown() -> str:
+    """The whole reference as a Markdown page."""
+    lines = [
+        "# Configuration",
+        "",
+        "Every key a configuration file may hold. Written by `endive config schema --markdown`.",
+        "",
+        "A file is TOML. Every key has a default, so an empty file is a configuration. Times are",
+        "milliseconds, sizes are bytes. A key that is not known, or that nothing reads in its combination,",
+        "is an error. On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
+        "",
+    ]
+    for section in reference():
+        lines += [f"## {section.title}", "", section.about, ""]
+        lines += [_markdown_row(section.columns), _markdown_row("---" for _ in section.columns)]
+        lines += [_markdown_row(row) for row in section.rows]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _about(table: type[Table]) -> str:
+    return " ".join((getdoc(table) or "").split()).replace("``", "`")
+
+
+def _section(name: str, table: type[Table]) -> ReferenceSection:
+    return ReferenceSection(f"[{name}]", _about(table), tuple(_rows(name, table)))
+
+
+def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]]:
+    if table is ObjectsConfig:
+        yield from _rows(f"{prefix}.<object>", ObjectLatencies)
+        return
+    for name, declared in table.ordered_fields().items():
+        key = f"{prefix}.{key_of(name, declared)}"
+        inner = tables_of(declared)
+        if len(inner) == 1 and not inner[0].tags and allowed_text(declared) == "a table":
+            yield from _rows(key, inner[0].table)
+        elif name not in ("distribution", "kind"):
+            yield _row(key, declared)
+
+
+def _row(key: str, declared: FieldInfo) -> tuple[str, str, str, str]:
+    allowed = allowed_text(declared)
+    allowed = allowed.removeprefix("one of: ") if allowed.startswith("one of: ") else allowed
+    return f"`{key}`", allowed, _default(declared), declared.description or ""
+
+
+def _default(declared: FieldInfo) -> str:
+    said = extra_text(declared, "default_text")
+    if said is not None:
+        return said
+    if declared.is_required():
+        return "required"
+    value = declared.get_default()
+    if value is None or value is PydanticUndefined:
+        return "none"
+    if isinstance(value, Table):
+        to_table = getattr(value, "to_table", value.model_dump)
+        return f"`{value_text(to_table())}`"
+    return value_text(value)
+
+
+def _sources() -> ReferenceSection:
+    shared = ", ".join(f"`{key}`" for key in SourceKeys.model_fields)
+    own = [name for name in SourceConfig.ordered_fields() if name not in SourceKeys.model_fields]
+    return ReferenceSection(
+        "[[source]]",
+        "One named stream of txns; there may be several, and they run at once. Without any, there is one "
+        "named `default`, whose arrivals are `transaction.inter_arrival`. A source may also give any of "
+        f"these keys of `[transaction]` for itself, a table as a whole: {shared}. `--set` reaches a source "
+        "by its name or its number: `source.writers.retry`, `source.0.retry`.",
+        tuple(_row(f"source.<name>.{name}", SourceConfig.model_fields[name]) for name in own),
+    )
+
+
+def _variants(chooser: str, tables: dict[str, type[Table]]) -> tuple[tuple[str, ...], ...]:
+    rows: list[tuple[str, ...]] = []
+    for name, table in tables.items():
+        rows.append((f'`{chooser} = "{name}"`', "", "", f"**{_about(table)}**"))
+        rows += [row for row in _rows("", table) if "min_latency_ms" not in row[0]]
+    return tuple((key.replace("`.", "`"), *rest) for key, *rest in rows)
+
+
+def _arrivals() -> ReferenceSection:
+    return ReferenceSection(
+        "Arrivals tables",
+        'When a source submits: `arrivals = { kind = "closed", clients = 50, think_ms = 0.0 }`. '
+        "`exponential` is another name for `poisson`. `transaction.inter_arrival` takes "
+        "`distribution` `exponential` (`scale`, the mean gap), `fixed`, `uniform` and `lognormal` with the "
+        "keys of the kind of that name.",
+        _variants("kind", ARRIVAL_KINDS),
+    )
+
+
+def _distributions() -> ReferenceSection:
+    return ReferenceSection(
+        "Distribution tables",
+        'For example `{ distribution = "lognormal", median_ms = 27.0, sigma = 0.62 }`. Every family also '
+        "takes `min_latency_ms`, a floor applied after sampling, which its mean and quantiles include.",
+        _variants("distribution", {**SIMPLE_FAMILIES, "mixture": Mixture}),
+    )
+
+
+def _latencies() -> ReferenceSection:
+    forms: list[tuple[str, ...]] = []
+    for table in (ShortNormal, ShortLognormal, ShortSizeBased, ShortRuntime):
+        forms.append((f"**{_about(table)}**", "", "", ""))
+        forms += [(key.replace("`.", "`"), *rest) for key, *rest in _rows("", table)]
+    return ReferenceSection(
+        "Latency tables and other short forms",
+        "The `T_` keys of `[storage]` take a distribution table or one of the first three forms; "
+        "`transaction.runtime` takes a distribution table or the last one.",
+        tuple(forms),
+    )
+
+
+def _counts() -> ReferenceSection:
+    tables: dict[str, type[Table]] = {
+        "exponential": ExponentialCount,
+        "fixed": FixedCount,
+        "uniform": UniformCount,
+    }
+    return ReferenceSection(
+        "Count tables",
+        "For `transaction.conflicting_manifests`; `exponential` if no distribution is named.",
+        _variants("distribution", tables),
+    )
+
+
+def _protocols() -> ReferenceSection:
+    rows = tuple((f"`commit.{key}`", *(PRESETS[name][key] for name in PRESETS)) for key in CHOICES)
+    return ReferenceSection(
+        "Protocols",
+        "What each `commit.protocol` chooses. A key of `[commit]` replaces one choice.",
+        rows,
+        ("choice", *PRESETS),
+    )
+
+
+def _backoff() -> ReferenceSection:
+    rows = tuple(
+        (
+            f"`{policy}`",
+            *(value_text(figure) for figure in figures),
+            ", ".join(BACKOFF_KEYS[policy]) or "none",
+        )
+        for policy, figures in BACKOFF_FIGURES.items()
+        if policy != "none"
+    )
+    return ReferenceSection(
+        "Backoff policies",
+        "What each `retry_backoff.policy` does unless told otherwise, and which figures it lets be changed.",
+        rows,
+        ("policy", "base_ms", "multiplier", "max_ms", "jitter", "may be changed"),
+    )

@@ -1,0 +1,137 @@
+"""The tables of an analysis, on the driver.
+
+Owns which tables there are, and the order of their rows and columns. They are aggregates; no txn comes to the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from endive.pipeline.breakdown import conflicts, phases, requests
+from endive.pipeline.cautions import unfinished_sweeps, warnings
+from endive.pipeline.figures import FIGURES
+from endive.pipeline.frames import Frames
+from endive.pipeline.histograms import attempts_histogram, convoy
+from endive.pipeline.load_axis import LoadAxis
+from endive.pipeline.reading import Dataset
+from endive.pipeline.scopes import ALL, OPERATION, SOURCE
+from endive.pipeline.summarise import EXTRA_FIGURES
+from endive.pipeline.tables import unit_of
+from endive.results import schema as s
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PARTITION_TXNS: Final = 2_000_000  # what one task of a shuffle holds at once
+_PARTITIONS: Final = "spark.sql.shuffle.partitions"
+
+_RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
+    "scope": (ALL, OPERATION, SOURCE),
+    "phase": s.PHASES,
+    "object": s.OBJECTS,
+    "operation": (*s.KINDS, *s.OPERATIONS),
+    "figure": (*FIGURES, *EXTRA_FIGURES),
+}
+_KEYS: Final = (
+    *("study", "curve", "point", "seed", "run_id", "warning", "scope", "name", "figure", "phase", "object"),
+    *("operation", "source", "counter", "bin", "attempts_low", "n_behind_low"),
+)
+
+Told = Callable[[str], None]
+
+
+def make_tables(
+    spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadAxis], *, bins: int, tell: Told
+) -> dict[str, pa.Table]:
+    """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
+    found: dict[str, pa.Table] = {}
+    with _enough_partitions(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
+        tell(f"measuring {dataset.n_txns:,} txns")
+        found |= _by_scope(frames.run_table().toArrow())
+        tell("comparing seeds")
+        found["figures"] = _with_unit(_collected(frames.figures))
+        found["phases"] = _collected(phases(frames.figures))
+        found["requests"] = _collected(requests(frames.figures, frames.unused))
+        found["conflicts"] = _collected(conflicts(frames.figures, frames.unused))
+        if dataset.detailed:
+            tell("following txns over time")
+            found["timeline"] = _collected(frames.timeline_table())
+            found["attempts"] = _collected(attempts_histogram(frames.tallies, frames.points))
+            found["convoy"] = _collected(convoy(frames.tallies, frames.points))
+        tell("judging saturation")
+        found["configurations"] = _collected(frames.configuration_table())
+        found["saturation"] = _collected(frames.saturation_table(loads))
+        told = warnings(frames.runs, frames.measured, frames.judged).toArrow()
+        found["warnings"] = _sorted(pa.concat_tables([told, _unfinished(dataset, told.schema)]))
+    return found
+
+
+@contextmanager
+def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames]:
+    frames = Frames(spark, dataset, bins)
+    try:
+        yield frames
+    finally:
+        frames.release()
+
+
+@contextmanager
+def _enough_partitions(spark: SparkSession, txns: int) -> Iterator[None]:
+    """As many shuffle partitions as keep one task's share in memory, and never fewer than the session has."""
+    given = spark.conf.get(_PARTITIONS)
+    spark.conf.set(_PARTITIONS, str(max(int(given), -(-txns // PARTITION_TXNS))))
+    try:
+        yield
+    finally:
+        spark.conf.set(_PARTITIONS, given)
+
+
+def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
+    """Whole runs, failed ones too; runs by operation type; runs by source."""
+    scope = pc.fill_null(figures["scope"], ALL)
+    tables = {"runs": _sorted(figures.filter(pc.equal(scope, ALL)).drop_columns(["scope", "name"]))}
+    for table, kind in (("operations", OPERATION), ("sources", SOURCE)):
+        chosen = figures.filter(pc.equal(scope, kind)).drop_columns(["scope", "status", "error"])
+        names = [kind if name == "name" else name for name in chosen.column_names]
+        tables[table] = _sorted(chosen.rename_columns(names))
+    return tables
+
+
+def _collected(frame: DataFrame) -> pa.Table:
+    return _sorted(frame.toArrow())
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    """Rows by the table's keys, in the order a reader expects."""
+    keys = [name for name in _KEYS if name in table.column_names]
+    columns = {name: _ranked(table[name], _RANKS[name]) if name in _RANKS else table[name] for name in keys}
+    order = pc.sort_indices(pa.table(columns), [(name, "ascending") for name in keys], null_placement="at_start")
+    return table.take(order)
+
+
+def _ranked(column: pa.ChunkedArray, order: tuple[str, ...]) -> pa.ChunkedArray:
+    """Texts that sort like their place in ``order``, and after it by themselves."""
+    place = pc.fill_null(pc.index_in(column, pa.array(order)), len(order))
+    return pc.binary_join_element_wise(pc.utf8_lpad(pc.cast(place, pa.string()), 4, "0"), column, " ")
+
+
+def _with_unit(figures: pa.Table) -> pa.Table:
+    units = pa.array([unit_of(name) for name in figures["figure"].to_pylist()])
+    return figures.add_column(figures.column_names.index("figure") + 1, "unit", units)
+
+
+def _unfinished(dataset: Dataset, schema: pa.Schema) -> pa.Table:
+    present = dict(
+        zip(*(column.to_pylist() for column in pc.value_counts(dataset.runs["study"]).flatten()), strict=True)
+    )
+    missing = [
+        (study, facts.runs_planned - present[study], facts.runs_planned)
+        for study, facts in dataset.studies.items()
+        if facts.runs_planned > present[study]
+    ]
+    return pa.Table.from_pylist(unfinished_sweeps(missing), schema)

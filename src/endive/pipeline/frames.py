@@ -1,0 +1,206 @@
+"""The frames of one analysis, from the dataset to the tables.
+
+Owns which step feeds which, and which results Spark keeps because several tables are built on them. What a step
+computes is in its own module; each takes DataFrames and returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as sf
+
+from endive.pipeline.configurations import CONFIGURATIONS, configurations
+from endive.pipeline.figures import WINDOW
+from endive.pipeline.load_axis import LoadAxis
+from endive.pipeline.percentiles import (
+    EXACT_TXNS_MAX,
+    approximate_percentiles,
+    committed_latencies,
+    exact_percentiles,
+)
+from endive.pipeline.reading import COUNTED, RUN_COLUMNS, Dataset
+from endive.pipeline.saturation import CURVE, SATURATION, saturation
+from endive.pipeline.scopes import POINT, RUN
+from endive.pipeline.seeds import figures_across_seeds
+from endive.pipeline.summarise import MEASURED, measured, measured_by_sweep
+from endive.pipeline.tally import tallied
+from endive.pipeline.timeline import binned, drift, run_timeline, timeline_across_seeds
+from endive.pipeline.window import windows, with_window
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+class Frames:
+    """Frames by name; those that are kept are computed once, and given back by ``release``."""
+
+    def __init__(self, spark: SparkSession, dataset: Dataset, bins: int) -> None:
+        self._spark = spark
+        self._dataset = dataset
+        self._bins = bins
+        self._kept: list[DataFrame] = []
+        self.runs = dataset.run_frame(spark)
+        self.points = self.runs.where("status = 'ok'").select(*RUN, "point", "seed")
+
+    def release(self) -> None:
+        """Let Spark forget what it kept."""
+        for frame in self._kept:
+            frame.unpersist()
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        self._kept.append(frame.persist())
+        return frame
+
+    # --- from txns --------------------------------------------------------------------------------------
+
+    @cached_property
+    def txns(self) -> DataFrame:
+        """Every txn, with its run's window. Not kept: there are many."""
+        return self._dataset.transaction_frame(self._spark).transform(with_window, windows(self.runs))
+
+    @cached_property
+    def tallies(self) -> DataFrame:
+        """Sums; kept."""
+        return self._keep(tallied(self.txns, self._dataset.zero_columns))
+
+    @cached_property
+    def _percentiles(self) -> DataFrame:
+        latencies = committed_latencies(self.txns)
+        large = self._large_runs()
+        if not large:
+            return exact_percentiles(latencies)
+        is_large = sf.col("run_id").isin(large)
+        approximate = approximate_percentiles(latencies.where(is_large))
+        return exact_percentiles(latencies.where(~is_large)).unionByName(approximate)
+
+    @cached_property
+    def run_timeline(self) -> DataFrame:
+        """Every run over time; kept."""
+        return self._keep(run_timeline(binned(self.txns, self._bins), windows(self.runs), self._bins))
+
+    # --- figures ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def measured(self) -> DataFrame:
+        """The figures of every run, operation type and source; kept."""
+        is_detailed = sf.col("study").isin(list(self._dataset.detailed))
+        groups = self._dataset.group_frame(self._spark)
+        told = measured_by_sweep(self.runs.where(~is_detailed), groups.where(~is_detailed))
+        if not self._dataset.detailed:
+            return self._keep(told.select(*MEASURED))
+        found = measured(self.runs.where(is_detailed), self.tallies, self._percentiles)
+        if len(self._dataset.detailed) < len(self._dataset.studies):
+            found = found.unionByName(told)
+        return self._keep(found.select(*MEASURED))
+
+    @cached_property
+    def figures(self) -> DataFrame:
+        """Every figure across seeds; kept."""
+        return self._keep(figures_across_seeds(self.measured, self.points, self.unused, self.seeds_max))
+
+    @cached_property
+    def judged(self) -> DataFrame:
+        """Configurations with their verdict and their drift; kept."""
+        found = configurations(self.figures)
+        if not self._dataset.detailed:
+            unknown = {
+                "commit_latency_drift": sf.lit(None).cast("double"),
+                "commits_half_min": sf.lit(None).cast("long"),
+            }
+            return self._keep(found.withColumns(unknown))
+        drifts = drift(self.run_timeline, self.points)
+        return self._keep(found.join(sf.broadcast(drifts), on=list(POINT), how="left"))
+
+    # --- tables that need more than one step ------------------------------------------------------------
+
+    def run_table(self) -> DataFrame:
+        """Every run with its axes and window, once per scope; a failed run once, with nulls."""
+        about = self.runs.select(*(_col(name) for name in (*RUN_COLUMNS, *self._dataset.axes, *WINDOW, "txns")))
+        return about.join(self.measured, on=list(RUN), how="left")
+
+    def timeline_table(self) -> DataFrame:
+        """Rates over time, across seeds."""
+        return timeline_across_seeds(self.run_timeline, self.points, self.seeds_max)
+
+    def configuration_table(self) -> DataFrame:
+        """Configurations with their axes."""
+        axes = [_col(name) for name in self._dataset.axes]
+        about = self.runs.select(*POINT, "config_hash", *axes).distinct()
+        columns = [name for name in CONFIGURATIONS if name not in POINT]
+        joined = about.join(self.judged, on=list(POINT), how="inner")
+        return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift")
+
+    def saturation_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
+        """Curves with their load axis and the axes that tell them apart."""
+        places, curves = load_frames(self._spark, self._dataset, loads)
+        axes = [_col(name) for name in self._dataset.axes]
+        columns = [name for name in SATURATION if name not in CURVE]
+        joined = saturation(self.judged, places).join(sf.broadcast(curves), on=["study", "curve"], how="inner")
+        return joined.select("study", "curve", "load_axis", *axes, "scope", "name", *columns)
+
+    # --- facts of the dataset ---------------------------------------------------------------------------
+
+    @cached_property
+    def unused(self) -> frozenset[str]:
+        """Counts that are zero in every run."""
+        runs = self._dataset.runs
+        return frozenset(name for name in COUNTED if not pc.max(runs[name]).as_py())
+
+    @cached_property
+    def seeds_max(self) -> int:
+        """Seeds of the configuration that has most."""
+        counts = self._dataset.runs.group_by(list(POINT)).aggregate([("run_id", "count")])
+        return int(pc.max(counts["run_id_count"]).as_py())
+
+    def _large_runs(self) -> list[str]:
+        runs = self._dataset.runs
+        large = pc.greater(pc.fill_null(runs["txns"], 0), EXACT_TXNS_MAX)
+        found: list[str] = runs.filter(large)["run_id"].to_pylist()
+        return found
+
+
+def load_frames(spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadAxis]) -> tuple[DataFrame, DataFrame]:
+    """Where every point lies, and what every curve stands for, as two small frames."""
+    values = {(row["study"], row["point"]): row for row in dataset.runs.select([*POINT, *dataset.axes]).to_pylist()}
+    places: list[dict[str, Any]] = []
+    curves: dict[tuple[str, int], dict[str, Any]] = {}
+    for study, axis in loads.items():
+        for place in axis.placed:
+            places.append(
+                {
+                    "study": study,
+                    "point": place.point,
+                    "curve": place.curve,
+                    "load": place.load,
+                    "is_ordered_by_load": axis.is_closed_loop,
+                }
+            )
+            row = values[study, place.point]
+            told = {name: row[name] for name in axis.series}
+            curves.setdefault(
+                (study, place.curve), {"study": study, "curve": place.curve, "load_axis": axis.key, **told}
+            )
+    types = {"study": pa.string(), "point": pa.int32(), "curve": pa.int32(), "load": pa.float64()}
+    place_schema = pa.schema([*types.items(), ("is_ordered_by_load", pa.bool_())])
+    curve_schema = pa.schema(
+        [
+            ("study", pa.string()),
+            ("curve", pa.int32()),
+            ("load_axis", pa.string()),
+            *(dataset.runs.schema.field(name) for name in dataset.axes),
+        ]
+    )
+    return (
+        spark.createDataFrame(pa.Table.from_pylist(places, place_schema)),
+        spark.createDataFrame(pa.Table.from_pylist(list(curves.values()), curve_schema)),
+    )
+
+
+def _col(name: str) -> Column:
+    """A column whose name may have dots in it."""
+    return sf.col(f"`{name}`")

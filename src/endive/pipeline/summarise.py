@@ -1,0 +1,150 @@
+"""The figures of every run, operation type and source, from tallies and percentiles.
+
+Owns their formulas on Spark: the same figures under the same names as ``endive.results.summary``, and the same numbers,
+bit for bit. Integers are divided once, at the end. Across seeds is ``endive.pipeline.seeds``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as sf
+
+from endive.pipeline.figures import FIGURES
+from endive.pipeline.percentiles import LATENCIES, PERCENTILE_COLUMNS
+from endive.pipeline.reading import COUNTED
+from endive.pipeline.scopes import ALL, RUN, RUN_GROUP, by_scope
+from endive.pipeline.tally import PHASE_SUMS, TALLY_SUMS
+from endive.results import schema as s
+from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+EXTRA_FIGURES: Final = ("requests_per_txn", "in_flight_committing_share")  # beside the sweep's FIGURES
+MEASURED: Final = (*RUN_GROUP, *FIGURES, *EXTRA_FIGURES, "percentiles")
+
+_REASONS: Final = s.REASONS[1:]
+_STAGES: Final = ("executing", "committing")
+_COMMITTED_SUMS: Final = ("commit_us", "total_us", *PHASE_SUMS)
+_WINDOW_SUMS: Final = ("retries", *COUNTED)
+
+
+def measured(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> DataFrame:
+    """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
+    ended = runs.where("status = 'ok'")
+    totals = tallies.transform(by_scope).transform(_totals)
+    whole = ended.select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"))
+    groups = whole.join(totals, on=list(RUN_GROUP), how="full").na.fill(0)
+    lengths = ended.select(*RUN, (sf.col("window_length_s") * 1e6 + 0.5).cast("bigint").alias("length_us"))
+    return (
+        groups.join(percentiles, on=list(RUN_GROUP), how="left")
+        .join(sf.broadcast(lengths), on=list(RUN), how="inner")
+        .transform(_figures)
+    )
+
+
+def measured_by_sweep(runs: DataFrame, groups: DataFrame) -> DataFrame:
+    """``MEASURED``, for studies whose txns were not kept, from the figures the sweep wrote down."""
+    whole = runs.where("status = 'ok'").select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"), *FIGURES)
+    both = whole.unionByName(groups.select(*RUN_GROUP, *FIGURES))
+    return both.select(*RUN_GROUP, *FIGURES, *_extras(), sf.lit("exact").alias("percentiles"))
+
+
+# ---- sums per group ----------------------------------------------------------------------------------
+
+
+def _totals(tallies: DataFrame) -> DataFrame:
+    """One row per ``RUN_GROUP``: txns by outcome, and sums of the window's txns."""
+    outcomes = {
+        "txns_committed": "committed",
+        **{f"txns_aborted_{reason}": reason for reason in _REASONS},
+        **{f"txns_in_flight_{stage}": stage for stage in _STAGES},
+    }
+    inside = sf.col("in_window")
+    is_committed = inside & (sf.col("outcome") == "committed")
+    return tallies.groupBy(*RUN_GROUP).agg(
+        sf.sum("commits_in_window").alias("commits_in_window"),
+        *(_sum_where(inside & (sf.col("outcome") == outcome), "txns", name) for name, outcome in outcomes.items()),
+        *(_sum_where(is_committed, name) for name in _COMMITTED_SUMS),
+        *(_sum_where(inside, name) for name in _WINDOW_SUMS),
+    )
+
+
+def _sum_where(condition: Column, name: str, alias: str | None = None) -> Column:
+    assert name in TALLY_SUMS
+    return sf.sum(sf.when(condition, sf.col(name)).otherwise(sf.lit(0))).alias(alias or name)
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def ratio(part: Column, whole: Column) -> Column:
+    """A quotient as a double; null where there is nothing to divide by."""
+    return sf.when(whole != 0, part.cast("double") / whole.cast("double"))
+
+
+def is_saturated(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column:
+    """Seed 001's rule: too few succeed, or the tail has left the middle behind; a figure that is null says nothing."""
+    is_failing = sf.coalesce(success_rate < SUCCESS_RATE_MIN, sf.lit(False))
+    is_late = sf.coalesce(p95_ms > P95_OVER_P50_MAX * p50_ms, sf.lit(False))
+    return is_failing | is_late
+
+
+def _figures(groups: DataFrame) -> DataFrame:
+    col = sf.col
+    aborted = _added([f"txns_aborted_{reason}" for reason in _REASONS])
+    in_flight = _added([f"txns_in_flight_{stage}" for stage in _STAGES])
+    submitted = (col("txns_committed") + aborted + in_flight).alias("txns_submitted")
+    rates = groups.withColumns(
+        {
+            "txns_submitted": submitted,
+            "txns_ended": col("txns_committed") + aborted,
+            "requests_total": _added([f"requests_{request}" for request in s.REQUESTS]),
+        }
+    )
+    figures: dict[str, Column] = {
+        "offered_per_s": _per_s("txns_submitted"),
+        "committed_per_s": _per_s("txns_committed"),
+        "committed_in_window_per_s": _per_s("commits_in_window"),
+        "success_rate": ratio(col("txns_committed"), col("txns_ended")),
+        "retries_mean": ratio(col("retries"), col("txns_ended")),
+        "requests_per_committed_txn": ratio(col("requests_total"), col("txns_committed")),
+        "saturated": sf.when(
+            col("txns_ended") > 0,
+            is_saturated(
+                ratio(col("txns_committed"), col("txns_ended")),
+                col("commit_latency_p50_ms"),
+                col("commit_latency_p95_ms"),
+            ),
+        ),
+    }
+    for latency in LATENCIES:
+        figures[f"{latency}_latency_mean_ms"] = ratio(col(f"{latency}_us"), 1000 * col("txns_committed"))
+    for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
+        figures[f"phase_{phase}_mean_ms"] = ratio(col(total), 1000 * col("txns_committed"))
+    columns = [figures[name].alias(name) if name in figures else col(name) for name in FIGURES]
+    assert set(PERCENTILE_COLUMNS) < set(FIGURES)
+    return rates.select(*RUN_GROUP, *columns, "percentiles").select(
+        *RUN_GROUP, *FIGURES, *_extras(), sf.coalesce("percentiles", sf.lit("exact")).alias("percentiles")
+    )
+
+
+def _extras() -> list[Column]:
+    ended = _added(["txns_committed", *(f"txns_aborted_{reason}" for reason in _REASONS)])
+    return [
+        ratio(sf.col("requests_total"), ended).alias("requests_per_txn"),
+        ratio(sf.col("txns_in_flight_committing"), sf.col("txns_submitted")).alias("in_flight_committing_share"),
+    ]
+
+
+def _per_s(count: str) -> Column:
+    return ratio(sf.col(count) * 1_000_000, sf.col("length_us")).alias(count)
+
+
+def _added(names: Sequence[str]) -> Column:
+    total = sf.col(names[0])
+    for name in names[1:]:
+        total = total + sf.col(name)
+    return total

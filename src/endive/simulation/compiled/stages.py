@@ -1,0 +1,833 @@
+"""The life of a txn between two events, over arrays.
+
+Owns the walk from one shared moment to the next: everything in between that nobody can observe is summed on
+the way. The counts are planned by ``endive.transaction.rules``, the very functions the reference engine calls;
+the order of payments is that of ``endive.transaction.transaction``.
+
+Every function here takes the time reached so far and returns when the txn's next event is due; what that event
+is stands in the txn's ``X_STAGE``.
+"""
+
+from endive.catalog.append import COMPACTION_ENTRIES, COMPACTION_READ, DRAWS_PER_REQUEST
+from endive.catalog.instant import REQUEST_SHARE
+from endive.catalog.rules import (
+    LIST_OFFSET,
+    LIST_SEALED,
+    LOG_ENTRIES,
+    MANIFESTS,
+    N_COUNTERS,
+    SCOPE_PARTITION,
+    VERSION,
+    list_bytes,
+)
+from endive.catalog.rules import metadata_bytes as metadata_size
+from endive.distributions.code import FloatArray, IntArray, draw_us
+from endive.kernel import inlined, leaf
+from endive.results.schema import (
+    NONE,
+    PHASE_BACKOFF,
+    PHASE_HISTORY,
+    PHASE_MANIFEST_LIST,
+    PHASE_MANIFESTS,
+    PHASE_METADATA,
+    PHASE_RUNTIME,
+    REASON_NONE,
+    REASON_VALIDATION_EXCEPTION,
+    ROW_ATTEMPTS,
+    ROW_COMMIT_START_US,
+    ROW_FALSE_CONFLICTS,
+    ROW_HISTORY_LISTS,
+    ROW_N_BEHIND_FIRST,
+    ROW_N_TABLES_READ,
+    ROW_N_TABLES_WRITTEN,
+    ROW_PHASES,
+    ROW_REAL_CONFLICTS,
+    ROW_REASON,
+    ROW_RESTARTS,
+    ROW_STATUS,
+    STATUS_ABORTED,
+    STATUS_COMMITTED,
+)
+from endive.rng import (
+    AFTER_READ,
+    BACKOFF,
+    CLEANUP,
+    COMMIT,
+    COMPACTION,
+    CONFLICTING_MANIFESTS,
+    DISCOVERY,
+    HISTORY_HEAD,
+    HISTORY_READ,
+    LIST_APPEND,
+    LIST_HEAD,
+    LIST_READ,
+    LIST_WRITE,
+    LOAD_METADATA,
+    MANIFEST_READ,
+    MANIFEST_WRITE,
+    MERGE_READ,
+    METADATA_READ,
+    METADATA_WRITE,
+    POINTER_READ,
+    REFRESH,
+    START_READ,
+    VALIDATE_READ,
+    slot,
+    uniform,
+)
+from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
+from endive.simulation.compiled.bill import many_us, note, one_us
+from endive.simulation.compiled.layout import (
+    C_B_PARTITION_COUNTS,
+    C_B_PARTITION_VERSIONS,
+    C_B_PLANS,
+    C_B_SNAPSHOTS,
+    C_CATALOG,
+    C_CONFLICTING,
+    C_CONFLICTING_MAX,
+    C_CONFLICTING_MIN,
+    C_CONFLICTING_VALUE,
+    C_DETECTOR,
+    C_ENTRY_BYTES,
+    C_ENTRY_READ,
+    C_IS_SEED004,
+    C_KEPT_MAX,
+    C_LATENCY,
+    C_LIST_BASE,
+    C_LIST_ENTRY_BYTES,
+    C_LIST_STEP,
+    C_MANIFEST_BYTES,
+    C_METADATA_BASE,
+    C_METADATA_STEP,
+    C_PARTITIONS,
+    C_PARTITIONS_MAX,
+    C_POINTER_CHECKED,
+    C_PROTOCOL,
+    C_Q,
+    C_SCOPE,
+    C_SUCCESS,
+    CATALOG_APPEND,
+    CATALOG_CAS,
+    CATALOG_SERVICE,
+    F_CONFLICTING_MEAN,
+    F_SHARES,
+    FIRST_SOURCE,
+    FIRST_SOURCE_FLOAT,
+    FS_BASE_MS,
+    FS_JITTER,
+    FS_MAX_MS,
+    FS_MULTIPLIER,
+    FS_REAL_PROBABILITY,
+    G_LOG,
+    G_SITUATION,
+    N_FS,
+    N_PLANS,
+    N_SNAPS,
+    N_SOURCE,
+    READ_CHECK,
+    READ_COMPACTION,
+    READ_DISCOVERY,
+    READ_REFRESH,
+    READ_START,
+    SNAP_BASE,
+    SNAP_PREVIOUS,
+    SNAP_START,
+    SOURCE_APPLICATION_RETRIES,
+    SOURCE_BACKOFF,
+    SOURCE_RETRIES_MAX,
+    SOURCE_TIMEOUT_US,
+    STAGE_COMMIT,
+    STAGE_COMMIT_ARRIVES,
+    STAGE_COMPACTION,
+    STAGE_END,
+    STAGE_LIST_APPEND,
+    STAGE_LIST_REWRITTEN,
+    STAGE_LOG_APPEND,
+    STAGE_READ,
+    STAGE_READ_ARRIVES,
+    STEP_BEGIN,
+    STEP_BUILD,
+    STEP_COMMIT,
+    STEP_COMPACT,
+    STEP_LIST_APPEND,
+    STEP_LOG,
+    STEP_NEXT_LIST,
+    STEP_START,
+    STEP_STOP,
+    STEP_SWAP,
+    X_ATTEMPT,
+    X_BASE_BYTES,
+    X_BASE_EPOCH,
+    X_BASE_OFFSET,
+    X_BASE_SEALED,
+    X_BEGIN_US,
+    X_COUNTER,
+    X_EPOCH,
+    X_EVALUATED_US,
+    X_IS_KNOWN,
+    X_KEPT_MANIFESTS,
+    X_KEY,
+    X_LATENCY,
+    X_LEG,
+    X_LOST_LISTS,
+    X_LOST_MANIFESTS,
+    X_METADATA_BYTES,
+    X_NEWEST_EPOCH,
+    X_NEWEST_SEALED,
+    X_OFFSET,
+    X_OPERATION,
+    X_POSITION,
+    X_PURPOSE,
+    X_READ_BYTES,
+    X_REBASED_US,
+    X_RUNTIME,
+    X_SEALED,
+    X_SENT_US,
+    X_SOURCE,
+    X_STAGE,
+    X_SUBMIT_BYTES,
+    X_TRIES,
+    X_WAITED,
+    B,
+    G,
+    R,
+)
+from endive.storage.contention import request_leg_us
+from endive.storage.requests import (
+    APPEND,
+    CAS,
+    CATALOG,
+    DELETE,
+    HEAD,
+    LOG,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    N_OPERATIONS,
+    READ,
+    WRITE,
+)
+from endive.transaction.conflicting import conflicting_manifests
+from endive.transaction.detectors import DETECTOR_PROBABILISTIC, is_real_by_chance
+from endive.transaction.payments import APPEND_DRAWS, FILTER_DRAWS, MERGE_DRAWS, REWRITE_DRAWS
+from endive.transaction.protocol import (
+    HISTORY_PARALLEL,
+    IS_INLINED,
+    IS_LIST_APPENDED,
+    N_PROTOCOL,
+    PARALLEL_MAX,
+    REAL_ABORT,
+    REAL_CONFLICT,
+    SERVER_WRITES_METADATA,
+)
+from endive.transaction.protocol import LIST_HEAD as IS_LIST_HEAD
+from endive.transaction.retry import BACKOFF_NONE, backoff_us
+from endive.transaction.rules import (
+    CONFLICTING,
+    FAST_APPEND,
+    FILTER_READS,
+    FILTER_WRITES,
+    HISTORY_LISTS,
+    IS_REAL,
+    KIND,
+    LIST_APPENDS,
+    LIST_READS,
+    LIST_WRITES,
+    MERGE_PARALLEL,
+    MERGE_READS,
+    MERGE_WRITES,
+    METADATA_READS,
+    METADATA_WRITES,
+    N_ALL,
+    N_OPERATION,
+    N_OVERWRITTEN_SINCE,
+    N_SITUATION,
+    OWN_WRITES,
+    VALIDATE_READS,
+    checks_before_metadata,
+    cleans_up,
+    describe_situation,
+    loads_metadata,
+    must_read_catalog,
+    plan_attempt,
+    reason_to_stop,
+    reloads_after_success,
+    rivals_since,
+)
+
+# --- sizes and places ----------------------------------------------------------------------------------
+
+
+@inlined
+def table_at(m: IntArray, position: int) -> int:
+    """Where in a row of ``b`` the snapshots of the table at ``position`` begin."""
+    return m[C_B_SNAPSHOTS] + position * N_SNAPS
+
+
+@inlined
+def metadata_bytes(m: IntArray, version: int) -> int:
+    """Size of a metadata object."""
+    return metadata_size(version, m[C_METADATA_BASE], m[C_METADATA_STEP], m[C_KEPT_MAX])
+
+
+@inlined
+def manifest_list_bytes(m: IntArray, manifests: int) -> int:
+    """Size of a manifest list."""
+    return list_bytes(manifests, m[C_LIST_BASE], m[C_LIST_STEP])
+
+
+# --- asking the catalog ----------------------------------------------------------------------------------
+
+
+@leaf
+def send_read(
+    m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int, purpose: int, counter: int, size_bytes: int
+) -> int:
+    """A catalog read leaves; when it reaches the server."""
+    kind = m[C_CATALOG]
+    if kind == CATALOG_CAS or kind == CATALOG_APPEND:
+        code = m[C_SUCCESS + CATALOG * N_OPERATIONS + READ]
+        latency_us = draw_us(f, code, x[i + X_KEY], counter, size_bytes)
+        leg_us = request_leg_us(latency_us, f[F_SHARES + READ])
+        note(x, i, CATALOG, READ, size_bytes, 1)
+    else:
+        latency_us = draw_us(f, m[C_LATENCY], x[i + X_KEY], counter, 0)
+        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
+        note(x, i, CATALOG, READ, 0, 1)
+    x[i + X_PURPOSE] = purpose
+    x[i + X_LATENCY] = latency_us
+    x[i + X_LEG] = leg_us
+    x[i + X_STAGE] = STAGE_READ_ARRIVES if kind == CATALOG_SERVICE else STAGE_READ
+    return time_us + leg_us
+
+
+@leaf
+def read_answered_us(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
+    """When the answer to the catalog read evaluated now arrives."""
+    time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
+    if m[C_ENTRY_READ] >= 0:
+        entries = m[G + G_LOG + LOG_ENTRIES]
+        if entries > 0:
+            purpose = x[i + X_PURPOSE]
+            counter = slot(x[i + R + ROW_ATTEMPTS], LOG_ENTRIES_STEP, entries_position(purpose))
+            if purpose == READ_COMPACTION:
+                counter += x[i + X_TRIES]
+            time_us += draw_us(f, m[C_ENTRY_READ], x[i + X_KEY], counter, 0) * entries
+    return time_us
+
+
+@leaf
+def entries_position(purpose: int) -> int:
+    """Position of the LOG_ENTRIES slot for each purpose (``endive.catalog.append.ENTRIES_POSITIONS``)."""
+    if purpose == READ_START:
+        return 0
+    if purpose == READ_REFRESH:
+        return 1
+    if purpose == READ_DISCOVERY:
+        return 2
+    if purpose == READ_CHECK:
+        return 3
+    return COMPACTION_ENTRIES
+
+
+@leaf
+def send_start_read(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The txn begins, or begins again: it reads the catalog."""
+    x[i + X_SENT_US] = time_us
+    counter = slot(x[i + R + ROW_ATTEMPTS], START_READ, 0)
+    return send_read(m, f, x, i, time_us, READ_START, counter, x[i + X_SUBMIT_BYTES])
+
+
+# --- loading and running ----------------------------------------------------------------------------------
+
+
+@leaf
+def load_and_run(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """After the first catalog read: load the tables, do the work; when the commit begins.
+
+    Called at the instant the server evaluated that read, so ``q`` still is what the txn saw.
+    """
+    if loads_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+        for position in range(x[i + R + ROW_N_TABLES_READ]):
+            size_bytes = metadata_bytes(m, m[m[C_Q] + x[i + B + position] * N_COUNTERS + VERSION])
+            counter = slot(x[i + R + ROW_ATTEMPTS], LOAD_METADATA, position)
+            time_us += one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, READ, size_bytes)
+    time_us += x[i + X_RUNTIME]
+    x[i + R + ROW_PHASES + PHASE_RUNTIME] += time_us - x[i + X_SENT_US]
+    if x[i + R + ROW_COMMIT_START_US] == NONE:
+        x[i + R + ROW_COMMIT_START_US] = time_us
+    x[i + X_BEGIN_US] = time_us
+    x[i + X_ATTEMPT] = 0
+    x[i + X_IS_KNOWN] = 0
+    x[i + X_WAITED] = 0
+    return time_us
+
+
+@inlined
+def wait_us(m: IntArray, f: FloatArray, x: IntArray, i: int) -> int:
+    """The backoff before this retry."""
+    at = FIRST_SOURCE + x[i + X_SOURCE] * N_SOURCE
+    if m[at + SOURCE_BACKOFF] == BACKOFF_NONE:
+        return 0
+    fs = FIRST_SOURCE_FLOAT + x[i + X_SOURCE] * N_FS
+    waited_us = backoff_us(
+        m[at + SOURCE_BACKOFF],
+        f[fs + FS_BASE_MS],
+        f[fs + FS_MULTIPLIER],
+        f[fs + FS_MAX_MS],
+        f[fs + FS_JITTER],
+        x[i + X_ATTEMPT] - 1,
+        x[i + X_WAITED],
+        uniform(x[i + X_KEY], slot(x[i + R + ROW_ATTEMPTS], BACKOFF, 0)),
+    )
+    x[i + X_WAITED] = waited_us
+    x[i + R + ROW_PHASES + PHASE_BACKOFF] += waited_us
+    return waited_us
+
+
+@inlined
+def begin_attempt(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """Another attempt: wait, learn the newest state if the protocol asks for it, build."""
+    x[i + X_ATTEMPT] += 1
+    x[i + R + ROW_ATTEMPTS] += 1
+    if x[i + X_ATTEMPT] > 1:
+        time_us += wait_us(m, f, x, i)
+    if must_read_catalog(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL], x[i + X_ATTEMPT], x[i + X_IS_KNOWN] == 1):
+        x[i + X_SENT_US] = time_us
+        counter = slot(x[i + R + ROW_ATTEMPTS], REFRESH, 0)
+        return send_read(m, f, x, i, time_us, READ_REFRESH, counter, x[i + X_BASE_BYTES])
+    x[i + X_STAGE] = STEP_BUILD
+    return time_us
+
+
+# --- planning -----------------------------------------------------------------------------------------
+
+
+@leaf
+def partitions_moved(m: IntArray, x: IntArray, i: int, position: int, since: int) -> int:
+    """Commits to the touched partitions since the snapshot at ``since`` (0: start, 1: previous)."""
+    room = m[C_PARTITIONS_MAX]
+    at = m[C_B_PARTITION_VERSIONS] + position * 3 * room
+    moved = 0
+    for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position]):
+        moved += x[i + B + at + 2 * room + j] - x[i + B + at + since * room + j]
+    return moved
+
+
+@leaf
+def overlaps(m: IntArray, x: IntArray, i: int, position: int) -> bool:
+    """Whether a written partition of the table has moved since the attempt before."""
+    room = m[C_PARTITIONS_MAX]
+    at = m[C_B_PARTITION_VERSIONS] + position * 3 * room
+    for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position + 1]):
+        if x[i + B + at + 2 * room + j] != x[i + B + at + room + j]:
+            return True
+    return False
+
+
+@inlined
+def plan(m: IntArray, f: FloatArray, x: IntArray, i: int) -> bool:
+    """Fill in the plan of every written table; whether a real conflict stands in the way."""
+    o = m[x[i + X_OPERATION] : x[i + X_OPERATION] + N_OPERATION]
+    s = m[G + G_SITUATION : G + G_SITUATION + N_SITUATION]
+    p = m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]
+    key = x[i + X_KEY]
+    attempt = x[i + R + ROW_ATTEMPTS]
+    is_real = False
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        at = table_at(m, position)
+        filtered = -1
+        behind = -1
+        if m[C_PARTITIONS] > 0:
+            filtered = partitions_moved(m, x, i, position, 0)
+            if m[C_SCOPE] == SCOPE_PARTITION:
+                behind = partitions_moved(m, x, i, position, 1)
+        describe_situation(
+            o,
+            x[i + X_ATTEMPT],
+            x[i + B + at + SNAP_START : i + B + at + SNAP_PREVIOUS],
+            x[i + B + at + SNAP_PREVIOUS : i + B + at + SNAP_BASE],
+            x[i + B + at + SNAP_BASE : i + B + at + N_SNAPS],
+            filtered,
+            behind,
+            s,
+        )
+        if rivals_since(p, o, s[N_ALL], s[N_OVERWRITTEN_SINCE]) > 0:
+            if m[C_DETECTOR] == DETECTOR_PROBABILISTIC:
+                probability = f[FIRST_SOURCE_FLOAT + x[i + X_SOURCE] * N_FS + FS_REAL_PROBABILITY]
+                s[IS_REAL] = 1 if is_real_by_chance(key, attempt, position, probability) else 0
+            else:
+                s[IS_REAL] = 1 if overlaps(m, x, i, position) else 0
+            if s[IS_REAL] == 1:
+                is_real = True
+                s[CONFLICTING] = conflicting_manifests(
+                    m[C_CONFLICTING],
+                    f[F_CONFLICTING_MEAN],
+                    m[C_CONFLICTING_VALUE],
+                    m[C_CONFLICTING_MIN],
+                    m[C_CONFLICTING_MAX],
+                    uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position)),
+                )
+        first = m[C_B_PLANS] + position * N_PLANS
+        plan_attempt(p, o, s, x[i + B + first : i + B + first + N_PLANS])
+    if is_real:
+        x[i + R + ROW_REAL_CONFLICTS] += 1
+    elif x[i + X_ATTEMPT] > 1:
+        x[i + R + ROW_FALSE_CONFLICTS] += 1
+    return is_real
+
+
+# --- paying --------------------------------------------------------------------------------------------
+
+
+@inlined
+def pay_validation(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """Metadata, history and the manifests of that history, on every written table."""
+    key = x[i + X_KEY]
+    attempt = x[i + R + ROW_ATTEMPTS]
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        base = table_at(m, position) + SNAP_BASE
+        at = m[C_B_PLANS] + position * N_PLANS
+        if x[i + B + at + METADATA_READS] > 0:
+            size_bytes = metadata_bytes(m, x[i + B + base + VERSION])
+            counter = slot(attempt, METADATA_READ, position)
+            spent_us = many_us(m, f, x, i, key, counter, METADATA, READ, size_bytes, x[i + B + at + METADATA_READS], 1)
+            x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
+            time_us += spent_us
+        lists = x[i + B + at + HISTORY_LISTS]
+        if lists > 0:
+            size_bytes = manifest_list_bytes(m, x[i + B + base + MANIFESTS])
+            parallel = m[C_PROTOCOL + HISTORY_PARALLEL]
+            spent_us = 0
+            if m[C_PROTOCOL + IS_LIST_HEAD] == 1:
+                counter = slot(attempt, HISTORY_HEAD, position)
+                spent_us = many_us(m, f, x, i, key, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
+            counter = slot(attempt, HISTORY_READ, position)
+            spent_us += many_us(m, f, x, i, key, counter, MANIFEST_LIST, READ, size_bytes, lists, parallel)
+            x[i + R + ROW_PHASES + PHASE_HISTORY] += spent_us
+            x[i + R + ROW_HISTORY_LISTS] += lists
+            time_us += spent_us
+        if x[i + B + at + VALIDATE_READS] > 0:
+            counter = slot(attempt, VALIDATE_READ, position)
+            count = x[i + B + at + VALIDATE_READS]
+            spent_us = many_us(m, f, x, i, key, counter, MANIFEST, READ, m[C_MANIFEST_BYTES], count, 1)
+            x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
+            time_us += spent_us
+    return time_us
+
+
+@inlined
+def pay_manifests(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int) -> int:
+    """Manifest files of one table: how long they take."""
+    key = x[i + X_KEY]
+    attempt = x[i + R + ROW_ATTEMPTS]
+    at = m[C_B_PLANS] + position * N_PLANS
+    size_bytes = m[C_MANIFEST_BYTES]
+    parallel = m[C_PROTOCOL + PARALLEL_MAX]
+    writes = slot(attempt, MANIFEST_WRITE, position)
+    spent_us = 0
+    if x[i + B + at + FILTER_READS] + x[i + B + at + FILTER_WRITES] > 0:
+        count = x[i + B + at + FILTER_READS]
+        counter = slot(attempt, MANIFEST_READ, position)
+        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
+        count = x[i + B + at + FILTER_WRITES]
+        counter = writes + FILTER_DRAWS
+        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
+    spent_us += many_us(m, f, x, i, key, writes, MANIFEST, WRITE, size_bytes, x[i + B + at + OWN_WRITES], 1)
+    if x[i + B + at + MERGE_READS] + x[i + B + at + MERGE_WRITES] > 0:
+        parallel = x[i + B + at + MERGE_PARALLEL]
+        count = x[i + B + at + MERGE_READS]
+        counter = slot(attempt, MERGE_READ, position)
+        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
+        count = x[i + B + at + MERGE_WRITES]
+        counter = writes + MERGE_DRAWS
+        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
+    return spent_us
+
+
+@leaf
+def read_list_us(
+    m: IntArray, f: FloatArray, x: IntArray, i: int, manifests: int, head_counter: int, read_counter: int
+) -> int:
+    """One read of a manifest list, behind a HEAD where the store's client asks for one."""
+    key = x[i + X_KEY]
+    spent_us = 0
+    if m[C_PROTOCOL + IS_LIST_HEAD] == 1:
+        spent_us = one_us(m, f, x, i, key, head_counter, MANIFEST_LIST, HEAD, 0)
+    size_bytes = manifest_list_bytes(m, manifests)
+    return spent_us + one_us(m, f, x, i, key, read_counter, MANIFEST_LIST, READ, size_bytes)
+
+
+@inlined
+def pay_build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The current list, the manifests, the new list, the new metadata object, on every written table."""
+    key = x[i + X_KEY]
+    attempt = x[i + R + ROW_ATTEMPTS]
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        base = table_at(m, position) + SNAP_BASE
+        at = m[C_B_PLANS] + position * N_PLANS
+        manifests = x[i + B + base + MANIFESTS]
+        lists_us = 0
+        if x[i + B + at + LIST_READS] > 0:
+            head = slot(attempt, LIST_HEAD, position)
+            lists_us = read_list_us(m, f, x, i, manifests, head, slot(attempt, LIST_READ, position))
+        spent_us = pay_manifests(m, f, x, i, position)
+        x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
+        if x[i + B + at + LIST_WRITES] > 0:
+            size_bytes = manifest_list_bytes(m, manifests + 1)
+            counter = slot(attempt, LIST_WRITE, position)
+            lists_us += one_us(m, f, x, i, key, counter, MANIFEST_LIST, WRITE, size_bytes)
+        x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += lists_us
+        time_us += lists_us + spent_us
+        x[i + X_KEPT_MANIFESTS] += x[i + B + at + OWN_WRITES] + x[i + B + at + FILTER_WRITES]
+    if not checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+        time_us = pay_metadata_writes(m, f, x, i, time_us)
+    return time_us
+
+
+@leaf
+def pay_metadata_writes(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The new metadata object of every written table."""
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        if x[i + B + m[C_B_PLANS] + position * N_PLANS + METADATA_WRITES] > 0:
+            version = x[i + B + table_at(m, position) + SNAP_BASE + VERSION] + 1
+            counter = slot(x[i + R + ROW_ATTEMPTS], METADATA_WRITE, position)
+            spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, WRITE, metadata_bytes(m, version))
+            x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
+            time_us += spent_us
+    return time_us
+
+
+@inlined
+def build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """On the base it has: plan, validate, write; then append to lists or go to the swap."""
+    if x[i + R + ROW_N_BEHIND_FIRST] == NONE:
+        behind = 0
+        for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+            at = table_at(m, position)
+            behind += x[i + B + at + SNAP_BASE + VERSION] - x[i + B + at + SNAP_START + VERSION]
+        x[i + R + ROW_N_BEHIND_FIRST] = behind
+    is_real = plan(m, f, x, i)
+    time_us = pay_validation(m, f, x, i, time_us)
+    if is_real and m[C_PROTOCOL + REAL_CONFLICT] == REAL_ABORT:
+        time_us = clean_up(m, f, x, i, time_us, False)
+        x[i + X_STAGE] = STEP_STOP
+        return time_us
+    time_us = pay_build(m, f, x, i, time_us)
+    if m[C_PROTOCOL + IS_LIST_APPENDED] == 1:
+        x[i + X_SENT_US] = time_us
+        x[i + X_POSITION] = 0
+        x[i + X_STAGE] = STEP_NEXT_LIST
+        return time_us
+    x[i + X_STAGE] = STEP_SWAP
+    return time_us
+
+
+# --- appending to manifest lists ---------------------------------------------------------------------------
+
+
+@leaf
+def next_list(m: IntArray, x: IntArray, i: int, time_us: int) -> int:
+    """Append to the next list the plan names, from ``X_POSITION`` on; after the last, swap."""
+    position = x[i + X_POSITION]
+    while position < x[i + R + ROW_N_TABLES_WRITTEN]:
+        if x[i + B + m[C_B_PLANS] + position * N_PLANS + LIST_APPENDS] > 0:
+            base = table_at(m, position) + SNAP_BASE
+            x[i + X_POSITION] = position
+            x[i + X_TRIES] = 0
+            x[i + X_OFFSET] = x[i + B + base + LIST_OFFSET]
+            x[i + X_SEALED] = x[i + B + base + LIST_SEALED]
+            x[i + X_STAGE] = STEP_LIST_APPEND
+            return time_us
+        position += 1
+    x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += time_us - x[i + X_SENT_US]
+    x[i + X_STAGE] = STEP_SWAP
+    return time_us
+
+
+@leaf
+def send_list_append(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """A tentative entry leaves for the list's end; or the list, known to be sealed, is rewritten."""
+    position = x[i + X_POSITION]
+    first = slot(x[i + R + ROW_ATTEMPTS], LIST_APPEND, position)
+    if x[i + X_SEALED] != 0:
+        counter = first + REWRITE_DRAWS
+        manifests = x[i + B + table_at(m, position) + SNAP_BASE + MANIFESTS]
+        time_us += read_list_us(m, f, x, i, manifests, counter, counter + 1)
+        size_bytes = manifest_list_bytes(m, manifests + 1)
+        time_us += one_us(m, f, x, i, x[i + X_KEY], counter + 2, MANIFEST_LIST, WRITE, size_bytes)
+        x[i + X_STAGE] = STAGE_LIST_REWRITTEN
+        return time_us
+    x[i + X_COUNTER] = first + APPEND_DRAWS * x[i + X_TRIES]
+    latency_us = one_us(m, f, x, i, x[i + X_KEY], x[i + X_COUNTER], MANIFEST_LIST, APPEND, m[C_LIST_ENTRY_BYTES])
+    x[i + X_LATENCY] = latency_us
+    x[i + X_LEG] = request_leg_us(latency_us, f[F_SHARES + APPEND])
+    x[i + X_STAGE] = STAGE_LIST_APPEND
+    return time_us + x[i + X_LEG]
+
+
+# --- swapping ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def swap(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """Everything is written; ask whether the base still stands if the protocol does, then swap."""
+    x[i + X_METADATA_BYTES] = metadata_bytes(m, x[i + B + table_at(m, 0) + SNAP_BASE + VERSION] + 1)
+    if checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]) or m[C_POINTER_CHECKED] == 1:
+        x[i + X_SENT_US] = time_us
+        counter = slot(x[i + R + ROW_ATTEMPTS], POINTER_READ, 0)
+        return send_read(m, f, x, i, time_us, READ_CHECK, counter, x[i + X_BASE_BYTES])
+    x[i + X_STAGE] = STEP_COMMIT
+    return time_us
+
+
+@inlined
+def send_commit(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The conditional write leaves; when it reaches the server."""
+    x[i + X_SENT_US] = time_us
+    x[i + X_TRIES] = 0
+    x[i + X_REBASED_US] = NONE
+    kind = m[C_CATALOG]
+    if kind == CATALOG_APPEND:
+        x[i + X_OFFSET] = x[i + X_BASE_OFFSET]
+        x[i + X_SEALED] = x[i + X_NEWEST_SEALED] = x[i + X_BASE_SEALED]
+        x[i + X_EPOCH] = x[i + X_NEWEST_EPOCH] = x[i + X_BASE_EPOCH]
+        x[i + X_EVALUATED_US] = time_us
+        x[i + X_STAGE] = STEP_LOG
+        return time_us
+    counter = slot(x[i + R + ROW_ATTEMPTS], COMMIT, 0)
+    x[i + X_COUNTER] = counter
+    if kind == CATALOG_CAS:
+        latency_us = one_us(m, f, x, i, x[i + X_KEY], counter, CATALOG, CAS, x[i + X_BASE_BYTES])
+        leg_us = request_leg_us(latency_us, f[F_SHARES + CAS])
+    else:
+        latency_us = draw_us(f, m[C_LATENCY], x[i + X_KEY], counter, 0)
+        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
+        note(x, i, CATALOG, CAS, 0, 1)
+    x[i + X_LATENCY] = latency_us
+    x[i + X_LEG] = leg_us
+    x[i + X_STAGE] = STAGE_COMMIT_ARRIVES if kind == CATALOG_SERVICE else STAGE_COMMIT
+    return time_us + leg_us
+
+
+@leaf
+def send_log(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """Append catalog: the record leaves for the log's end, or the log, known to be sealed, is compacted."""
+    if x[i + X_SEALED] == 0:
+        x[i + X_COUNTER] = slot(x[i + R + ROW_ATTEMPTS], COMMIT, 0) + DRAWS_PER_REQUEST * x[i + X_TRIES]
+        latency_us = one_us(m, f, x, i, x[i + X_KEY], x[i + X_COUNTER], LOG, APPEND, m[C_ENTRY_BYTES])
+        x[i + X_LATENCY] = latency_us
+        x[i + X_LEG] = request_leg_us(latency_us, f[F_SHARES + APPEND])
+        x[i + X_STAGE] = STAGE_LOG_APPEND
+        return time_us + x[i + X_LEG]
+    is_read = x[i + X_NEWEST_SEALED] == 1 and x[i + X_NEWEST_EPOCH] == x[i + X_EPOCH]
+    if m[C_IS_SEED004] == 1 or is_read:
+        x[i + X_STAGE] = STEP_COMPACT
+        return time_us
+    counter = slot(x[i + R + ROW_ATTEMPTS], DISCOVERY, COMPACTION_READ) + x[i + X_TRIES]
+    return send_read(m, f, x, i, time_us, READ_COMPACTION, counter, x[i + X_BASE_BYTES])
+
+
+@leaf
+def send_compaction(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The compacting swap leaves."""
+    x[i + X_COUNTER] = slot(x[i + R + ROW_ATTEMPTS], COMPACTION, 0) + DRAWS_PER_REQUEST * x[i + X_TRIES]
+    latency_us = one_us(m, f, x, i, x[i + X_KEY], x[i + X_COUNTER], LOG, CAS, x[i + X_BASE_BYTES])
+    x[i + X_LATENCY] = latency_us
+    x[i + X_LEG] = request_leg_us(latency_us, f[F_SHARES + CAS])
+    x[i + X_STAGE] = STAGE_COMPACTION
+    return time_us + x[i + X_LEG]
+
+
+@leaf
+def send_discovery(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The record landed; read the catalog back to learn what became of it."""
+    counter = slot(x[i + R + ROW_ATTEMPTS], DISCOVERY, 0)
+    return send_read(m, f, x, i, time_us, READ_DISCOVERY, counter, x[i + X_READ_BYTES])
+
+
+# --- ending ----------------------------------------------------------------------------------------------------
+
+
+@leaf
+def clean_up(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int, is_committed: bool) -> int:
+    """Delete what lost attempts wrote; after an abort, the own manifests too."""
+    if cleans_up(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+        key = x[i + X_KEY]
+        counter = slot(x[i + R + ROW_ATTEMPTS], CLEANUP, 0)
+        lists = x[i + X_LOST_LISTS]
+        spent_us = many_us(m, f, x, i, key, counter, MANIFEST_LIST, DELETE, 0, lists, 1)
+        x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += spent_us
+        time_us += spent_us
+        manifests = x[i + X_LOST_MANIFESTS]
+        if not is_committed:
+            manifests += x[i + X_KEPT_MANIFESTS]
+        counter = slot(x[i + R + ROW_ATTEMPTS], CLEANUP, 1)
+        spent_us = many_us(m, f, x, i, key, counter, MANIFEST, DELETE, 0, manifests, 1)
+        x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
+        time_us += spent_us
+    x[i + X_LOST_LISTS] = 0
+    x[i + X_LOST_MANIFESTS] = 0
+    x[i + X_KEPT_MANIFESTS] = 0
+    return time_us
+
+
+@leaf
+def end(x: IntArray, i: int, time_us: int, reason: int) -> int:
+    """The txn is over at ``time_us``."""
+    x[i + R + ROW_STATUS] = STATUS_COMMITTED if reason == REASON_NONE else STATUS_ABORTED
+    x[i + R + ROW_REASON] = reason
+    x[i + X_STAGE] = STAGE_END
+    return time_us
+
+
+@leaf
+def stop_or_restart(m: IntArray, x: IntArray, i: int, time_us: int) -> int:
+    """After a real conflict: the application may run the whole txn once more."""
+    at = FIRST_SOURCE + x[i + X_SOURCE] * N_SOURCE
+    if x[i + R + ROW_RESTARTS] >= m[at + SOURCE_APPLICATION_RETRIES]:
+        return end(x, i, time_us, REASON_VALIDATION_EXCEPTION)
+    x[i + R + ROW_RESTARTS] += 1
+    x[i + X_STAGE] = STEP_START
+    return time_us
+
+
+@leaf
+def committed(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The swap succeeded: read the table back, clean up, end."""
+    if reloads_after_success(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+        has_metadata = m[C_PROTOCOL + IS_INLINED] == 0 and m[C_PROTOCOL + SERVER_WRITES_METADATA] == 0
+        is_listed = m[x[i + X_OPERATION] + KIND] != FAST_APPEND
+        for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+            base = table_at(m, position) + SNAP_BASE
+            counter = slot(x[i + R + ROW_ATTEMPTS], AFTER_READ, position)
+            if has_metadata:
+                size_bytes = metadata_bytes(m, x[i + B + base + VERSION] + 1)
+                spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, READ, size_bytes)
+                x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
+                time_us += spent_us
+            if is_listed:
+                manifests = x[i + B + base + MANIFESTS] + 1
+                spent_us = read_list_us(m, f, x, i, manifests, counter + 1, counter + 2)
+                x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += spent_us
+                time_us += spent_us
+    time_us = clean_up(m, f, x, i, time_us, True)
+    return end(x, i, time_us, REASON_NONE)
+
+
+@inlined
+def refused(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The swap was refused, and the txn knows it now: give up, or another attempt."""
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        at = m[C_B_PLANS] + position * N_PLANS
+        x[i + X_LOST_LISTS] += x[i + B + at + LIST_WRITES]
+        x[i + X_LOST_MANIFESTS] += x[i + B + at + MERGE_WRITES]
+    at = FIRST_SOURCE + x[i + X_SOURCE] * N_SOURCE
+    reason = reason_to_stop(
+        x[i + X_ATTEMPT], m[at + SOURCE_RETRIES_MAX], time_us - x[i + X_BEGIN_US], m[at + SOURCE_TIMEOUT_US]
+    )
+    if reason != REASON_NONE:
+        time_us = clean_up(m, f, x, i, time_us, False)
+        return end(x, i, time_us, reason)
+    x[i + X_STAGE] = STEP_BEGIN
+    return time_us

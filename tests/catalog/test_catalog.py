@@ -1,0 +1,441 @@
+"""Two calls that cost time: what every kind of catalog promises, whichever it is.
+
+Each kind is driven by a hand clock. What a kind asks of storage on the way is in ``test_append`` and, for the txns
+that use them, in the tests of ``endive.transaction``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.catalog.clock import HandClock
+
+from endive.catalog import (
+    AppendCatalog,
+    CASCatalog,
+    Catalog,
+    CatalogState,
+    CommitEffect,
+    InstantCatalog,
+    IntentionRecord,
+    ObjectSizes,
+    ServiceCatalog,
+)
+from endive.catalog.rules import (
+    CLASS_APPEND,
+    SCOPE_CATALOG,
+    SCOPE_GROUP,
+    SCOPE_PARTITION,
+    SCOPE_TABLE,
+)
+from endive.distributions import FixedLatency
+from endive.errors import UnsupportedOperationError
+from endive.storage import ConstantStorageProvider, FifoQueueProvider, S3StorageProvider
+from endive.storage.client import Client
+from endive.storage.requests import CAS, CATALOG, METADATA, N_OPERATIONS, READ, WRITE
+
+LATENCY_MS, LATENCY_US = 10.0, 10_000
+EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
+KINDS = ("cas", "instant", "pointer", "rest", "append log", "append seed004")
+
+
+def make_catalog(kind: str, clock: HandClock, state: CatalogState | None = None, **options: Any) -> Catalog:
+    is_append = kind.startswith("append")
+    if state is None:
+        state = CatalogState(num_tables=2, scope=SCOPE_TABLE, has_log=is_append)
+    storage = ConstantStorageProvider(LATENCY_MS)
+    storage.attach(clock)
+    catalog: Catalog
+    if kind == "cas":
+        catalog = CASCatalog(storage, state)
+    elif is_append:
+        catalog = AppendCatalog(storage, state, preset=kind.split()[1], **options)
+    elif kind == "instant":
+        catalog = InstantCatalog(state, FixedLatency(LATENCY_MS), **options)
+    else:
+        catalog = ServiceCatalog(state, FixedLatency(LATENCY_MS), flavour=kind, storage=storage, **options)
+    catalog.attach(clock)
+    return catalog
+
+
+def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None, **more: Any) -> IntentionRecord:
+    n_written = len(tables) if n_written is None else n_written
+    return IntentionRecord(
+        txn_id=txn_id, base=base, tables=tables, n_written=n_written, effects=(EFFECT,) * n_written, **more
+    )
+
+
+def commit(catalog: Catalog, clock: HandClock, record: IntentionRecord) -> Any:
+    client = Client(record.txn_id, record.txn_id, clock)
+    return catalog.commit(record.base.seq, record.tables_written, record, client=client)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture(params=KINDS)
+def catalog(request: pytest.FixtureRequest, clock: HandClock) -> Catalog:
+    return make_catalog(request.param, clock)
+
+
+# ---- one winner per version --------------------------------------------------------------------------
+
+
+def test_only_one_of_two_attempts_on_the_same_version_commits(clock, catalog):
+    base = catalog.state.snapshot(0)
+    first = clock.start(commit(catalog, clock, intend(1, base, 0)))
+    second = clock.start(commit(catalog, clock, intend(2, base, 0)))
+
+    clock.run()
+
+    assert first.value.success
+    assert not second.value.success
+    assert 1 == catalog.state.seq
+
+
+def test_of_two_attempts_the_one_that_reaches_the_server_first_commits(clock, catalog):
+    base = catalog.state.snapshot(0)
+    late = clock.start(commit(catalog, clock, intend(1, base, 0)), at_us=1)
+    early = clock.start(commit(catalog, clock, intend(2, base, 0)), at_us=0)
+
+    clock.run()
+
+    assert early.value.success
+    assert not late.value.success
+
+
+def test_a_commit_moves_the_sequence_number_by_one_and_its_tables_by_one_each(clock, catalog):
+    call = clock.start(commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0, 1)))
+    clock.run()
+
+    after = catalog.state.snapshot(0)
+    assert call.value.success
+    assert (1, [1, 1]) == (after.seq, [table.version for table in after.tables])
+
+
+def test_commits_to_different_tables_do_not_meet(clock, catalog):
+    base = catalog.state.snapshot(0)
+    calls = [clock.start(commit(catalog, clock, intend(t, base, t))) for t in (0, 1)]
+    clock.run()
+
+    assert [True, True] == [call.value.success for call in calls]
+    assert 2 == catalog.state.seq
+
+
+def test_a_refused_commit_changes_nothing(clock, catalog):
+    base = catalog.state.snapshot(0)
+    clock.start(commit(catalog, clock, intend(1, base, 0)))
+    clock.run()
+    before = catalog.state.snapshot(0)
+    refused = clock.start(commit(catalog, clock, intend(2, base, 0, 1)))
+    clock.run()
+
+    assert not refused.value.success
+    after = catalog.state.snapshot(0)
+    assert (before.seq, before.tables, before.versions) == (after.seq, after.tables, after.versions)
+
+
+# ---- what an answer tells ----------------------------------------------------------------------------
+
+
+def test_success_tells_no_state_and_only_a_catalog_that_says_so_tells_it_on_refusal(clock, catalog):
+    base = catalog.state.snapshot(0)
+    won = clock.start(commit(catalog, clock, intend(1, base, 0)))
+    lost = clock.start(commit(catalog, clock, intend(2, base, 0)))
+    clock.run()
+
+    assert won.value.snapshot is None
+    assert catalog.refusal_returns_snapshot == (lost.value.snapshot is not None)
+
+
+@pytest.mark.parametrize("kind", ["instant", "pointer", "rest"])
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_service_tells_its_state_on_refusal_if_it_is_told_to(clock, kind, tells):
+    catalog = make_catalog(kind, clock, refusal_returns_snapshot=tells)
+    base = catalog.state.snapshot(0)
+    clock.start(commit(catalog, clock, intend(1, base, 0)))
+    lost = clock.start(commit(catalog, clock, intend(2, base, 0)))
+    clock.run()
+
+    assert (1 if tells else None) == (lost.value.snapshot and lost.value.snapshot.seq)
+
+
+def test_every_kind_answers_with_the_same_two_types(clock, catalog):
+    read = clock.start(catalog.read())
+    clock.run()
+    call = clock.start(commit(catalog, clock, intend(1, read.value, 0)))
+    clock.run()
+
+    assert "CatalogSnapshot" == type(read.value).__name__
+    assert "CommitResult" == type(call.value).__name__
+
+
+def test_a_catalog_answers_no_question_about_its_topology(catalog):
+    """Tables and partitions are the workload's to know; a txn learns of them only what a snapshot shows."""
+    public = {name for name in dir(Catalog) if not name.startswith("_")}
+    assert {
+        "append_to_manifest_list",
+        "attach",
+        "commit",
+        "is_built_in",
+        "is_current",
+        "manifest_list_state",
+        "read",
+        "rewrite_manifest_list",
+    } == public
+
+
+# ---- when the server looks ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("moved_at_us", "seen"), [(4_999, 1), (5_001, 0)])
+def test_a_read_tells_the_state_of_the_servers_instant_not_of_its_arrival(clock, catalog, moved_at_us, seen):
+    read = clock.start(catalog.read(client=Client(1, 1, clock)))
+    clock.run(until_us=moved_at_us)
+    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    clock.run()
+
+    assert LATENCY_US == read.end_us
+    assert (seen, LATENCY_US // 2) == (read.value.seq, read.value.timestamp_us)
+
+
+@pytest.mark.parametrize(("moved_at_us", "success"), [(4_999, False), (5_001, True)])
+@pytest.mark.parametrize("kind", ["cas", "instant", "pointer"])
+def test_a_swap_is_decided_at_the_servers_instant(clock, kind, moved_at_us, success):
+    catalog = make_catalog(kind, clock)
+    call = clock.start(commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0)))
+    clock.run(until_us=moved_at_us)
+    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    clock.run()
+
+    assert success == call.value.success
+    assert (LATENCY_US, LATENCY_US // 2) == (call.end_us, call.value.evaluated_us)
+    assert LATENCY_MS == call.value.latency_ms
+
+
+def test_a_snapshot_never_changes(clock, catalog):
+    before = catalog.state.snapshot(0)
+    image = (before.seq, tuple(before.tables), before.versions, before.log)
+    for txn_id in range(3):
+        clock.start(commit(catalog, clock, intend(txn_id, catalog.state.snapshot(0), 0, 1)))
+        clock.run()
+
+    assert image == (before.seq, tuple(before.tables), before.versions, before.log)
+    with pytest.raises(AttributeError):
+        before.seq = 7
+
+
+# ---- conflict scopes ---------------------------------------------------------------------------------
+
+# (tables read, how many of them written) of the winner and of the txn that comes after it.
+MEETINGS = {
+    "same table": (((0,), 1), ((0,), 1)),
+    "same group": (((0,), 1), ((2,), 1)),
+    "other group": (((0,), 1), ((1,), 1)),
+    "read by the loser": (((0,), 1), ((1, 0), 1)),
+    "read by the winner": (((1, 0), 1), ((0,), 1)),
+}
+
+
+@pytest.mark.parametrize(
+    ("scope", "conflicts"),
+    [
+        (SCOPE_CATALOG, set(MEETINGS)),
+        (SCOPE_GROUP, {"same table", "same group", "read by the loser"}),
+        (SCOPE_TABLE, {"same table", "read by the loser"}),
+    ],
+)
+@pytest.mark.parametrize("meeting", MEETINGS)
+def test_a_scope_says_which_commits_conflict(clock, scope, conflicts, meeting):
+    state = CatalogState(num_tables=4, scope=scope, num_groups=2 if scope == SCOPE_GROUP else 0)
+    catalog = make_catalog("instant", clock, state)
+    base = state.snapshot(0)
+    (winner, n_won), (loser, n_lost) = MEETINGS[meeting]
+    first = clock.start(commit(catalog, clock, intend(1, base, *winner, n_written=n_won)))
+    second = clock.start(commit(catalog, clock, intend(2, base, *loser, n_written=n_lost)))
+    clock.run()
+
+    assert first.value.success
+    assert (meeting not in conflicts) == second.value.success
+
+
+# (partitions touched, how many of them written) of winner and loser, on one table.
+PARTITION_MEETINGS = {
+    "same partition": (((0,), 1), ((0,), 1), True),
+    "other partition": (((0,), 1), ((1,), 1), False),
+    "overlapping": (((0, 1), 2), ((1, 2), 2), True),
+    "read by the loser": (((0,), 1), ((1, 0), 1), True),
+    "read by the winner": (((1, 0), 1), ((0,), 1), False),
+}
+
+
+@pytest.mark.parametrize("meeting", PARTITION_MEETINGS)
+def test_partition_scope_conflicts_only_on_partitions_touched(clock, meeting):
+    state = CatalogState(num_tables=2, scope=SCOPE_PARTITION, num_partitions=3)
+    catalog = make_catalog("instant", clock, state)
+    base = state.snapshot(0)
+    winner, loser, conflicts = PARTITION_MEETINGS[meeting]
+    clock.start(commit(catalog, clock, intend(1, base, 0, partitions=(winner,))))
+    second = clock.start(commit(catalog, clock, intend(2, base, 0, partitions=(loser,))))
+    clock.run()
+
+    assert (not conflicts) == second.value.success
+    moved = 1 if conflicts else 2
+    assert (moved, moved) == (state.seq, state.snapshot(0).tables[0].version)
+
+
+def test_a_partition_is_its_tables_own(clock):
+    state = CatalogState(num_tables=2, scope=SCOPE_PARTITION, num_partitions=3)
+    catalog = make_catalog("instant", clock, state)
+    base = state.snapshot(0)
+    calls = [clock.start(commit(catalog, clock, intend(t, base, t, partitions=(((0,), 1),)))) for t in (0, 1)]
+    clock.run()
+
+    assert [True, True] == [call.value.success for call in calls]
+    assert (1, 0, 0) == state.snapshot(0).tables[0].partition_versions
+    assert (1, 0, 0) == state.snapshot(0).tables[1].partition_versions
+
+
+def test_a_group_moves_once_per_commit_however_many_of_its_tables_are_written():
+    state = CatalogState(num_tables=4, scope=SCOPE_GROUP, num_groups=2)
+    state.apply({}, intend(1, state.snapshot(0), 0, 1, 2))
+
+    assert [1, 1, 1, 1, 1, 1, 0] == state.versions  # seq, groups 0 and 1, tables 0 to 3
+
+
+# ---- sizes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kept_max", "growth"), [(0, 3), (2, 2)])
+def test_inlined_metadata_grows_the_catalog_by_every_snapshot_kept(kept_max, growth):
+    sizes = ObjectSizes(snapshots_kept_max=kept_max)
+    state = CatalogState(sizes=sizes, is_inlined=True)
+    empty = state.size_bytes
+    for _ in range(3):
+        state.apply({}, intend(1, state.snapshot(0), 0))
+
+    assert 1_000 + 200 + 5_000 == empty
+    assert empty + growth * 730 == state.size_bytes
+
+
+def test_metadata_of_its_own_leaves_the_catalog_object_as_it_is():
+    state = CatalogState(num_tables=3, is_inlined=False)
+    state.apply({}, intend(1, state.snapshot(0), 0))
+
+    assert 1_000 + 3 * 200 == state.size_bytes
+
+
+# ---- a server with workers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("workers", "ends_ms"), [(0, [15, 15, 15]), (1, [15, 20, 25]), (2, [15, 15, 20])])
+def test_requests_queue_for_a_free_worker(clock, workers, ends_ms):
+    """Half of 10 ms there, 5 ms of a worker's time, half of 10 ms back."""
+    catalog = make_catalog("pointer", clock, workers=workers, service_time=FixedLatency(5.0))
+    calls = [clock.start(catalog.read(client=Client(t, t, clock))) for t in range(3)]
+    clock.run()
+
+    assert ends_ms == [call.end_us // 1_000 for call in calls]
+
+
+def test_a_queued_read_tells_the_state_of_when_it_was_served(clock):
+    catalog = make_catalog("pointer", clock, workers=1, service_time=FixedLatency(5.0))
+    calls = [clock.start(catalog.read(client=Client(t, t, clock))) for t in range(2)]
+    clock.run(until_us=12_000)  # the first was served at 10 ms, the second will be at 15 ms
+    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    clock.run()
+
+    assert [(0, 10_000), (1, 15_000)] == [(call.value.seq, call.value.timestamp_us) for call in calls]
+
+
+# ---- REST --------------------------------------------------------------------------------------------
+
+
+def test_a_rest_server_writes_the_metadata_between_check_and_swap(clock):
+    catalog = make_catalog("rest", clock)
+    client = Client(1, 1, clock)
+    record = intend(1, catalog.state.snapshot(0), 0, metadata_bytes=5_730)
+    call = clock.start(catalog.commit(0, {}, record, client=client))
+    clock.run()
+
+    assert call.value.success
+    assert (2 * LATENCY_US, LATENCY_US // 2 + LATENCY_US) == (call.end_us, call.value.evaluated_us)
+    assert (1, 5_730) == (client.requests[METADATA * N_OPERATIONS + WRITE], client.bytes_written)
+
+
+@pytest.mark.parametrize(
+    ("moved_at_us", "metadata_writes"), [(4_000, 0), (6_000, 1)], ids=["before the check", "after it"]
+)
+def test_a_rest_server_that_refuses_has_written_metadata_only_if_the_rival_came_after_its_check(
+    clock, moved_at_us, metadata_writes
+):
+    catalog = make_catalog("rest", clock)
+    client = Client(1, 1, clock)
+    call = clock.start(catalog.commit(0, {}, intend(1, catalog.state.snapshot(0), 0), client=client))
+    clock.run(until_us=moved_at_us)
+    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    clock.run()
+
+    assert not call.value.success
+    assert metadata_writes == client.requests[METADATA * N_OPERATIONS + WRITE]
+
+
+@pytest.mark.parametrize(("commutes", "success"), [(True, True), (False, False)])
+def test_a_rest_server_rebases_what_commutes(clock, commutes, success):
+    catalog = make_catalog("rest", clock, server_retries=1)
+    base = catalog.state.snapshot(0)
+    catalog.state.apply({}, intend(9, base, 0))
+    client = Client(1, 1, clock)
+    call = clock.start(catalog.commit(0, {}, intend(1, base, 0, commutes=commutes), client=client))
+    clock.run()
+
+    assert success == call.value.success
+    assert (1 + success) == catalog.state.snapshot(0).tables[0].version
+    assert (LATENCY_US // 2 if success else None) == call.value.rebased_us
+    assert 1 == client.requests[CATALOG * N_OPERATIONS + CAS]
+
+
+@pytest.mark.parametrize("server_retries", [0, 1, 3])
+def test_a_rest_server_gives_up_after_its_own_retries(clock, server_retries):
+    """A rival lands during every metadata write: each try has written one for nothing."""
+    catalog = make_catalog("rest", clock, server_retries=server_retries)
+    client = Client(1, 1, clock)
+    record = intend(1, catalog.state.snapshot(0), 0, commutes=True)
+    call = clock.start(catalog.commit(0, {}, record, client=client))
+    for tried in range(10):
+        clock.run(until_us=LATENCY_US + tried * LATENCY_US)
+        catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    clock.run()
+
+    assert not call.value.success
+    assert server_retries + 1 == client.requests[METADATA * N_OPERATIONS + WRITE]
+
+
+# ---- the bill, and what storage cannot do ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "reads", "swaps"),
+    [("cas", 1, 1), ("instant", 1, 1), ("pointer", 1, 1), ("rest", 1, 1)],
+)
+def test_a_read_and_a_commit_are_one_request_each(clock, kind, reads, swaps):
+    catalog = make_catalog(kind, clock)
+    client = Client(1, 1, clock)
+    clock.start(catalog.read(client=client))
+    clock.run()
+    clock.start(catalog.commit(0, {}, intend(1, catalog.state.snapshot(0), 0), client=client))
+    clock.run()
+
+    assert reads == client.requests[CATALOG * N_OPERATIONS + READ]
+    assert swaps == client.requests[CATALOG * N_OPERATIONS + CAS]
+
+
+def test_a_catalog_refuses_a_store_that_cannot_carry_it():
+    state = CatalogState(scope=SCOPE_TABLE, has_log=True)
+    with pytest.raises(UnsupportedOperationError, match="'s3' lacks one of them"):
+        AppendCatalog(S3StorageProvider(), state)
+    with pytest.raises(UnsupportedOperationError, match="'fifo' has none"):
+        CASCatalog(FifoQueueProvider(), CatalogState())

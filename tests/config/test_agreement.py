@@ -1,0 +1,90 @@
+"""What the configuration knows of other packages, which it cannot import, is what they say themselves."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import endive
+from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES, IN_SEEDS_VINTAGE
+from endive.config.catalog import CatalogConfig
+from endive.config.commit import PRESETS
+from endive.config.storage import OBJECTS
+from endive.config.transaction import KINDS
+from endive.distributions import from_table
+from endive.results.schema import KINDS as RESULT_KINDS
+from endive.storage.requests import OBJECTS as STORAGE_OBJECTS
+from endive.transaction import protocol
+
+PROFILES = Path(endive.__file__).parent / "storage" / "profiles"
+
+TABLES = [
+    {"distribution": "fixed", "ms": 0},
+    {"distribution": "lognormal", "mu": -60, "sigma": 0},
+    {"distribution": "lognormal", "mu": 60, "sigma": 8},
+    {"distribution": "lognormal", "median_ms": 27, "sigma": 0.6, "shift_ms": 3, "latency_per_mib_ms": 2},
+    {"distribution": "lognormal", "mean_ms": 27, "sigma": 8, "shift_ms": 3, "min_latency_ms": 5},
+    {"distribution": "size_based", "base_latency_ms": 30, "latency_per_mib_ms": 0, "sigma": 0},
+    {"distribution": "truncated_normal", "mean_ms": 0, "stddev_ms": 0},
+    {"distribution": "truncated_normal", "mean_ms": 50, "stddev_ms": 5, "min_ms": 200},
+    {"distribution": "exponential", "mean_ms": 5},
+    {"distribution": "uniform", "low_ms": 5, "high_ms": 5},
+    {"distribution": "gamma", "mean_ms": 5, "shape": 0.1},
+    {"distribution": "gamma", "mean_ms": 5, "shape": 10_000},
+    {"distribution": "empirical", "quantiles": [[0.5, 5]]},
+    {
+        "distribution": "mixture",
+        "min_latency_ms": 1,
+        "components": [
+            {"weight": 3, "distribution": "fixed", "ms": 5},
+            {"weight": 1, "distribution": "exponential", "mean_ms": 50, "min_latency_ms": 2},
+        ],
+    },
+]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_every_distribution_a_configuration_takes_can_be_built(table):
+    spec = CatalogConfig.model_validate({"latency": table}).latency
+
+    built = from_table(spec.to_table(), "catalog.latency")
+
+    assert from_table(table, "catalog.latency") == built
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_capabilities_of_a_provider_are_those_of_its_profile(name):
+    profile = tomllib.loads((PROFILES / f"{name}.toml").read_text(encoding="utf-8"))
+
+    assert BUILT_IN[name] == frozenset(profile["capabilities"])
+
+
+def test_every_profile_is_a_known_provider():
+    assert set(BUILT_IN) == {path.stem for path in PROFILES.glob("*.toml")}
+
+
+def test_the_vintage_of_the_seeds_is_the_one_in_the_folder():
+    assert set(IN_SEEDS_VINTAGE) == {path.stem for path in (PROFILES / "seeds").glob("*.toml")}
+    assert set() == set(IN_SEEDS_VINTAGE) & set(HAVE_NO_VINTAGES)
+
+
+def test_objects_and_kinds_have_the_names_of_storage_and_results():
+    assert tuple(STORAGE_OBJECTS) == OBJECTS
+    assert tuple(RESULT_KINDS) == KINDS
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [
+        ("base", protocol.BASES),
+        ("io", protocol.IO_PLACEMENTS),
+        ("own_manifest", protocol.OWN_MANIFESTS),
+        ("metadata", protocol.METADATA_CHOICES),
+        ("history", protocol.HISTORIES),
+        ("merging", protocol.MERGINGS),
+        ("real_conflict", protocol.REAL_CONFLICTS),
+        ("after_success", protocol.AFTER_SUCCESSES),
+    ],
+)
+def test_every_choice_of_a_protocol_has_a_rule(choice, names):
+    assert {preset[choice] for preset in PRESETS.values()} <= set(names)

@@ -1,0 +1,121 @@
+"""Files that cannot be read as TOML: one line each, naming the file."""
+
+import pytest
+
+from endive.config import load_simulation_config, parse_config
+from endive.errors import ConfigError
+
+
+def problems_of(path):
+    """What loading the file says."""
+    with pytest.raises(ConfigError) as caught:
+        load_simulation_config(path)
+    return caught.value.problems
+
+
+def test_a_file_that_does_not_exist_is_told(tmp_path):
+    path = tmp_path / "none.toml"
+
+    assert (f"'{path}' does not exist. Give the path of a TOML file.",) == problems_of(path)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    assert (f"'{tmp_path}' is a folder. Give the path of a TOML file.",) == problems_of(tmp_path)
+
+
+def test_a_file_below_a_file_cannot_be_read(tmp_path):
+    (tmp_path / "a.toml").write_text("")
+    path = tmp_path / "a.toml" / "b.toml"
+
+    assert (f"'{path}' cannot be read: Not a directory.",) == problems_of(path)
+
+
+def test_a_file_that_is_not_utf_8_is_told_with_the_byte(tmp_path):
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b'a = "\xe9"')
+
+    assert (f"'{path}' is not UTF-8 text (byte 5).",) == problems_of(path)
+
+
+def test_a_slip_of_syntax_is_told_with_line_and_column(tmp_path):
+    path = tmp_path / "slip.toml"
+    path.write_text("[catalog]\nscope = table\n")
+
+    assert (f"'{path}' is not valid TOML: Invalid value (at line 2, column 9).",) == problems_of(path)
+
+
+def test_a_key_given_twice_is_told_with_its_place(tmp_path):
+    path = tmp_path / "twice.toml"
+    path.write_text("[catalog]\nnum_tables = 1\nnum_tables = 2\n")
+
+    assert (f"'{path}' is not valid TOML: Cannot overwrite a value (at line 3, column 15).",) == problems_of(path)
+
+
+def test_a_path_may_be_a_text(tmp_path):
+    path = tmp_path / "empty.toml"
+    path.write_text("")
+
+    assert parse_config({}) == load_simulation_config(str(path))
+
+
+@pytest.mark.parametrize("value", [[], "catalog", None, 5])
+def test_what_is_no_mapping_is_no_configuration(value):
+    with pytest.raises(ConfigError, match="is not a configuration"):
+        parse_config(value)
+
+
+def test_a_key_that_is_no_text_is_told():
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"catalog": {3: 4}})
+
+    assert ("catalog.3 is not a key. Keys are texts.",) == caught.value.problems
+
+
+@pytest.mark.parametrize(
+    ("profile", "problem"),
+    [
+        (
+            "name = 'x'",
+            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append.",
+        ),
+        (
+            "capabilities = ['read', 'swap']",
+            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append.",
+        ),
+        ("capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
+        (
+            "capabilities = ['read', 'tail_append']",
+            "cannot be simulated: it cannot write, and every commit writes a manifest list. It is there for "
+            "programs that call tail_append on the provider itself. "
+            "Choose one of: s3, s3x, azure, azurex, gcp, instant, constant.",
+        ),
+    ],
+)
+def test_a_profile_that_cannot_be_used_is_told(tmp_path, profile, problem):
+    (tmp_path / "p.toml").write_text(profile)
+    (tmp_path / "a.toml").write_text('[storage]\nprovider = "p.toml"')
+
+    assert (f"storage.provider = 'p.toml' {problem}",) == problems_of(tmp_path / "a.toml")
+
+
+def test_a_profile_that_is_a_folder_is_told(tmp_path):
+    (tmp_path / "a.toml").write_text('[storage]\nprovider = "./"')
+
+    assert ("storage.provider = './' cannot be read: Is a directory.",) == problems_of(tmp_path / "a.toml")
+
+
+def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path):
+    (tmp_path / "p.toml").write_text("capabilities = ['read', 'write', 'append']")
+    (tmp_path / "a.toml").write_text('[storage]\nprovider = "p.toml"')
+    (tmp_path / "b.toml").write_text('[storage]\nprovider = "p.toml"\n[catalog]\ntype = "append"')
+    (tmp_path / "c.toml").write_text('[storage]\nprovider = "p.toml"\n[catalog]\ntype = "service"')
+
+    assert (
+        "catalog.type = 'cas' needs a storage provider with compare-and-swap; 'p.toml' has none. "
+        "Choose one of: s3, s3x, azure, azurex, gcp, instant, constant.",
+    ) == problems_of(tmp_path / "a.toml")
+    assert (
+        "catalog.type = 'append' needs a storage provider with compare-and-swap (to compact); 'p.toml' has "
+        "none. Choose one of: s3x, azure, azurex, instant, constant.",
+    ) == problems_of(tmp_path / "b.toml")
+    assert "service" == load_simulation_config(tmp_path / "c.toml").catalog.type

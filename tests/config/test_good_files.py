@@ -1,0 +1,247 @@
+"""Files that must load as they are written, and what they mean."""
+
+from endive.config.arrivals import Closed, Poisson
+from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
+
+CLOSED_LOOP = """
+[simulation]
+duration_ms = 3_600_000
+seed = 42
+[storage]
+provider = "constant"
+latency_ms = 50.0
+[catalog]
+type = "instant"
+latency_ms = 50.0
+num_tables = 1
+scope = "catalog"
+table_metadata_inlined = false
+[commit]
+protocol = "iceberg"
+[transaction]
+retry = 10
+manifest_list_mode = "rewrite"
+[transaction.operation_types]
+fast_append = 1.0
+[transaction.retry_backoff]
+enabled = false
+[[source]]
+name = "writers"
+arrivals = { kind = "closed", clients = 50, think_ms = 0.0 }
+runtime = { distribution = "fixed", ms = 1.0 }
+"""
+
+# Seed 002, appendix A, without its comments.
+APPENDIX_A = """
+[simulation]
+duration_ms = 3600000
+seed = 42
+output_path = "results.parquet"
+
+[experiment]
+label = "exp_baseline"
+
+[storage]
+provider = "s3x"
+
+[catalog]
+type = "cas"
+num_tables = 1
+
+[catalog.partitions]
+enabled = true
+num_partitions = 100
+
+[transaction]
+retry = 10
+runtime.mean = 180000
+runtime.sigma = 1.5
+
+inter_arrival.distribution = "exponential"
+inter_arrival.scale = 100.0
+
+real_conflict_probability = 0.0
+
+[transaction.operation_types]
+fast_append = 0.7
+merge_append = 0.2
+validated_overwrite = 0.1
+
+[transaction.retry_backoff]
+enabled = true
+base_ms = 10.0
+multiplier = 2.0
+max_ms = 5000.0
+jitter = 0.1
+"""
+
+# Seed 004, section "Configuration", without its comments.
+SEED_004 = """
+[catalog]
+mode = "append"
+compaction_threshold = 16000000
+compaction_max_entries = 0
+log_entry_size = 100
+table_metadata_inlined = true
+
+[transaction]
+manifest_list_mode = "append"
+manifest_list_seal_threshold = 0
+manifest_list_entry_size = 50
+
+[storage]
+T_APPEND.mean = 50
+T_APPEND.stddev = 5
+T_LOG_ENTRY_READ.mean = 5
+T_LOG_ENTRY_READ.stddev = 1
+T_COMPACTION.mean = 200
+T_COMPACTION.stddev = 20
+
+T_TABLE_METADATA.read.mean = 20
+T_TABLE_METADATA.read.stddev = 5
+T_TABLE_METADATA.write.mean = 30
+T_TABLE_METADATA.write.stddev = 5
+"""
+
+
+def test_an_empty_file_is_a_configuration_of_defaults(parse):
+    config = parse("")
+
+    assert (3_600_000.0, 42, 900_000.0, 900_000.0) == (
+        config.simulation.duration_ms,
+        config.simulation.seed,
+        config.simulation.warmup_ms,
+        config.simulation.cooldown_ms,
+    )
+    assert ("s3", "measured", 4) == (
+        config.storage.provider,
+        config.storage.vintage,
+        config.storage.max_parallel,
+    )
+    assert ("cas", 1, "catalog") == (config.catalog.type, config.catalog.num_tables, config.catalog.scope)
+    assert "iceberg" == config.commit.protocol
+    assert ["default"] == [source.name for source in config.sources]
+
+
+def test_the_closed_loop_file_means_what_it_says(parse):
+    config = parse(CLOSED_LOOP)
+    (source,) = config.sources
+
+    assert ("constant", 50.0) == (config.storage.provider, config.storage.latency_ms)
+    assert ("instant", Fixed(ms=50.0), False) == (
+        config.catalog.type,
+        config.catalog.latency,
+        config.catalog.table_metadata_inlined,
+    )
+    assert Closed(clients=50, think_ms=0.0) == source.arrivals
+    assert Fixed(ms=0.0) == source.arrivals.think_ms
+    assert {"distribution": "fixed", "ms": 1.0} == source.runtime.to_table()
+    assert (10, "none", 1_800_000.0) == (source.retry, source.retry_backoff.policy, source.total_timeout_ms)
+    assert {
+        "fast_append": 1.0,
+        "merge_append": 0.0,
+        "validated_overwrite": 0.0,
+        "rewrite_files": 0.0,
+    } == source.operation_types.model_dump()
+
+
+def test_the_file_of_the_specification_loads_as_printed(parse):
+    config = parse(APPENDIX_A)
+    (source,) = config.sources
+
+    assert ("results.parquet", "exp_baseline") == (config.simulation.output_path, config.experiment.label)
+    assert (True, 100) == (config.catalog.partitions.enabled, config.catalog.partitions.num_partitions)
+    assert Poisson(mean_ms=100.0) == source.arrivals
+    assert Lognormal(mean_ms=180_000.0, sigma=1.5, shift_ms=30_000.0) == source.runtime
+    backoff = source.retry_backoff
+    assert ("exponential", 10.0, 2.0, 5000.0, 0.1) == (
+        backoff.policy,
+        backoff.base_ms,
+        backoff.multiplier,
+        backoff.max_ms,
+        backoff.jitter,
+    )
+
+
+def test_the_file_of_the_append_design_loads_as_printed(parse):
+    config = parse(SEED_004)
+
+    assert ("append", "table", 0) == (
+        config.catalog.type,
+        config.catalog.scope,
+        config.catalog.compaction_max_entries,
+    )
+    assert "append" == config.transaction.manifest_list_mode
+    assert TruncatedNormal(mean_ms=5.0, stddev_ms=1.0, min_ms=1.0) == config.storage.T_LOG_ENTRY_READ
+
+
+def test_a_provider_that_can_append_is_the_default_where_one_is_needed(parse):
+    assert "s3x" == parse('[catalog]\ntype = "append"').storage.provider
+    assert "s3x" == parse('[transaction]\nmanifest_list_mode = "append"').storage.provider
+    assert "s3" == parse("").storage.provider
+
+
+def test_older_names_mean_the_present_ones(parse):
+    old = parse('[catalog]\nmode = "append"\nnum_tables = 9\n[transaction]\nntable.zipf = 1.5')
+    new = parse('[catalog]\ntype = "append"\nnum_tables = 9\n[transaction]\ntables.count_zipf = 1.5')
+
+    assert new == old
+    assert 1.5 == old.sources[0].tables.count_zipf
+
+
+def test_a_name_given_twice_alike_is_no_contradiction(parse):
+    assert "append" == parse('[catalog]\ntype = "append"\nmode = "append"').catalog.type
+
+
+def test_an_older_name_in_a_source_means_the_present_one(parse):
+    config = parse(
+        """
+        [catalog]
+        num_tables = 9
+        [[source]]
+        name = "w"
+        arrivals = { kind = "exponential", mean_ms = 5.0 }
+        ntable = { zipf = 1.5 }
+        """
+    )
+
+    assert 1.5 == config.sources[0].tables.count_zipf
+    assert Poisson(mean_ms=5.0) == config.sources[0].arrivals
+
+
+def test_a_weight_of_zero_that_is_written_keeps_the_keys_a_sweep_over_it_needs(parse):
+    config = parse(
+        """
+        [transaction]
+        isolation = "snapshot"
+        real_conflict_probability = 0.5
+        application_retries = 2
+        operation_types = { fast_append = 1.0, validated_overwrite = 0.0 }
+        """
+    )
+
+    assert "snapshot" == config.sources[0].isolation
+    assert {"fast_append": 1.0} == config.to_dict()["source"][0]["operation_types"]
+    assert "isolation" not in config.to_dict()["source"][0]
+
+
+def test_a_trace_may_name_any_kind_so_the_keys_of_all_kinds_are_read(parse, tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("submit_ms,kind\n0,validated_overwrite\n")
+
+    config = parse(
+        f"""
+        [transaction]
+        isolation = "snapshot"
+        rewritten_manifests = 3
+        [[source]]
+        name = "replay"
+        arrivals = {{ kind = "trace", path = "{trace}" }}
+        """
+    )
+
+    assert ("snapshot", 3) == (config.sources[0].isolation, config.sources[0].rewritten_manifests)
+
+
+def test_a_choice_of_no_backoff_by_name_is_taken(parse):
+    assert "none" == parse('[transaction.retry_backoff]\npolicy = "none"').sources[0].retry_backoff.policy

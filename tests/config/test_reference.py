@@ -1,0 +1,64 @@
+"""The reference says every key once, in words, and the page in the documentation is this reference."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from endive.config import known_keys, reference_markdown
+from endive.config.keys import SECTIONS
+from endive.config.reference import reference
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
+
+
+def test_the_page_is_what_the_command_prints():
+    assert reference_markdown() == PAGE.read_text(encoding="utf-8"), (
+        "run: endive config schema --markdown > docs/reference/configuration.md"
+    )
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_key_of_a_section_has_a_row_or_stands_below_one(name):
+    (section,) = [section for section in reference() if section.title == f"[{name}]"]
+    rows = [row[0].strip("`") for row in section.rows]
+    aliases = ("catalog.mode", "transaction.ntable.zipf")
+    objects = re.compile(r"storage\.objects\.(catalog|metadata|manifest_list|manifest|log)")
+    missing = []
+    for key in known_keys():
+        spoken = objects.sub("storage.objects.<object>", key)
+        is_said = any(spoken == row or spoken.startswith(f"{row}.") or row.startswith(f"{spoken}.") for row in rows)
+        if key.startswith(f"{name}.") and key not in aliases and not is_said:
+            missing.append(key)
+
+    assert [] == missing
+
+
+def test_every_row_says_what_is_allowed_and_what_it_means():
+    incomplete = [
+        row
+        for section in reference()
+        if section.columns[0] == "key"
+        for row in section.rows
+        if not row[3] and not row[0].startswith("**")
+    ]
+
+    assert [] == incomplete
+
+
+def test_a_row_tells_key_allowed_values_default_and_meaning():
+    rows = {row[0]: row[1:] for section in reference() for row in section.rows}
+
+    assert (
+        "a whole number from 1 to 10000",
+        "4",
+        "Requests one txn sends at once when it reads or writes several objects.",
+    ) == rows["`storage.max_parallel`"]
+    assert "4; 10 with protocol spec or merge" == rows["`transaction.retry`"][1]
+    assert ("refresh", "start", "start", "start") == next(
+        row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
+    )
+
+
+def test_the_page_names_no_part_that_no_file_spells_out():
+    assert [] == re.findall(r"<(?:success|component|table|short)>", reference_markdown())

@@ -1,0 +1,165 @@
+"""Tables of a configuration become distributions, or a list of what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from endive.distributions import (
+    EmpiricalLatency,
+    ExponentialLatency,
+    FixedLatency,
+    GammaLatency,
+    LatencyDistribution,
+    LognormalLatency,
+    MixtureLatency,
+    SizeBasedLatency,
+    TruncatedNormalLatency,
+    UniformLatency,
+    from_table,
+)
+from endive.errors import ConfigError
+
+WHERE = "storage.objects.catalog.read"
+
+GOOD: list[tuple[dict[str, Any], LatencyDistribution]] = [
+    ({"distribution": "fixed", "ms": 5}, FixedLatency(5)),
+    ({"distribution": "lognormal", "mu": 3.0, "sigma": 0.5}, LognormalLatency(3.0, 0.5)),
+    ({"distribution": "lognormal", "median_ms": 61.0, "sigma": 0.14}, LognormalLatency.by_median(61.0, 0.14)),
+    ({"distribution": "lognormal", "mean_ms": 61.0, "sigma": 0.14}, LognormalLatency.by_mean(61.0, 0.14)),
+    (
+        {
+            "distribution": "lognormal",
+            "mean_ms": 61.0,
+            "sigma": 0.14,
+            "shift_ms": 9.0,
+            "min_latency_ms": 10.0,
+        },
+        LognormalLatency.by_mean(61.0, 0.14, shift_ms=9.0, min_latency_ms=10.0),
+    ),
+    (
+        {"distribution": "lognormal", "median_ms": 61.0, "sigma": 0.14, "latency_per_mib_ms": 20.0},
+        LognormalLatency.by_median(61.0, 0.14, latency_per_mib_ms=20.0),
+    ),
+    (
+        {"distribution": "size_based", "base_latency_ms": 30.0, "latency_per_mib_ms": 20.0, "sigma": 0.3},
+        SizeBasedLatency(30.0, 20.0, 0.3),
+    ),
+    (
+        {"distribution": "truncated_normal", "mean_ms": 50.0, "stddev_ms": 5.0, "min_ms": 1.0},
+        TruncatedNormalLatency(50.0, 5.0, 1.0),
+    ),
+    ({"distribution": "exponential", "mean_ms": 3.0}, ExponentialLatency(3.0)),
+    ({"distribution": "uniform", "low_ms": 3.0, "high_ms": 4.0}, UniformLatency(3.0, 4.0)),
+    ({"distribution": "gamma", "mean_ms": 3.0, "shape": 2.0}, GammaLatency(3.0, 2.0)),
+    (
+        {"distribution": "empirical", "quantiles": [[0.5, 1.0], [0.9, 2]]},
+        EmpiricalLatency(((0.5, 1.0), (0.9, 2))),
+    ),
+    (
+        {
+            "distribution": "mixture",
+            "min_latency_ms": 2.0,
+            "components": [
+                {"weight": 3, "distribution": "fixed", "ms": 1.0},
+                {"weight": 1, "distribution": "exponential", "mean_ms": 9.0, "min_latency_ms": 4.0},
+            ],
+        },
+        MixtureLatency(((3, FixedLatency(1.0)), (1, ExponentialLatency(9.0, 4.0))), min_latency_ms=2.0),
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "expected"), GOOD)
+def test_a_table_becomes_the_distribution_it_names(
+    table: dict[str, Any], expected: LatencyDistribution
+) -> None:
+    assert expected == from_table(table, WHERE)
+
+
+BAD: list[tuple[Any, list[str]]] = [
+    (
+        5.0,
+        [f'{WHERE} = 5.0 is not a distribution; give a table such as {{distribution = "fixed", ms = 10.0}}.'],
+    ),
+    (
+        {"ms": 5.0},
+        [
+            f"{WHERE}.distribution is missing; choose one of: lognormal, fixed, size_based, "
+            "truncated_normal, "
+            "exponential, uniform, gamma, empirical, mixture."
+        ],
+    ),
+    (
+        {"distribution": "log_normal"},
+        [
+            f"{WHERE}.distribution = 'log_normal' is not known; choose one of: lognormal, fixed, size_based, "
+            "truncated_normal, exponential, uniform, gamma, empirical, mixture. Did you mean lognormal?"
+        ],
+    ),
+    (
+        {"distribution": "gamma", "mean": 3.0},
+        [
+            f'{WHERE}.mean_ms is missing; distribution = "gamma" needs mean_ms, shape.',
+            f'{WHERE}.shape is missing; distribution = "gamma" needs mean_ms, shape.',
+            f'{WHERE}.mean = 3.0 is not a key of distribution = "gamma"; allowed: mean_ms, shape, '
+            "min_latency_ms. Did you mean mean_ms?",
+        ],
+    ),
+    (
+        {"distribution": "lognormal", "mu": 1.0, "mean_ms": 3.0, "sigma": 0.1},
+        [
+            f"{WHERE}: a lognormal is given by exactly one of mu, median_ms, mean_ms; found mu and mean_ms. "
+            "mu is the mean of the logarithm, and for sigma above zero the mean exceeds the median."
+        ],
+    ),
+    (
+        {"distribution": "lognormal", "sigma": 0.1},
+        [
+            f"{WHERE}: a lognormal is given by exactly one of mu, median_ms, mean_ms; found none of them. "
+            "mu is the mean of the logarithm, and for sigma above zero the mean exceeds the median."
+        ],
+    ),
+    (
+        {"distribution": "lognormal", "median_ms": 61.0, "sigma": -1.0},
+        [f"{WHERE}.sigma = -1.0 is not allowed; give a number of at least 0 and at most 8."],
+    ),
+    (
+        {"distribution": "fixed", "ms": "fast"},
+        [f"{WHERE}.ms = 'fast' is not allowed; give a number of at least 0."],
+    ),
+    (
+        {"distribution": "empirical", "quantiles": 7},
+        [f"{WHERE}.quantiles = 7 is not allowed; give a list of [p, ms] pairs."],
+    ),
+    (
+        {"distribution": "mixture", "components": []},
+        [f"{WHERE}.components = [] is not allowed; give a list of weighted distributions."],
+    ),
+    (
+        {
+            "distribution": "mixture",
+            "components": [
+                {"distribution": "fixed", "ms": 1.0},
+                {"weight": 1, "distribution": "fixed", "ms": -1.0},
+            ],
+        },
+        [
+            f"{WHERE}.components[0] has no weight; give each component a weight and a distribution.",
+            f"{WHERE}.components[1].ms = -1.0 is not allowed; give a number of at least 0.",
+        ],
+    ),
+    (
+        {"distribution": "mixture", "components": [{"weight": 0, "distribution": "fixed", "ms": 1.0}]},
+        [f"{WHERE}.components: weight = 0 is not allowed; give a number above 0."],
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "problems"), BAD)
+def test_a_bad_table_is_refused_with_every_problem_named(table: Any, problems: list[str]) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        from_table(table, WHERE)
+
+    assert problems == list(refusal.value.problems)

@@ -1,0 +1,211 @@
+"""``endive sweep`` as a user starts it, interrupts it and gets it wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.integration.sweep_command import app
+from tests.pipeline.in_process import InProcessSpark
+from tests.pipeline.processes import PATIENCE_S, descendants, parts_there
+from tests.pipeline.test_sweep import contents
+from typer.testing import CliRunner
+
+from endive.cli.sweep import duration, standing_text
+from endive.pipeline import sweep
+from endive.pipeline.progress import Standing
+
+
+@pytest.fixture
+def endive():
+    """``endive(path, ...)``: exit code, stdout and stderr of ``endive sweep`` in this process."""
+
+    def invoke(*arguments: object):
+        return CliRunner().invoke(app, ["sweep", *(str(argument) for argument in arguments)])
+
+    return invoke
+
+
+# ---- without Spark -------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(endive, study_file, tmp_path):
+    answer = endive(study_file, "--dry-run", "--out", tmp_path / "out")
+
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
+    assert answer.exit_code == 0
+    assert "transaction.inter_arrival.scale 3 500, 1000, 2000" in lines
+    assert 'transaction.retry_backoff.policy 2 "none", "iceberg"' in lines
+    assert "Does a retry policy pay?" in lines
+    assert "6 combinations (0 dropped) x 2 seeds = 12 runs" in lines
+    assert "about 280 txns" in lines
+    assert [line for line in lines if line.startswith("about ") and line.endswith("(scaled from a run made now)")]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_says_what_is_there_already(endive, study_file, planned, tmp_path):
+    sweep(planned(), tmp_path / "out", InProcessSpark)
+    answer = endive(study_file, "--dry-run", "--out", tmp_path / "out", "--seeds", 3)
+
+    assert f"12 of these runs are in {tmp_path / 'out'} already" in answer.stdout
+
+
+def test_a_sweep_that_is_complete_says_so_and_needs_no_spark(endive, study_file, planned, tmp_path):
+    sweep(planned(), tmp_path / "out", InProcessSpark)
+    answer = endive(study_file, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:1")
+
+    assert answer.exit_code == 0
+    assert answer.stderr == ""
+    assert answer.stdout.startswith("small: 0 runs simulated in 0.")
+    assert answer.stdout.endswith(f" in {tmp_path / 'out'}\n")
+    assert "(12 were there)" in answer.stdout
+
+
+def refusal(answer) -> str:
+    """The one line on stderr of a command that ended with 2 and printed nothing else."""
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    (line,) = answer.stderr.splitlines()
+    return line.removeprefix("error: ")
+
+
+def test_an_axis_naming_an_unknown_key_is_refused(endive, study_file, tmp_path):
+    study_file.write_text(study_file.read_text().replace("policy", "polciy"))
+    answer = endive(study_file, "--out", tmp_path / "out")
+
+    assert refusal(answer) == (
+        "axes: 'transaction.retry_backoff.polciy' is not a key of a configuration. "
+        "Did you mean 'transaction.retry_backoff.policy'?"
+    )
+
+
+def test_an_empty_grid_is_refused(endive, study_file, tmp_path):
+    with study_file.open("a") as stream:
+        stream.write("[[drop]]\nwhen = 'true'\n")
+
+    assert refusal(endive(study_file, "--out", tmp_path / "out")).startswith("The grid is empty")
+
+
+def test_a_grid_over_the_limit_is_refused_unless_it_is_meant(endive, study_file, tmp_path):
+    answer = endive(study_file, "--out", tmp_path / "out", "--seeds", 2000)
+
+    assert refusal(answer) == (
+        "The study has 12,000 runs; above 10,000, say that you mean it with --yes (--dry-run shows the grid)."
+    )
+
+
+def test_a_folder_with_foreign_files_is_refused_and_left_alone(endive, study_file, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    line = refusal(endive(study_file, "--out", tmp_path / "out"))
+
+    assert line.startswith(f"Cannot write {tmp_path / 'out'}: it holds files that are not of a sweep (notes.txt).")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]
+
+
+def test_a_truncated_parquet_file_is_refused_and_left_alone(endive, study_file, planned, tmp_path):
+    sweep(planned(), tmp_path / "out", InProcessSpark)
+    victim = next(iter(sorted((tmp_path / "out").glob("transactions/*/*.parquet"))))
+    victim.write_bytes(victim.read_bytes()[:1000])
+    line = refusal(endive(study_file, "--out", tmp_path / "out"))
+
+    assert line.startswith(f"{victim} is damaged: it has 1,000 bytes of ")
+    assert victim.stat().st_size == 1000
+
+
+def test_a_master_that_cannot_be_reached_is_refused(endive, study_file, tmp_path):
+    line = refusal(endive(study_file, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:1"))
+
+    assert line.startswith("--master spark://127.0.0.1:1 cannot be reached: 127.0.0.1:1 says: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_out_there_is_nothing_to_do(endive, study_file):
+    assert refusal(endive(study_file)).startswith("Where to? Name the folder of the dataset with --out DIR")
+
+
+def test_the_bar_tells_runs_rate_and_time_left():
+    assert standing_text(Standing(0, 12, 0.0), 3.0) == "0 of 12 runs"
+    assert standing_text(Standing(3, 12, 0.5), 6.0) == "3 of 12 runs, 0.5 runs/s, 6 s left"
+    assert [duration(seconds) for seconds in (0.4, 59, 75, 3599, 7260)] == [
+        "0 s",
+        "59 s",
+        "1 min 15 s",
+        "59 min 59 s",
+        "2 h 01 min",
+    ]
+
+
+# ---- with Spark, in a process of its own ---------------------------------------------------------------
+
+
+def started(study_file: Path, out: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.integration.sweep_command", "sweep", str(study_file)]
+    options = [
+        "--out",
+        str(out),
+        "--master",
+        "local[2]",
+        "--engine",
+        "reference",
+        "--set",
+        "simulation.duration_ms=200_000",
+    ]
+    return subprocess.Popen(
+        [*command, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def wait_for_parts(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while parts_there(out) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end_s
+        time.sleep(0.02)
+
+
+@pytest.mark.spark
+def test_a_killed_and_an_interrupted_sweep_go_on_to_the_same_dataset(study_file, planned, tmp_path):
+    study = planned("simulation.duration_ms=200_000")
+    out = tmp_path / "out"
+
+    driver = started(study_file, out)
+    wait_for_parts(driver, out, 2)
+    jvm_and_workers = descendants(driver.pid)
+    os.kill(driver.pid, signal.SIGKILL)
+    for pid in jvm_and_workers:  # they go by themselves, but a machine that is lost takes them along at once
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert driver.wait() == -signal.SIGKILL
+    after_kill = parts_there(out)
+    assert 2 <= after_kill < 8
+
+    driver = started(study_file, out)
+    wait_for_parts(driver, out, after_kill + 2)
+    os.kill(driver.pid, signal.SIGINT)
+    stdout, stderr = driver.communicate()
+    assert (driver.returncode, stdout) == (130, "")
+    assert stderr.splitlines() == [
+        f"What was finished is kept in {out}; the same command goes on from there.",
+        "interrupted",
+    ]
+    after_interrupt = parts_there(out)
+    assert not (out / "_progress").exists()
+    kept = pq.read_table(out / "runs").num_rows
+
+    outcome = sweep(study, out, InProcessSpark, engine="reference")
+    assert after_kill + 2 <= after_interrupt
+    assert (outcome.kept, outcome.simulated) == (kept, 12 - kept)
+    sweep(study, tmp_path / "whole", InProcessSpark, engine="reference")
+    assert contents(out) == contents(tmp_path / "whole")

@@ -1,0 +1,84 @@
+"""``spark.read.format("endive")``: a study as a DataFrame."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+from tests.pipeline.in_process import InProcessSpark
+
+from endive.pipeline import sweep
+
+pytestmark = pytest.mark.spark
+
+SCALE = "`transaction.inter_arrival.scale`"
+POLICY = "`transaction.retry_backoff.policy`"
+
+
+@pytest.fixture
+def read(spark, study_file):
+    """``read(option=value)``: the small study as a DataFrame."""
+
+    def load(**options):
+        reader = spark.read.format("endive").option("study", str(study_file))
+        return reader.options(**options).load()
+
+    return load
+
+
+def partition_count(frame) -> int:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return frame.select(F.spark_partition_id().alias("id")).distinct().count()
+
+
+def test_the_runs_are_those_a_sweep_writes(read, planned, tmp_path):
+    sweep(planned(), tmp_path / "out", InProcessSpark)
+    written = pq.read_table(tmp_path / "out" / "runs").to_pylist()
+
+    found = [row.asDict(recursive=True) for row in read().orderBy("point", "seed").collect()]
+    assert found == written
+
+
+def test_filters_on_axes_choose_the_runs_that_are_simulated(read):
+    frame = read(partitions=100).filter(f"{SCALE} > 500 and {POLICY} in ('none', 'x') and seed = 43")
+
+    assert sorted(row[0] for row in frame.select(SCALE).collect()) == [1000, 2000]
+    assert partition_count(frame) == 2
+    assert partition_count(read(partitions=100)) == 12
+
+
+def test_a_filter_on_what_is_measured_is_left_to_spark(read):
+    frame = read(partitions=100).filter(f"txns > 0 and {SCALE} = 2000")
+
+    assert frame.count() == 4
+    assert frame.filter("txns < 0").count() == 0
+
+
+def test_a_filter_nothing_meets_simulates_nothing(read):
+    assert read().filter(f"{SCALE} = 1").count() == 0
+
+
+def test_txns_come_with_the_axes_of_their_run(read, planned):
+    frame = read(detail="transactions", set="transaction.inter_arrival.scale=2000", seeds="1")
+
+    found = frame.filter(f"{POLICY} = 'none'").select("run_id", "seed", SCALE, "txn_id", "status").collect()
+    run = planned("transaction.inter_arrival.scale=2000").runs[0]
+    assert {row["run_id"] for row in found} == {run.run_id}
+    assert {(row["seed"], row["transaction.inter_arrival.scale"]) for row in found} == {(42, 2000)}
+    assert sorted(row["txn_id"] for row in found) == list(range(len(found)))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"detail": "all"}, "option detail = 'all' is not known"),
+        ({"seeds": "0"}, "option seeds = '0' must be a whole number from 1"),
+        ({"color": "red"}, "option 'color' is not known"),
+        ({"study": "nowhere.toml"}, "'nowhere.toml' does not exist"),
+        ({"set": "catalog.num_table=3"}, "Did you mean 'catalog.num_tables'?"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_told(read, options, problem):
+    with pytest.raises(Exception, match="ConfigError") as caught:
+        read(**options)
+    assert problem in str(caught.value)

@@ -1,0 +1,139 @@
+"""One part: it is there as a whole or not at all, at whatever step its process is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pyarrow.parquet as pq
+import pytest
+
+import endive.results.writer as writer
+from endive.pipeline.folder import StudyPlan, SweepFolder
+from endive.pipeline.part import PART_SCHEMA, simulate_part
+from endive.pipeline.plan import Part
+from endive.pipeline.work import RunSpec, Work
+
+
+class LostError(BaseException):
+    """The process is gone: nothing of it may catch this."""
+
+
+@pytest.fixture
+def job(planned, tmp_path):
+    """A folder with one planned part of three runs, and a function that works on it."""
+    runs = planned("transaction.inter_arrival.scale=[2000]", "transaction.retry_backoff.policy=none", seeds=3).runs
+    part = Part("part-00000-test", tuple(run.run_id for run in runs))
+    folder = SweepFolder(tmp_path / "out", {"small": StudyPlan("transactions", [part])})
+    folder.path.mkdir()
+    folder.make_places("small")
+    specs = [RunSpec(run.run_id, run.seed, run.config) for run in runs]
+
+    def work(detail: str = "transactions", lost: frozenset[str] = frozenset(), notes=lambda *_: None):
+        job = Work(str(folder.path), "small", detail, "auto", str(folder.path))
+        return simulate_part(job, part.name, specs, notes, set(lost))
+
+    return folder, part, work
+
+
+def names(folder: SweepFolder) -> set[str]:
+    return {path.name for path in folder.path.rglob("*") if path.is_file()}
+
+
+def test_a_part_holds_its_runs_one_after_the_other(job):
+    folder, part, work = job
+    records = work()
+
+    table = pq.ParquetFile(folder.transactions_file("small", part.name)).read()
+    assert table.schema.remove_metadata() == PART_SCHEMA.remove_metadata()
+    order = list(dict.fromkeys(table["run_id"].to_pylist()))
+    assert order == list(part.run_ids)
+    assert [record["txns"] for record in records] == [table["run_id"].to_pylist().count(run_id) for run_id in order]
+    assert folder.read_record("small", part)["runs"] == records
+
+
+def test_the_files_bytes_are_the_same_every_time(job):
+    folder, part, work = job
+    path = folder.transactions_file("small", part.name)
+    work()
+    first = path.read_bytes()
+    path.unlink()
+    work()
+
+    assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+@pytest.mark.parametrize("survived", range(5))
+def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch, step, survived):
+    folder, part, work = job
+    real = getattr(os, step)
+    calls = []
+
+    def lose(*arguments):
+        calls.append(arguments)
+        if len(calls) > survived:
+            raise LostError
+        return real(*arguments)
+
+    monkeypatch.setattr(writer.os, step, lose)
+    try:
+        work()
+    except LostError:
+        pass
+    monkeypatch.undo()
+
+    if folder.is_complete("small", part):
+        before = folder.transactions_file("small", part.name).read_bytes()
+        assert [run["run_id"] for run in folder.read_record("small", part)["runs"]] == list(part.run_ids)
+        work()
+        assert folder.transactions_file("small", part.name).read_bytes() == before
+    else:
+        work()
+        assert folder.is_complete("small", part)
+    assert folder.read_record("small", part)["part"] == part.name
+
+
+def test_the_record_is_there_before_the_txns(job, monkeypatch):
+    _, part, work = job
+    order = []
+    real = os.replace
+    monkeypatch.setattr(writer.os, "replace", lambda old, new: (order.append(new.name), real(old, new)))
+    work()
+
+    assert order == [f"{part.name}.json", f"{part.name}.parquet"]
+
+
+def test_without_txns_the_record_is_the_part(job):
+    folder, part, work = job
+    folder.studies["small"].detail = "runs"
+    work("runs")
+
+    assert names(folder) == {f"{part.name}.json"}
+    assert folder.is_complete("small", part)
+
+
+def test_a_run_that_took_its_process_down_before_is_not_tried_again(job):
+    _, part, work = job
+    victim = part.run_ids[1]
+    records = work(lost=frozenset({victim}))
+
+    assert [record["status"] for record in records] == ["ok", "failed", "ok"]
+    assert records[1]["error"].startswith("The process that simulated it died")
+
+
+def test_a_note_is_left_before_and_after_every_run(job):
+    _, part, work = job
+    notes = []
+    work(notes=lambda run_id, has_ended: notes.append((run_id, has_ended)))
+
+    assert notes == [(run_id, has_ended) for run_id in part.run_ids for has_ended in (False, True)]
+
+
+def test_a_failing_run_keeps_its_traceback_in_the_record(job, monkeypatch):
+    folder, part, work = job
+    monkeypatch.setattr("endive.pipeline.part.parse_config", lambda document: document["nothing"])
+    records = work()
+
+    assert [record["error"] for record in records] == ["KeyError: 'nothing'"] * 3
+    assert "parse_config" in records[0]["traceback"]
+    assert pq.read_table(folder.transactions_file("small", part.name)).num_rows == 0

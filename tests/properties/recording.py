@@ -1,0 +1,263 @@
+"""A run that writes down what its server saw: every snapshot it gave out, every decision it took, in order.
+
+Owns the observation, not the laws. The catalog under observation is the one the configuration names; a wrapper
+notes what passes through its two calls, and the server's own decisions are noted where they are taken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from endive import Simulation, SimulationConfig
+from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
+from endive.config import parse_config
+from endive.config.transaction import SourceConfig
+from endive.results.schema import ROW_FIELDS, STATUS_ABORTED
+from endive.rng import POINTER_READ, REFRESH, START_READ
+from endive.simulation.build import build_catalog
+from endive.storage.client import Client, Clock, TracedRequest
+from endive.transaction import TransactionDraft
+from endive.workload import Source, Workload, WorkloadConfig
+
+Row = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The server decided about an intention at this instant; ``seq`` is the sequence number afterwards."""
+
+    at_us: int
+    intention: IntentionRecord
+    is_applied: bool
+    seq: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A snapshot, and how many commits had been applied when it was made."""
+
+    snapshot: CatalogSnapshot
+    applied: int
+
+
+@dataclass
+class Attempt:
+    """One attempt of a txn as its messages show it."""
+
+    refreshed: CatalogSnapshot | None = None
+    checked: CatalogSnapshot | None = None
+    intention: IntentionRecord | None = None
+    result: CommitResult | None = None
+
+    @property
+    def has_reached_the_swap(self) -> bool:
+        return self.checked is not None or self.intention is not None
+
+
+class Situation(NamedTuple):
+    """An attempt, its number, its number since the txn last started, and the three snapshots it is judged by."""
+
+    number: int
+    nth: int
+    attempt: Attempt
+    start: CatalogSnapshot
+    previous: CatalogSnapshot
+    base: CatalogSnapshot
+
+
+@dataclass
+class Life:
+    """The messages of one txn: by attempt, the snapshots it started from and its attempts."""
+
+    starts: dict[int, CatalogSnapshot] = field(default_factory=dict)  # key: attempts made before
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+
+    def situations(self, attempts: int) -> list[Situation]:
+        """Each of the attempts, in order; one that sent nothing had its base from the refusal before."""
+        found: list[Situation] = []
+        start = previous = base = self.starts[0]
+        first, known = 1, None
+        for number in range(1, attempts + 1):
+            if number - 1 in self.starts:
+                start = previous = base = self.starts[number - 1]
+                first, known = number, None
+            attempt = self.attempts.get(number, Attempt())
+            if attempt.refreshed is not None:
+                base = attempt.refreshed
+            elif known is not None:
+                base = known
+            found.append(Situation(number, number - first + 1, attempt, start, previous, base))
+            known = attempt.result.snapshot if attempt.result is not None else None
+            previous = base
+        return found
+
+
+class Record:
+    """All that was observed of one run."""
+
+    def __init__(self) -> None:
+        self.decisions: list[Decision] = []
+        self.applied: list[Decision] = []
+        self.snapshots: list[Seen] = []
+        self.lives: dict[int, Life] = {}
+        self.partitions: list[tuple[tuple[tuple[int, ...], int], ...]] = []  # by txn, by table it reads
+
+    def note(self, decision: Decision) -> None:
+        self.decisions.append(decision)
+        if decision.is_applied:
+            self.applied.append(decision)
+
+    def life(self, txn_id: int) -> Life:
+        return self.lives.setdefault(txn_id, Life())
+
+
+class RecordingCatalog(Catalog):
+    """Passes both calls on to the catalog it wraps, and notes what they say."""
+
+    def __init__(self, catalog: Catalog, record: Record) -> None:
+        super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
+        self._catalog = catalog
+        self._record = record
+        self._watch_decisions()
+        self._watch_snapshots()
+
+    def _watch_decisions(self) -> None:
+        catalog, record, decide = self._catalog, self._record, self._catalog._decide
+
+        def noted(expected_seq: int, writes: Mapping[int, int], intention: Any) -> bool:
+            is_applied = decide(expected_seq, writes, intention)
+            record.note(Decision(catalog._clock.now_us, intention, is_applied, catalog.state.seq))
+            return is_applied
+
+        catalog._decide = noted  # type: ignore[method-assign]
+
+    def _watch_snapshots(self) -> None:
+        catalog, record, snap = self._catalog, self._record, self._catalog._snapshot
+
+        def noted() -> CatalogSnapshot:
+            snapshot = snap()
+            record.snapshots.append(Seen(snapshot, len(record.applied)))
+            return snapshot
+
+        catalog._snapshot = noted  # type: ignore[method-assign]
+
+    def attach(self, clock: Clock) -> None:
+        super().attach(clock)
+        self._catalog.attach(clock)
+
+    def read(self, *, client: Client, step: int, **size: Any) -> Generator[int, None, CatalogSnapshot]:  # type: ignore[override]
+        snapshot = yield from self._catalog.read(client=client, step=step, **size)
+        life = self._record.life(client.txn_id)
+        if step == START_READ:
+            life.starts[client.attempt] = snapshot
+        else:
+            attempt = life.attempts.setdefault(client.attempt, Attempt())
+            if step == REFRESH:
+                attempt.refreshed = snapshot
+            elif step == POINTER_READ:
+                attempt.checked = snapshot
+        return snapshot
+
+    def commit(  # type: ignore[override]
+        self, expected_seq: int, writes: Any, intention: IntentionRecord, *, client: Client
+    ) -> Generator[int, None, CommitResult]:
+        attempt = self._record.life(client.txn_id).attempts.setdefault(client.attempt, Attempt())
+        attempt.intention = intention
+        attempt.result = yield from self._catalog.commit(expected_seq, writes, intention, client=client)
+        return attempt.result
+
+
+class RecordingWorkload(Workload):
+    """Notes which partitions each txn is about, in the order of submission: that of their ids."""
+
+    record: Record
+
+    def draft(self, source: Source, index: int) -> TransactionDraft:
+        drawn = super().draft(source, index)
+        self.record.partitions.append(drawn.partitions)
+        return drawn
+
+
+class RawRows:
+    """A sink that keeps the engine's own rows: integers, in microseconds."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.tables: list[tuple[int, ...]] = []
+
+    def start(self, provenance: Any) -> None:
+        pass
+
+    def add(self, rows: Any, table_ids: Any) -> None:
+        ids = table_ids.tolist()
+        for values in rows.tolist():
+            row = dict(zip(ROW_FIELDS, values, strict=True))
+            self.rows.append(row)
+            self.tables.append(tuple(ids[: row["n_tables_read"]]))
+            ids = ids[row["n_tables_read"] :]
+
+    def finish(self) -> RawRows:
+        return self
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation, observed."""
+
+    config: SimulationConfig
+    rows: list[Row]
+    tables: dict[int, tuple[int, ...]]
+    record: Record
+    trace: list[TracedRequest]
+    catalog: Catalog
+
+    @property
+    def ended(self) -> list[Row]:
+        return [row for row in self.rows if row["status"] <= STATUS_ABORTED]
+
+    def situations(self, row: Row) -> list[Situation]:
+        """The attempts of a txn that ended."""
+        return self.record.life(row["txn_id"]).situations(row["attempts"])
+
+    def source(self, row: Row) -> SourceConfig:
+        return self.config.sources[row["source"]]
+
+    @cached_property
+    def requests(self) -> dict[int, list[TracedRequest]]:
+        """Every txn's requests, in the order it sent them."""
+        found: dict[int, list[TracedRequest]] = {row["txn_id"]: [] for row in self.rows}
+        for request in self.trace:
+            found[request[1]].append(request)
+        return found
+
+
+def observe(mapping: Mapping[str, Any]) -> Run:
+    """Run a configuration on the reference engine and keep everything; the same one is run once."""
+    return _observe(json.dumps(mapping, sort_keys=True))
+
+
+@lru_cache(maxsize=1_000)
+def _observe(text: str) -> Run:
+    config = parse_config(json.loads(text))
+    record = Record()
+    catalogs: list[Catalog] = []
+
+    def make(storage: Any, state: Any) -> Catalog:
+        catalogs.append(RecordingCatalog(build_catalog(config, storage, state), record))
+        return catalogs[0]
+
+    def make_workload(workload_config: WorkloadConfig) -> Workload:
+        workload = RecordingWorkload(workload_config)
+        workload.record = record
+        return workload
+
+    trace: list[TracedRequest] = []
+    sink = RawRows()
+    Simulation(config, catalog=make, workload=make_workload).run(sink=sink, trace=trace)  # type: ignore[arg-type]
+    tables = {row["txn_id"]: ids for row, ids in zip(sink.rows, sink.tables, strict=True)}
+    rows = sorted(sink.rows, key=lambda row: row["txn_id"])
+    return Run(config, rows, tables, record, trace, catalogs[0])

@@ -1,0 +1,390 @@
+"""Random configurations, valid by construction: every catalog, scope, protocol, kind and policy, in one mapping.
+
+Owns the space the laws are tried on. A configuration simulates a few seconds in which txns meet often, so that one
+example costs a fraction of a second. Times are milliseconds, as in the TOML.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+Mapping = dict[str, Any]
+
+TRACE = str(Path(__file__).parent / "arrivals.csv")
+KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
+APPENDABLE = ("constant", "instant", "s3x", "azure", "azurex")
+SWAPPABLE = (*APPENDABLE, "s3", "gcp")
+NO_VINTAGE = ("constant", "gcp")
+ARRIVALS = ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "trace")
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "base": ("refresh", "start"),
+    "io": ("before_swap", "after_failure"),
+    "own_manifest": ("once", "each_attempt", "none"),
+    "metadata": ("each_attempt", "if_current", "per_conflict", "per_false_conflict"),
+    "history": ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"),
+    "history_io": ("serial", "batched"),
+    "merging": ("bins", "off", "n_behind"),
+    "real_conflict": ("abort", "merge"),
+    "after_success": ("reload", "none"),
+    "head": ("profile", "never"),
+}
+# What a protocol says about the choices that decide which other keys are read.
+PROTOCOLS = {
+    "iceberg": {"history": "fixed_start", "merging": "bins", "real_conflict": "abort"},
+    "pyiceberg": {"history": "fixed_start_on_retry", "merging": "off", "real_conflict": "abort"},
+    "spec": {"history": "since_last_attempt", "merging": "n_behind", "real_conflict": "abort"},
+    "merge": {"history": "every_kind", "merging": "off", "real_conflict": "merge"},
+}
+BACKOFFS: dict[str, tuple[str, ...]] = {
+    "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "exponential": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "conservative": (),
+    "moderate": (),
+    "aggressive": (),
+    "fixed": ("base_ms", "jitter"),
+    "full_jitter": ("base_ms", "multiplier", "max_ms"),
+    "decorrelated_jitter": ("base_ms", "multiplier", "max_ms"),
+    "none": (),
+}
+
+
+def ms(low: float, high: float) -> st.SearchStrategy[float]:
+    """Milliseconds on a grid: coarse enough for events to coincide, which is when order matters."""
+    return st.integers(round(low * 2), round(high * 2)).map(lambda halves: halves / 2)
+
+
+def maybe(table: Mapping, draw: Any, key: str, strategy: st.SearchStrategy[Any]) -> None:
+    """Give a key half of the time; else its default holds."""
+    if draw(st.booleans()):
+        table[key] = draw(strategy)
+
+
+@st.composite
+def distributions(draw: Any, low: float = 0.5, high: float = 60.0) -> Mapping:
+    """A distribution table around some milliseconds."""
+    middle = draw(ms(max(low, 0.5), high))
+    family = draw(
+        st.sampled_from(
+            (
+                "fixed",
+                "fixed",
+                "lognormal",
+                "size_based",
+                "truncated_normal",
+                "exponential",
+                "uniform",
+                "gamma",
+                "mixture",
+                "empirical",
+            )
+        )
+    )
+    sigma = draw(st.sampled_from((0.0, 0.3, 1.0)))
+    return {
+        "fixed": {"distribution": "fixed", "ms": middle},
+        "lognormal": {"distribution": "lognormal", "median_ms": middle, "sigma": sigma},
+        "size_based": {
+            "distribution": "size_based",
+            "base_latency_ms": middle,
+            "latency_per_mib_ms": 20.0,
+            "sigma": sigma,
+        },
+        "truncated_normal": {
+            "distribution": "truncated_normal",
+            "mean_ms": middle + 1.0,
+            "stddev_ms": middle / 4,
+            "min_ms": 0.5,
+        },
+        "exponential": {"distribution": "exponential", "mean_ms": middle, "min_latency_ms": 0.5},
+        "uniform": {"distribution": "uniform", "low_ms": middle / 2, "high_ms": middle},
+        "gamma": {"distribution": "gamma", "mean_ms": middle, "shape": 2.0},
+        "mixture": {
+            "distribution": "mixture",
+            "components": [
+                {"weight": 3.0, "distribution": "fixed", "ms": middle},
+                {"weight": 1.0, "distribution": "exponential", "mean_ms": 2 * middle},
+            ],
+        },
+        "empirical": {
+            "distribution": "empirical",
+            "quantiles": [[0.0, middle / 2], [0.5, middle], [1.0, 3 * middle]],
+        },
+    }[family]
+
+
+# ---- sections ----------------------------------------------------------------------------------------
+
+
+@st.composite
+def catalogs(draw: Any) -> Mapping:
+    """Every kind of catalog, its scope, and its tables."""
+    kind = draw(st.sampled_from(("cas", "instant", "append", "append", "service", "service")))
+    catalog: Mapping = {"type": kind, "num_tables": draw(st.sampled_from((1, 1, 2, 5)))}
+    if draw(st.booleans()):
+        catalog["partitions"] = {"enabled": True, "num_partitions": draw(st.sampled_from((1, 2, 6)))}
+    if kind in ("cas", "instant"):
+        scopes = ["catalog", "group", "table"] + ["partition"] * ("partitions" in catalog)
+        catalog["scope"] = draw(st.sampled_from(scopes))
+        if catalog["scope"] == "group":
+            catalog["num_groups"] = draw(st.integers(1, catalog["num_tables"]))
+    if kind in ("cas", "instant", "append"):
+        maybe(catalog, draw, "table_metadata_inlined", st.booleans())
+    if kind in ("cas", "append"):
+        maybe(catalog, draw, "object_base_bytes", st.sampled_from((0, 200_000)))
+    if kind == "append":
+        _add_log(draw, catalog)
+    if kind in ("instant", "service"):
+        catalog["latency"] = draw(distributions(high=20.0))
+        maybe(catalog, draw, "refusal_returns_snapshot", st.booleans())
+    if kind == "service":
+        _add_service(draw, catalog)
+    return catalog
+
+
+def _add_log(draw: Any, catalog: Mapping) -> None:
+    catalog["append_preset"] = draw(st.sampled_from(("log", "seed004")))
+    maybe(catalog, draw, "compaction_threshold", st.sampled_from((100, 450, 2_000)))
+    maybe(catalog, draw, "compaction_max_entries", st.sampled_from((0, 1, 2, 7)))
+    maybe(catalog, draw, "log_entry_size", st.sampled_from((1, 100, 1_000)))
+    maybe(catalog, draw, "physical_attempts_max", st.sampled_from((0, 1, 3)))
+
+
+def _add_service(draw: Any, catalog: Mapping) -> None:
+    flavour = draw(st.sampled_from(("pointer", "rest")))
+    service: Mapping = {"flavour": flavour}
+    maybe(service, draw, "workers", st.integers(0, 3))
+    maybe(service, draw, "time", distributions(high=8.0))
+    if flavour == "rest":
+        maybe(service, draw, "server_retries", st.integers(0, 3))
+        maybe(catalog, draw, "table_metadata_inlined", st.booleans())
+    catalog["service"] = service
+
+
+@st.composite
+def storages(draw: Any, catalog: Mapping, mode: str) -> Mapping:
+    """A provider that can carry the catalog, and perhaps latencies of one's own."""
+    must_append = catalog["type"] == "append" or mode == "append"
+    provider = draw(st.sampled_from(APPENDABLE if must_append else SWAPPABLE))
+    storage: Mapping = {"provider": provider}
+    if provider == "constant":
+        storage["latency_ms"] = draw(ms(0.5, 30.0))
+    if provider not in NO_VINTAGE:
+        storage["vintage"] = draw(st.sampled_from(("measured", "seeds")))
+    maybe(storage, draw, "max_parallel", st.integers(1, 5))
+    maybe(storage, draw, "min_latency_ms", ms(0.5, 5.0))
+    if draw(st.booleans()):
+        return storage
+    maybe(storage, draw, "T_MANIFEST_LIST", st.fixed_dictionaries({"read": distributions()}))
+    maybe(storage, draw, "T_MANIFEST_FILE", st.fixed_dictionaries({"write": distributions()}))
+    maybe(storage, draw, "T_PUT", distributions())
+    if catalog["type"] == "cas":
+        swap = distributions().flatmap(
+            lambda table: st.just({**table, "failure": {"distribution": "fixed", "ms": 2.0}})
+        )
+        maybe(storage, draw, "T_CAS", swap)
+    if catalog["type"] in ("cas", "append"):
+        maybe(storage, draw, "T_METADATA_ROOT", distributions())
+    if must_append:
+        maybe(storage, draw, "T_APPEND", distributions())
+    if catalog["type"] == "append":
+        maybe(storage, draw, "T_LOG_ENTRY_READ", distributions(high=1.0))
+        maybe(storage, draw, "T_COMPACTION", distributions())
+    return storage
+
+
+@st.composite
+def commits(draw: Any) -> Mapping:
+    """A protocol, and some of its choices changed."""
+    protocol = draw(st.sampled_from(tuple(PROTOCOLS)))
+    commit: Mapping = {"protocol": protocol}
+    if draw(st.booleans()):
+        for choice in draw(st.lists(st.sampled_from(tuple(CHOICES)), unique=True, max_size=4)):
+            commit[choice] = draw(st.sampled_from(CHOICES[choice]))
+    resolved = PROTOCOLS[protocol] | commit
+    if resolved["history"] == "none":
+        commit.pop("history_io", None)
+    if resolved["merging"] == "bins":
+        maybe(commit, draw, "min_count_to_merge", st.sampled_from((2, 5, 100)))
+    if resolved["merging"] == "n_behind":
+        maybe(commit, draw, "manifests_per_concurrent_commit", st.sampled_from((0.0, 0.5, 1.5)))
+    return commit
+
+
+@st.composite
+def backoffs(draw: Any) -> Mapping:
+    """A pause before retries."""
+    policy = draw(st.sampled_from(tuple(BACKOFFS)))
+    figures = {
+        "base_ms": ms(0.0, 50.0),
+        "multiplier": st.sampled_from((1.0, 2.0, 3.0)),
+        "max_ms": ms(50.0, 400.0),
+        "jitter": st.sampled_from((0.0, 0.1, 1.0)),
+    }
+    table: Mapping = {"policy": policy}
+    for key in BACKOFFS[policy]:
+        maybe(table, draw, key, figures[key])
+    if "base_ms" not in table and "max_ms" in table:
+        table["max_ms"] = max(table["max_ms"], 100.0)  # the policies' own base
+    if policy == "exponential" and "max_ms" not in table and "base_ms" in table:
+        table["base_ms"] = min(table["base_ms"], 50.0)
+    return table
+
+
+@st.composite
+def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str) -> Mapping:
+    """What a source, or all of them, say about their txns."""
+    resolved = PROTOCOLS[commit["protocol"]] | commit
+    is_merging = resolved["real_conflict"] == "merge"
+    weights = {kind: float(draw(st.integers(0, 3))) for kind in KINDS}
+    weights[draw(st.sampled_from(KINDS))] += 1.0
+    keys: Mapping = {"operation_types": weights}
+    overwrite = draw(st.sampled_from(("row_delta", "overwrite_files", "replace_partitions")))
+    keys["overwrite"] = overwrite
+    is_merged_unseen = is_merging and resolved["history"] in ("none", "every_kind")
+    if overwrite != "replace_partitions" and not is_merged_unseen:
+        maybe(keys, draw, "isolation", st.sampled_from(("serializable", "snapshot")))
+    maybe(keys, draw, "rewritten_manifests", st.integers(0, 6))
+    keys["runtime"] = draw(
+        st.one_of(
+            st.just({"distribution": "fixed", "ms": 0.0}),
+            distributions(high=400.0),
+            st.just({"mean": 300.0, "sigma": 1.0, "min": 50.0}),
+        )
+    )
+    maybe(keys, draw, "retry", st.integers(0, 6))
+    keys.setdefault("retry", 4)
+    maybe(keys, draw, "total_timeout_ms", st.sampled_from((0.0, 0.5, 200.0, 2_000.0)))
+    maybe(keys, draw, "retry_backoff", backoffs())
+    if detector == "probabilistic":
+        maybe(keys, draw, "real_conflict_probability", st.sampled_from((0.0, 0.2, 1.0)))
+    if not is_merging:
+        maybe(keys, draw, "application_retries", st.integers(0, 2))
+    maybe(keys, draw, "tables", table_choices(catalog["num_tables"]))
+    if "partitions" in catalog:
+        maybe(keys, draw, "partitions", partition_choices(catalog["partitions"]["num_partitions"]))
+    return keys
+
+
+@st.composite
+def table_choices(draw: Any, num_tables: int) -> Mapping:
+    """Which tables, and how many of them."""
+    choice: Mapping = {}
+    if draw(st.booleans()):
+        choice["count"] = draw(st.integers(1, num_tables))
+    else:
+        choice["count_zipf"] = draw(st.sampled_from((0.5, 1.5)))
+    _add_selection(draw, choice)
+    return choice
+
+
+@st.composite
+def partition_choices(draw: Any, num_partitions: int) -> Mapping:
+    """Which partitions, and how many of them."""
+    choice: Mapping = {"count": draw(st.integers(1, num_partitions))}
+    _add_selection(draw, choice)
+    return choice
+
+
+def _add_selection(draw: Any, choice: Mapping) -> None:
+    choice["selection"] = draw(st.sampled_from(("uniform", "zipf")))
+    if choice["selection"] == "zipf":
+        maybe(choice, draw, "alpha", st.sampled_from((0.5, 1.5, 3.0)))
+    maybe(choice, draw, "write_fraction", st.sampled_from((0.3, 0.5, 1.0)))
+
+
+@st.composite
+def arrivals(draw: Any) -> Mapping:
+    """When a source submits: about a hundred txns at most."""
+    kind = draw(
+        st.sampled_from(
+            ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "trace")
+        )
+    )
+    gap = draw(ms(30.0, 400.0))
+    return {
+        "poisson": {"kind": "poisson", "per_s": 1_000.0 / gap},
+        "exponential": {"kind": "exponential", "mean_ms": gap},
+        "fixed": {"kind": "fixed", "ms": gap},
+        "uniform": {"kind": "uniform", "low_ms": 0.0, "high_ms": 2 * gap},
+        "lognormal": {"kind": "lognormal", "mean_ms": gap, "sigma": 1.0},
+        "closed": {
+            "kind": "closed",
+            "clients": draw(st.integers(1, 5)),
+            "think_ms": draw(st.one_of(st.just(gap), distributions(low=20.0, high=300.0))),
+        },
+        "periodic": {"kind": "periodic", "period_ms": gap, "offset_ms": gap / 3, "jitter_ms": draw(ms(0.0, gap - 1.0))},
+        "trace": {"kind": "trace", "path": TRACE},
+    }[kind]
+
+
+@st.composite
+def tables(draw: Any) -> Mapping:
+    """What tables look like at the start, and how they grow."""
+    table: Mapping = {}
+    maybe(table, draw, "initial_snapshots", st.sampled_from((0, 1, 50)))
+    maybe(table, draw, "initial_manifests", st.sampled_from((0, 3, 97, 120)))
+    maybe(table, draw, "snapshots_kept_max", st.sampled_from((0, 1, 10)))
+    maybe(table, draw, "manifest_bytes", st.sampled_from((0, 3_000_000)))
+    return table
+
+
+@st.composite
+def configs(draw: Any) -> Mapping:
+    """A whole configuration, as ``endive.simulate`` takes it."""
+    catalog = draw(catalogs())
+    commit = draw(commits())
+    detector = "probabilistic"
+    if "partitions" in catalog:
+        detector = draw(st.sampled_from(("probabilistic", "partition_overlap")))
+    mode = draw(st.sampled_from(("rewrite", "rewrite", "append")))
+    transaction = draw(source_keys(catalog, commit, detector))
+    transaction["manifest_list_mode"] = mode
+    if mode == "append":
+        maybe(transaction, draw, "manifest_list_seal_threshold", st.sampled_from((0, 50, 220)))
+        maybe(transaction, draw, "manifest_list_entry_size", st.sampled_from((1, 50)))
+    if (PROTOCOLS[commit["protocol"]] | commit)["real_conflict"] == "merge":
+        maybe(transaction, draw, "conflicting_manifests", conflicting())
+    names = ("first", "second", "third")[: draw(st.integers(1, 3))]
+    sources = []
+    for name in names:
+        own = draw(source_keys(catalog, commit, detector)) if draw(st.booleans()) else {}
+        sources.append({"name": name, "arrivals": draw(arrivals()), **own})
+        maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
+        if draw(st.integers(0, 3)) == 0:
+            sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
+    drop_unread(transaction, sources)
+    return {
+        "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
+        "storage": draw(storages(catalog, mode)),
+        "catalog": catalog,
+        "table": draw(tables()),
+        "commit": commit,
+        "transaction": transaction,
+        "conflict": {"detector": detector},
+        "source": sources,
+    }
+
+
+def drop_unread(transaction: Mapping, sources: list[Mapping]) -> None:
+    """Take back what no source inherits from ``[transaction]``: a key that nothing reads is refused."""
+    for key in list(transaction):
+        heirs = [source for source in sources if key not in source]
+        if key == "isolation":
+            heirs = [heir for heir in heirs if heir.get("overwrite", "row_delta") != "replace_partitions"]
+        if not heirs and not key.startswith(("manifest_list", "conflicting")):
+            del transaction[key]
+
+
+def conflicting() -> st.SearchStrategy[Mapping]:
+    """How many manifests a real conflict merges."""
+    return st.sampled_from(
+        (
+            {"distribution": "fixed", "value": 3},
+            {"distribution": "uniform", "min": 0, "max": 6},
+            {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 8},
+        )
+    )

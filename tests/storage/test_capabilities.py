@@ -1,0 +1,125 @@
+"""Which provider can do what: the specification's table, to the letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES
+from endive.errors import UnsupportedOperationError
+from endive.storage import (
+    SEEDS,
+    AzureBlobStorageProvider,
+    ConstantStorageProvider,
+    FifoQueueProvider,
+    GCPStorageProvider,
+    InstantStorageProvider,
+    S3ExpressStorageProvider,
+    S3StorageProvider,
+    list_profiles,
+    load_profile,
+    names_supporting,
+)
+from endive.storage.requests import APPEND, CAPABILITIES, CAS, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
+
+TABLE = {  # provider: read, write, cas, append, tail_append
+    "s3": (S3StorageProvider, (True, True, True, False, False)),
+    "s3x": (S3ExpressStorageProvider, (True, True, True, True, False)),
+    "azure": (AzureBlobStorageProvider, (True, True, True, True, False)),
+    "azurex": (lambda: AzureBlobStorageProvider(premium=True), (True, True, True, True, False)),
+    "gcp": (GCPStorageProvider, (True, True, True, False, False)),
+    "instant": (InstantStorageProvider, (True, True, True, True, True)),
+    "fifo": (FifoQueueProvider, (True, False, False, False, True)),
+    "constant": (lambda: ConstantStorageProvider(5.0), (True, True, True, True, True)),
+}
+
+
+def request(provider, op, client):
+    """An operation of each kind, by its code."""
+    ask = {"client": client, "counter": 0}
+    return [
+        lambda: provider.read("k", 1, **ask),
+        lambda: provider.write("k", 1, **ask),
+        lambda: provider.cas("k", 0, 1, evaluate=lambda: True, **ask),
+        lambda: provider.append("k", 0, 1, evaluate=lambda: True, **ask),
+        lambda: provider.tail_append("k", 1, **ask),
+        lambda: provider.head("k", **ask),
+        lambda: provider.delete("k", **ask),
+    ][op]()
+
+
+@pytest.mark.parametrize("op", CAPABILITIES, ids=lambda op: OPERATIONS[op])
+@pytest.mark.parametrize("name", TABLE)
+def test_a_provider_has_exactly_the_operations_of_the_table(clock, client, name, op):
+    make, has = TABLE[name]
+    provider = make()
+    provider.attach(clock)
+
+    assert provider.name == name
+    assert provider.profile.supports(op) is has[op]
+    if has[op]:
+        task = clock.start(request(provider, op, client))
+        clock.run()
+        assert task.value.success is True
+    else:
+        with pytest.raises(UnsupportedOperationError):
+            request(provider, op, client)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_supports_properties_say_the_same(name):
+    make, (_, write, cas, append, tail_append) = TABLE[name]
+    provider = make()
+
+    assert provider.supports_write is write
+    assert provider.supports_cas is cas
+    assert provider.supports_append is append
+    assert provider.supports_tail_append is tail_append
+
+
+def test_who_can_read_can_ask_for_the_head_and_who_can_write_can_delete():
+    fifo = load_profile("fifo")
+
+    assert fifo.supports(HEAD) is True
+    assert fifo.supports(DELETE) is False
+    assert names_supporting(DELETE) == names_supporting(WRITE)
+
+
+@pytest.mark.parametrize(
+    ("op", "names"),
+    [
+        (APPEND, "s3x, azure, azurex, instant, constant"),
+        (TAIL_APPEND, "instant, fifo, constant"),
+    ],
+)
+def test_a_refused_operation_names_the_providers_that_have_it(client, op, names):
+    with pytest.raises(UnsupportedOperationError) as refused:
+        request(S3StorageProvider(), op, client)
+
+    assert str(refused.value) == (
+        f"storage provider 's3' has no '{OPERATIONS[op]}'. Providers that have it: {names}."
+    )
+
+
+def test_nothing_is_billed_for_a_refused_operation(client):
+    with pytest.raises(UnsupportedOperationError):
+        request(FifoQueueProvider(), CAS, client)
+
+    assert sum(client.requests) == 0
+
+
+def test_a_refused_operation_has_no_latency():
+    with pytest.raises(UnsupportedOperationError):
+        FifoQueueProvider().latency(0, WRITE)
+
+
+@pytest.mark.parametrize("vintage", ["measured", SEEDS])
+def test_what_the_configuration_believes_is_what_the_profiles_say(vintage):
+    for name in list_profiles(vintage):
+        claimed = {OPERATIONS[op] for op in load_profile(name, vintage).capabilities}
+        assert claimed == BUILT_IN[name]
+
+
+def test_the_hypothetical_profiles_are_those_without_vintages():
+    hypothetical = {name for name in BUILT_IN if load_profile(name).vintage == "hypothetical"}
+
+    assert hypothetical == set(HAVE_NO_VINTAGES)

@@ -1,0 +1,181 @@
+"""The built-in profiles: their medians are the published figures, and every figure has a source."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.errors import ProfileError
+from endive.storage import (
+    SEEDS,
+    VINTAGES,
+    ConstantStorageProvider,
+    ObjectStore,
+    S3StorageProvider,
+    list_profiles,
+    load_profile,
+)
+from endive.storage.requests import (
+    APPEND,
+    CAPABILITIES,
+    CAS,
+    CATALOG,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    READ,
+    WRITE,
+)
+
+MIB = 1 << 20
+ALL = [(name, vintage) for vintage in VINTAGES for name in list_profiles(vintage)]
+
+# provider: GET median, PUT base, PUT per MiB, floor
+PLAIN = {
+    "s3": (27.0, 60.0, 20.0, 10.0),
+    "s3x": (2.5, 6.5, 10.0, 1.0),
+    "azure": (38.0, 45.0, 25.0, 20.0),
+    "azurex": (35.0, 41.0, 15.0, 20.0),
+    "gcp": (200.0, 200.0, 17.0, 80.0),
+}
+# provider: CAS, manifest list read, manifest list write, PUT base, PUT per MiB
+FIRST_DOCUMENTS = {
+    "s3": (61.0, 61.0, 63.0, 30.0, 20.0),
+    "s3x": (22.0, 22.0, 21.0, 10.0, 10.0),
+    "azure": (93.0, 93.0, 95.0, 50.0, 25.0),
+    "azurex": (64.0, 64.0, 70.0, 30.0, 15.0),
+    "instant": (1.0, 1.0, 1.0, 0.5, 0.1),
+}
+
+
+def median_ms(profile, object, op, success=True, size_bytes=0):
+    return profile.latency(object, op, success).at_size(size_bytes).quantile(0.5)
+
+
+@pytest.mark.parametrize(("name", "figures"), PLAIN.items())
+def test_measured_reads_and_writes_have_the_benchmarked_medians(name, figures):
+    get_ms, put_ms, per_mib_ms, floor_ms = figures
+    profile = load_profile(name)
+
+    assert median_ms(profile, METADATA, READ) == pytest.approx(get_ms, rel=1e-12)
+    assert median_ms(profile, METADATA, WRITE) == pytest.approx(put_ms, rel=1e-12)
+    assert median_ms(profile, METADATA, WRITE, size_bytes=MIB) == pytest.approx(
+        put_ms + per_mib_ms, rel=1e-12
+    )
+    assert profile.latency(METADATA, READ).quantile(0.0) == floor_ms
+
+
+@pytest.mark.parametrize(("name", "figures"), FIRST_DOCUMENTS.items())
+def test_the_seeds_vintage_has_the_first_documents_medians(name, figures):
+    cas_ms, list_read_ms, list_write_ms, put_ms, per_mib_ms = figures
+    profile = load_profile(name, SEEDS)
+
+    assert median_ms(profile, CATALOG, CAS) == pytest.approx(cas_ms, rel=1e-12)
+    assert median_ms(profile, MANIFEST_LIST, READ) == pytest.approx(list_read_ms, rel=1e-12)
+    assert median_ms(profile, MANIFEST_LIST, WRITE) == pytest.approx(list_write_ms, rel=1e-12)
+    assert median_ms(profile, MANIFEST, WRITE) == pytest.approx(put_ms, rel=1e-12)
+    assert median_ms(profile, MANIFEST, WRITE, size_bytes=MIB) == pytest.approx(
+        put_ms + per_mib_ms, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "success", "expected_ms"),
+    [
+        ("s3", CAS, True, 65.2),
+        ("s3", CAS, False, 65.0),
+        ("s3x", CAS, True, 14.5),
+        ("azure", CAS, False, 75.0),
+        ("azure", APPEND, True, 87.6),
+        ("azure", APPEND, False, 2072.0),
+        ("azurex", APPEND, True, 70.9),
+        ("azurex", APPEND, False, 2534.0),
+        ("gcp", CAS, True, 170.0),
+        ("gcp", CAS, False, 4500.0),
+    ],
+)
+def test_conditional_operations_start_from_the_lone_writer(name, op, success, expected_ms):
+    assert median_ms(load_profile(name), CATALOG, op, success) == pytest.approx(expected_ms, rel=1e-12)
+
+
+def test_only_google_and_s3_express_limit_the_writes_to_one_object():
+    limits = {name: load_profile(name).writes_per_s_max for name in list_profiles()}
+
+    assert {name: limit for name, limit in limits.items() if limit} == {"s3x": 125.0, "gcp": 1.0}
+
+
+def test_s3_asks_for_the_head_of_a_manifest_list_before_it_reads_it():
+    headed = {name for name in list_profiles() if load_profile(name).head_before_read == {MANIFEST_LIST}}
+
+    assert headed == {"s3", "s3x"}
+    assert all(not load_profile(name, SEEDS).head_before_read for name in list_profiles(SEEDS))
+
+
+@pytest.mark.parametrize(("name", "vintage"), ALL)
+def test_every_figure_has_a_source(name, vintage):
+    profile = load_profile(name, vintage)
+
+    assert len(profile.describe()) >= len(profile.capabilities)
+    assert all(source.strip() for *_, source in profile.describe())
+    noted = {
+        "floor": profile.min_latency_ms,
+        "legs": profile.leg_shares,
+        "write_limit": profile.writes_per_s_max,
+        "head_before_read": profile.head_before_read,
+    }
+    assert set(profile.notes) == {key for key, given in noted.items() if given}
+    assert all(source.strip() for source in profile.notes.values())
+
+
+@pytest.mark.parametrize(("name", "vintage"), ALL)
+def test_no_price_is_guessed(name, vintage):
+    assert load_profile(name, vintage).prices == {}
+
+
+@pytest.mark.parametrize(("name", "vintage"), ALL)
+def test_both_engines_can_draw_from_every_built_in_profile(name, vintage):
+    assert ObjectStore(load_profile(name, vintage)).is_built_in is True
+
+
+def test_describe_gives_the_quantiles_of_each_figure():
+    row = next(row for row in load_profile("azure").describe() if row[0] == "cas, refused")
+
+    _, text, median, p95, p99, source = row
+    distribution = load_profile("azure").latency(CATALOG, CAS, success=False)
+    assert text == "lognormal, median_ms = 75.0, sigma = 0.9"
+    assert (median, p95, p99) == tuple(distribution.quantile(p) for p in (0.5, 0.95, 0.99))
+    assert source == "B, Azure CAS failure"
+
+
+def test_a_constant_store_takes_its_latency_for_everything_and_halves_it():
+    store = ConstantStorageProvider(12.5)
+
+    for op in CAPABILITIES:
+        for success in (True, False):
+            distribution = store.latency(CATALOG, op, success)
+            assert (distribution.quantile(0.0), distribution.quantile(1.0)) == (12.5, 12.5)
+        assert store.leg_share(op) == 0.5
+    assert store.spacing_us == 0
+
+
+def test_a_named_provider_takes_its_vintage():
+    assert S3StorageProvider(SEEDS).profile is load_profile("s3", SEEDS)
+
+
+def test_a_missing_vintage_names_the_providers_that_have_it():
+    with pytest.raises(ProfileError) as missing:
+        load_profile("gcp", SEEDS)
+
+    assert str(missing.value) == (
+        "provider 'gcp' has no figures of vintage 'seeds'. Those that have: s3, s3x, azure, azurex, instant, "
+        "fifo, constant; or use vintage 'measured'."
+    )
+
+
+def test_an_unknown_vintage_is_refused():
+    with pytest.raises(ProfileError, match=r"vintage = 'sedes' is unknown\. Choose one of: measured, seeds"):
+        load_profile("s3", "sedes")
+
+
+def test_a_misspelt_provider_is_answered_with_the_nearest_one():
+    with pytest.raises(ProfileError, match=r"provider 'azrue' is unknown \(did you mean 'azure'\?\)"):
+        load_profile("azrue")

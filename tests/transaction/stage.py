@@ -1,0 +1,188 @@
+"""A stage for one txn: rivals commit at exact moments, and every request it sends is written down.
+
+Owns the scripted catalogs and the reading of a trace. Rivals are not simulated: at their moment the server's state
+moves as their commit would move it, so the txn under test is the only one that asks storage for anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from endive import Simulation
+from endive.catalog import (
+    Catalog,
+    CatalogSnapshot,
+    CatalogState,
+    CommitEffect,
+    CommitResult,
+    IntentionRecord,
+)
+from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.config import parse_config
+from endive.results.schema import KINDS, OBJECTS, OPERATIONS
+from endive.rng import POINTER_READ, REFRESH
+from endive.simulation.build import build_catalog
+from endive.storage import StorageProvider
+from endive.storage.client import Client, Clock
+
+Bill = Counter[str]  # "manifest_list.read" -> requests
+
+# What a rival leaves behind: class of its snapshot, data manifests, delete manifests, manifests in the list.
+RIVALS = {
+    "append": CommitEffect(CLASS_APPEND, 1, 0, 1),
+    "row_delta": CommitEffect(CLASS_OVERWRITE, 1, 1, 2),
+    "rewrite": CommitEffect(CLASS_REPLACE, 1, 0, 1),
+}
+REFRESHING = "refresh"  # after the txn loaded its tables (or lost), before the server sees it read again
+SWAPPING = "swap"  # when all is built, before the server sees the conditional write (or the last look before it)
+MOMENTS = {REFRESH: REFRESHING, POINTER_READ: SWAPPING}
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One rival commit: what it is, which tables it writes, and which partition of each."""
+
+    name: str
+    tables: tuple[int, ...] = (0,)
+    partition: int = 0
+
+
+Script = Mapping[tuple[int, str], list[Rival]]  # (attempt, moment) -> who commits then
+
+
+def append(count: int = 1, **where: Any) -> list[Rival]:
+    return [Rival("append", **where)] * count
+
+
+def row_delta(count: int = 1, **where: Any) -> list[Rival]:
+    return [Rival("row_delta", **where)] * count
+
+
+def rewrite(count: int = 1, **where: Any) -> list[Rival]:
+    return [Rival("rewrite", **where)] * count
+
+
+class BesetCatalog(Catalog):
+    """A catalog beside which rivals commit when the script says, whichever txn comes by."""
+
+    def __init__(self, catalog: Catalog, script: Script) -> None:
+        super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
+        self._catalog = catalog
+        self._script = script
+
+    def attach(self, clock: Clock) -> None:
+        super().attach(clock)
+        self._catalog.attach(clock)
+
+    def read(self, *, client: Client, step: int, **size: Any) -> Generator[int, None, CatalogSnapshot]:  # type: ignore[override]
+        self._let_rivals_commit(client.attempt, MOMENTS.get(step, ""))
+        return self._catalog.read(client=client, step=step, **size)
+
+    def commit(self, *intent: Any, client: Client) -> Generator[int, None, CommitResult]:  # type: ignore[override]
+        self._let_rivals_commit(client.attempt, SWAPPING)
+        return self._catalog.commit(*intent, client=client)
+
+    def _let_rivals_commit(self, attempt: int, moment: str) -> None:
+        for rival in self._script.get((attempt, moment), ()):
+            commit_rival(self, rival)
+
+
+def commit_rival(catalog: Catalog, rival: Rival) -> None:
+    state = catalog.state
+    partitions = (((rival.partition,), 1),) * len(rival.tables) if state.num_partitions else ()
+    intention = IntentionRecord(
+        txn_id=-1,
+        base=state.snapshot(0),
+        tables=rival.tables,
+        n_written=len(rival.tables),
+        effects=(RIVALS[rival.name],) * len(rival.tables),
+        partitions=partitions,
+    )
+    state.apply({}, intention)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What became of the one txn: its row, its requests in order, and the catalog afterwards."""
+
+    row: dict[str, Any]
+    trace: list[tuple[int, int, int, int, int, int]]
+    catalog: Catalog
+
+    def attempt(self, attempt: int) -> Bill:
+        """Requests of an attempt up to its last word with the catalog; what follows is ``after``."""
+        return bill_of(self._split(attempt)[0])
+
+    def after(self) -> Bill:
+        """Requests after the last attempt's last word with the catalog: reloading and cleaning up."""
+        return bill_of(self._split(self.row["attempts"])[1])
+
+    def _split(self, attempt: int) -> tuple[list[Any], list[Any]]:
+        requests = [request for request in self.trace if request[2] == attempt]
+        last = max((i for i, request in enumerate(requests) if OBJECTS[request[3]] in ("catalog", "log")), default=-1)
+        return requests[: last + 1], requests[last + 1 :]
+
+
+def bill_of(requests: Any) -> Bill:
+    bill: Bill = Counter()
+    for _, _, _, obj, op, count in requests:
+        bill[f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
+    return bill
+
+
+def without_catalog(bill: Bill) -> dict[str, int]:
+    """The bill of the table's own objects; requests nobody sent are left out."""
+    return {name: count for name, count in bill.items() if count and not name.startswith(("catalog.", "log."))}
+
+
+def merged(defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Two configurations as one, section by section; one that names its provider or type stands for itself."""
+    out = dict(defaults)
+    for section, values in changes.items():
+        is_whole = section not in out or {"provider", "type"} & values.keys()
+        out[section] = values if is_whole else {**out[section], **values}
+    return out
+
+
+# Every request takes 10 ms, the catalog answers in 2 ms, metadata is an object of its own; one txn.
+STAGE: dict[str, Any] = {
+    "simulation": {"duration_ms": 10_000_000, "warmup_ms": 0, "cooldown_ms": 0},
+    "storage": {"provider": "constant", "latency_ms": 10.0},
+    "catalog": {"type": "instant", "latency_ms": 2.0, "scope": "table", "table_metadata_inlined": False},
+    "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
+}
+
+
+def play(kind: str, script: Script | None = None, seed: int = 1, **sections: Any) -> Played:
+    """Run one txn of ``kind`` while the rivals of ``script`` commit; ``sections`` are of the configuration."""
+    config = merged(STAGE, sections)
+    config["transaction"] = {
+        **config["transaction"],
+        "operation_types": {name: float(name == kind) for name in KINDS},
+    }
+    config["source"] = [{"name": "txn", "arrivals": {"kind": "periodic", "period_ms": 10_000_000.0}}]
+    played = list(play_all(config, script or {}, seed))
+    assert len(played) == 1
+    return played[0]
+
+
+def play_all(config: Mapping[str, Any], script: Script, seed: int) -> Iterator[Played]:
+    """Every txn of a configuration whose catalog is beset."""
+    resolved = parse_config(config)
+    catalogs: list[Catalog] = []
+
+    def make(storage: StorageProvider, state: CatalogState) -> Catalog:
+        catalog = BesetCatalog(build_catalog(resolved, storage, state), script)
+        catalogs.append(catalog)
+        return catalog
+
+    trace: list[Any] = []
+    result = Simulation(resolved, catalog=make).run(seed, trace=trace)
+    by_txn: dict[int, list[Any]] = {}
+    for request in trace:
+        by_txn.setdefault(request[1], []).append(request)
+    for row in result.transactions.to_pylist():
+        yield Played(row, by_txn[row["txn_id"]], catalogs[0])

@@ -1,0 +1,36 @@
+"""How many manifests a real conflict merges: fixed, uniform, or exponential within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+
+from endive.transaction import ConflictingManifests
+
+GRID = [(i + 0.5) / 10_000 for i in range(10_000)]
+
+
+def counts(**figures: object) -> Counter[int]:
+    distribution = ConflictingManifests(**figures)  # type: ignore[arg-type]
+    return Counter(distribution.draw(u) for u in GRID)
+
+
+@pytest.mark.parametrize("value", [0, 1, 5])
+def test_a_fixed_number_is_that_number(value):
+    assert {value: 10_000} == counts(distribution="fixed", value=value)
+
+
+def test_a_uniform_number_is_each_of_its_values_equally_often():
+    assert dict.fromkeys(range(1, 11), 1000) == counts(distribution="uniform", count_min=1, count_max=10)
+
+
+def test_an_exponential_number_is_rounded_and_stays_within_its_bounds():
+    """Mean of an exponential X of mean 3, rounded and cut to 1..10: 1 plus the sum of P(X > n - 1/2), n = 2..10."""
+    found = counts(distribution="exponential", mean=3.0, count_min=1, count_max=10)
+
+    assert set(range(1, 11)) == set(found)
+    mean = sum(n * count for n, count in found.items()) / 10_000
+    assert 1.0 + sum(math.exp(-(n - 0.5) / 3.0) for n in range(2, 11)) == pytest.approx(mean, abs=1e-3)
+    assert 1.0 - math.exp(-0.5) == pytest.approx(found[1] / 10_000, abs=1e-3)

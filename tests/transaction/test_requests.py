@@ -1,0 +1,542 @@
+"""What one attempt asks of storage, exactly, for every operation: the request counts of Apache Iceberg 1.9.
+
+Each law is a row of the table that was measured by logging every request of the real library while rivals
+committed at exact moments. N_a rivals appended and N_o deleted rows since the txn loaded its table; a rival at the
+swap makes the attempt fail. Lists and manifests are counted here; what they cost in time is in ``test_costs``.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.transaction.stage import (
+    REFRESHING,
+    SWAPPING,
+    Script,
+    append,
+    play,
+    rewrite,
+    row_delta,
+    without_catalog,
+)
+
+BEHIND = (0, 1, 5)  # rivals that committed between load and first attempt
+MANIFESTS_FOR_A_BIN = 105  # with the txn's own manifest a bin of 106: above Iceberg's 100
+REMOVED_FROM = 3  # F: existing manifests that hold files to be removed
+
+
+def bill(**counts: int) -> dict[str, int]:
+    """Requests by object and operation, those nobody sends left out: metadata_read=1 is 'metadata.read'."""
+    named = {}
+    for key, count in counts.items():
+        obj, _, op = key.rpartition("_")
+        if count:
+            named[f"{obj}.{op}"] = count
+    return named
+
+
+def beset(appends: int, row_deltas: int = 0, lost_to: str = "append") -> Script:
+    """``appends`` and ``row_deltas`` rivals before the first attempt, one at its swap."""
+    at_the_swap = append() if lost_to == "append" else row_delta()
+    return {(1, REFRESHING): append(appends) + row_delta(row_deltas), (1, SWAPPING): at_the_swap}
+
+
+# ---- FastAppend --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_a_fast_append_reads_one_list_however_far_behind_and_commits_at_its_first_attempt(n):
+    played = play("fast_append", {(1, REFRESHING): append(n)})
+
+    assert ("committed", 1) == (played.row["status"], played.row["attempts"])
+    assert n == played.row["n_behind_first"]
+    expected = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_write=1,
+    )
+    assert expected == without_catalog(played.attempt(1))
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_a_retried_fast_append_keeps_its_manifest_and_rebuilds_the_rest(n):
+    played = play("fast_append", beset(n))
+
+    assert ("committed", 2) == (played.row["status"], played.row["attempts"])
+    expected = bill(metadata_read=1, metadata_write=1, manifest_list_read=1, manifest_list_write=1)
+    assert expected == without_catalog(played.attempt(2))
+
+
+# ---- MergeAppend -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("merging", ["bins", "off"])
+@pytest.mark.parametrize("n", BEHIND)
+def test_a_merge_append_without_a_full_bin_asks_for_what_a_fast_append_does(n, merging):
+    commit = {"merging": merging}
+    merge = play("merge_append", beset(n), commit=commit)
+    fast = play("fast_append", beset(n))
+
+    for attempt in (1, 2):
+        assert fast.attempt(attempt) == merge.attempt(attempt)
+
+
+@pytest.mark.parametrize(("existing", "merged"), [(98, 0), (99, 100)])
+def test_a_bin_is_merged_from_the_hundredth_manifest_on_the_own_one_included(existing, merged):
+    played = play("merge_append", table={"initial_manifests": existing})
+
+    assert merged == played.attempt(1)["manifest.read"]
+    assert (2 if merged else 1) == played.attempt(1)["manifest.write"]
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_a_merge_append_with_a_full_bin_reads_it_wholly_on_every_attempt(n):
+    played = play("merge_append", beset(n), table={"initial_manifests": MANIFESTS_FOR_A_BIN})
+
+    k = MANIFESTS_FOR_A_BIN + n + 1  # live manifests, and its own
+    first = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_read=k,
+        manifest_write=2,
+    )
+    retry = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_read=k + 1,  # and the one the rival added
+        manifest_write=1,
+    )
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+
+
+def test_a_merged_list_names_one_manifest():
+    played = play("merge_append", table={"initial_manifests": MANIFESTS_FOR_A_BIN})
+
+    assert 1 == played.catalog.state.snapshot(0).tables[0].manifests
+
+
+# ---- RowDelta ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_o", [0, 2])
+@pytest.mark.parametrize("n_a", BEHIND)
+def test_a_serializable_row_delta_reads_all_of_history_on_its_first_attempt_too(n_a, n_o):
+    played = play("validated_overwrite", {(1, REFRESHING): append(n_a) + row_delta(n_o)})
+
+    n = n_a + n_o
+    m, d = n, n_o  # every rival added a data manifest, row deltas a delete manifest as well
+    expected = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=max(1, n),  # the current list is one of them
+        manifest_list_write=1,
+        manifest_read=m + d,
+        manifest_write=2,
+    )
+    assert expected == without_catalog(played.attempt(1))
+    assert n == played.row["history_lists"]
+
+
+@pytest.mark.parametrize("n_o", [0, 2])
+@pytest.mark.parametrize("n_a", BEHIND)
+def test_a_retried_serializable_row_delta_reads_all_again_with_the_larger_n(n_a, n_o):
+    played = play("validated_overwrite", beset(n_a, n_o))
+
+    n = n_a + n_o + 1
+    expected = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=n,
+        manifest_list_write=1,
+        manifest_read=n + n_o,
+    )
+    assert expected == without_catalog(played.attempt(2))
+    assert (n_a + n_o) + n == played.row["history_lists"]
+
+
+def test_history_starts_over_on_every_attempt():
+    """ICEBERG.md's own figures: lists read 10, then 12, then 15."""
+    script = {(1, REFRESHING): append(10), (1, SWAPPING): append(2), (2, SWAPPING): append(3)}
+    played = play("validated_overwrite", script)
+
+    assert [10, 12, 15] == [played.attempt(attempt)["manifest_list.read"] for attempt in (1, 2, 3)]
+
+
+def test_a_compaction_at_the_head_of_history_is_read_only_as_the_parent():
+    """Neither append nor delete: not part of the history, but the new list is built on it."""
+    played = play("validated_overwrite", {(1, REFRESHING): append(3) + rewrite(1)})
+
+    assert 3 + 1 == played.attempt(1)["manifest_list.read"]
+    assert 3 == played.attempt(1)["manifest.read"]
+    assert 3 == played.row["history_lists"]
+
+
+def test_manifests_of_other_partitions_are_not_read_though_their_lists_are():
+    script = {(1, REFRESHING): append(4, partition=1) + append(2, partition=0)}
+    partitioned = {"partitions": {"enabled": True, "num_partitions": 2}}
+
+    def one_partition(seed):
+        return play("validated_overwrite", script, seed=seed, catalog=partitioned)
+
+    read = {one_partition(seed).attempt(1)["manifest.read"] for seed in range(12)}
+    lists = {one_partition(seed).attempt(1)["manifest_list.read"] for seed in range(12)}
+
+    assert {2, 4} == read  # whichever partition the txn is about
+    assert {6} == lists
+
+
+@pytest.mark.parametrize("n_o", [0, 1, 2])
+@pytest.mark.parametrize("n_a", BEHIND)
+def test_a_row_delta_under_snapshot_isolation_looks_at_deletes_only(n_a, n_o):
+    """N_o lists and the parent: the parent is one of them if the last rival deleted rows."""
+    script = {(1, REFRESHING): row_delta(n_o) + append(n_a), (1, SWAPPING): append()}
+    played = play("validated_overwrite", script, transaction={"isolation": "snapshot"})
+
+    parent = 0 if n_o and not n_a else 1
+    first = bill(
+        metadata_read=min(1, n_a + n_o),
+        metadata_write=1,
+        manifest_list_read=n_o + parent,
+        manifest_list_write=1,
+        manifest_read=n_o,
+        manifest_write=2,
+    )
+    retry = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=n_o + 1,
+        manifest_list_write=1,
+        manifest_read=n_o,
+    )
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+
+
+# ---- OverwriteFiles ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_o", [0, 2])
+@pytest.mark.parametrize("n_a", BEHIND)
+def test_overwrite_files_filters_its_manifests_once_and_validates_every_time(n_a, n_o):
+    played = play(
+        "validated_overwrite",
+        beset(n_a, n_o),
+        transaction={"overwrite": "overwrite_files", "rewritten_manifests": REMOVED_FROM},
+    )
+
+    n = n_a + n_o
+    first = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=max(1, n),
+        manifest_list_write=1,
+        manifest_read=n + n_o + REMOVED_FROM,
+        manifest_write=1 + REMOVED_FROM,
+    )
+    retry = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=n + 1,
+        manifest_list_write=1,
+        manifest_read=n + 1 + n_o,
+    )
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+
+
+# ---- RewriteFiles ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_compaction_reads_one_list_however_many_rivals_append(n):
+    played = play("rewrite_files", beset(n), transaction={"rewritten_manifests": REMOVED_FROM})
+
+    first = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_read=REMOVED_FROM,
+        manifest_write=1 + REMOVED_FROM,
+    )
+    retry = bill(metadata_read=1, metadata_write=1, manifest_list_read=1, manifest_list_write=1)
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+    assert 0 == played.row["history_lists"]
+
+
+@pytest.mark.parametrize("n_a", [0, 4])
+@pytest.mark.parametrize("n_o", [1, 5])
+def test_compaction_beside_row_deltas_reads_their_lists_all_again(n_a, n_o):
+    script = {(1, REFRESHING): row_delta(n_o) + append(n_a), (1, SWAPPING): append()}
+    played = play("rewrite_files", script, transaction={"rewritten_manifests": REMOVED_FROM})
+
+    first = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=n_o + min(1, n_a),  # and the parent, unless it is the last of them
+        manifest_list_write=1,
+        manifest_read=n_o + REMOVED_FROM,
+        manifest_write=1 + REMOVED_FROM,
+    )
+    retry = bill(
+        metadata_read=1,
+        metadata_write=1,
+        manifest_list_read=n_o + 1,
+        manifest_list_write=1,
+        manifest_read=n_o,
+    )
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+
+
+def test_compaction_checks_delete_manifests_of_every_partition():
+    script = {(1, REFRESHING): row_delta(4, partition=1)}
+    partitioned = {"partitions": {"enabled": True, "num_partitions": 2}}
+
+    read = {
+        play("rewrite_files", script, seed=seed, catalog=partitioned).attempt(1)["manifest.read"] for seed in range(8)
+    }
+
+    assert {4 + 1} == read  # D unpruned, and F = 1
+
+
+# ---- ReplacePartitions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_replace_partitions_validates_nothing_and_reads_its_manifests_twice(n):
+    played = play(
+        "validated_overwrite",
+        beset(n, lost_to="row_delta"),
+        transaction={"overwrite": "replace_partitions", "rewritten_manifests": REMOVED_FROM},
+    )
+
+    first = bill(
+        metadata_read=min(1, n),
+        metadata_write=1,
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_read=2 * REMOVED_FROM,
+        manifest_write=1 + REMOVED_FROM,
+    )
+    retry = bill(metadata_read=1, metadata_write=1, manifest_list_read=1, manifest_list_write=1)
+    assert first == without_catalog(played.attempt(1))
+    assert retry == without_catalog(played.attempt(2))
+
+
+# ---- any but FastAppend, bin >= 100 ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "overwrite"),
+    [
+        ("merge_append", None),
+        ("validated_overwrite", "row_delta"),
+        ("validated_overwrite", "overwrite_files"),
+        ("validated_overwrite", "replace_partitions"),
+        ("rewrite_files", None),
+    ],
+)
+@pytest.mark.parametrize("n", BEHIND)
+def test_a_full_bin_adds_its_reads_and_one_write_to_each_attempt_of_all_but_fast_append(n, kind, overwrite):
+    transaction = {"overwrite": overwrite} if overwrite else {}
+    small = play(kind, beset(n), transaction=transaction)
+    large = play(kind, beset(n), transaction=transaction, table={"initial_manifests": MANIFESTS_FOR_A_BIN})
+
+    for attempt, new in ((1, n), (2, n + 1)):
+        added = large.attempt(attempt) - small.attempt(attempt)
+        k = MANIFESTS_FOR_A_BIN + new + 1
+        assert bill(manifest_read=k, manifest_write=1) == dict(added)
+
+
+def test_a_fast_append_merges_nothing_however_many_manifests_there_are():
+    played = play("fast_append", beset(5), table={"initial_manifests": 1000})
+
+    assert 0 == played.row["requests_manifest_read"]
+    assert 1 == played.row["requests_manifest_write"]
+
+
+# ---- after success -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "lists_read_back"),
+    [("fast_append", 0), ("merge_append", 1), ("validated_overwrite", 1), ("rewrite_files", 1)],
+)
+def test_after_success_the_table_is_read_back_and_each_lost_list_deleted(kind, lists_read_back):
+    script = {(1, SWAPPING): append(), (2, SWAPPING): append()}
+    played = play(kind, script)
+
+    assert 3 == played.row["attempts"]
+    expected = bill(metadata_read=1, manifest_list_read=lists_read_back, manifest_list_delete=2)
+    assert expected == dict(played.after())
+
+
+def test_merged_manifests_of_lost_attempts_are_deleted_and_the_own_manifest_kept():
+    script = {(1, SWAPPING): append(), (2, SWAPPING): append()}
+    played = play("merge_append", script, table={"initial_manifests": MANIFESTS_FOR_A_BIN})
+
+    expected = bill(metadata_read=1, manifest_list_read=1, manifest_list_delete=2, manifest_delete=2)
+    assert expected == dict(played.after())
+
+
+def test_a_commit_without_a_lost_attempt_deletes_nothing():
+    played = play("merge_append")
+
+    assert bill(metadata_read=1, manifest_list_read=1) == dict(played.after())
+
+
+# ---- ValidationException -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_real_conflict_found_at_once_has_read_all_and_written_nothing(n):
+    played = play(
+        "validated_overwrite",
+        {(1, REFRESHING): append(n)},
+        transaction={"real_conflict_probability": 1.0},
+    )
+
+    assert ("aborted", "validation_exception") == (played.row["status"], played.row["reason"])
+    requests = played.attempt(1) + played.after()
+    assert bill(metadata_read=1, manifest_list_read=n, manifest_read=n) == without_catalog(requests)
+
+
+def test_a_real_conflict_found_on_a_retry_deletes_what_was_written_before():
+    played = play("validated_overwrite", {(1, SWAPPING): append(3)}, transaction={"real_conflict_probability": 1.0})
+
+    assert ("aborted", 2) == (played.row["status"], played.row["attempts"])
+    requests = played.attempt(2) + played.after()
+    validating = bill(metadata_read=1, manifest_list_read=3, manifest_read=3)
+    cleaning = bill(manifest_list_delete=1, manifest_delete=2)  # the lost list; the own two manifests
+    assert validating | cleaning == without_catalog(requests)
+
+
+def test_no_rival_means_no_conflict_however_likely_conflicts_are():
+    played = play("validated_overwrite", transaction={"real_conflict_probability": 1.0})
+
+    assert ("committed", 1) == (played.row["status"], played.row["attempts"])
+
+
+@pytest.mark.parametrize("kind", ["fast_append", "merge_append"])
+def test_an_append_is_never_in_real_conflict(kind):
+    config = {"real_conflict_probability": 1.0}
+    played = play(kind, beset(5), transaction=config)
+
+    assert ("committed", 0) == (played.row["status"], played.row["real_conflicts"])
+
+
+@pytest.mark.parametrize(("rivals", "status"), [(append(4), "committed"), (row_delta(1), "aborted")])
+def test_only_deletes_can_be_in_real_conflict_with_a_compaction(rivals, status):
+    played = play("rewrite_files", {(1, REFRESHING): rivals}, transaction={"real_conflict_probability": 1.0})
+
+    assert status == played.row["status"]
+
+
+# ---- retries exhausted -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [("fast_append", 1), ("merge_append", 1), ("validated_overwrite", 2), ("rewrite_files", 1 + 1)],
+)
+def test_five_lost_attempts_leave_five_metadata_orphans_and_no_list_or_manifest(kind, own):
+    """Four retries are Iceberg's default; behind a pointer (JDBC) nobody deletes the metadata objects."""
+    script = {(attempt, SWAPPING): append() for attempt in range(1, 6)}
+    service = {"type": "service", "latency_ms": 2.0}
+    played = play(kind, script, catalog=service)
+
+    assert ("aborted", "retries_exhausted") == (played.row["status"], played.row["reason"])
+    assert (5, 4) == (played.row["attempts"], played.row["retries"])
+    assert (5, 0) == (played.row["requests_metadata_write"], played.row["requests_metadata_delete"])
+    assert bill(manifest_list_delete=5, manifest_delete=own) == dict(played.after())
+
+
+# ---- pointers, REST, HEAD ----------------------------------------------------------------------------
+
+
+def test_a_pointer_is_read_at_the_refresh_and_once_more_before_the_swap():
+    service = {"type": "service", "latency_ms": 2.0}
+    played = play("fast_append", catalog=service)
+
+    assert (2, 1) == (played.attempt(1)["catalog.read"], played.attempt(1)["catalog.cas"])
+
+
+def test_a_pointer_found_moved_is_not_swapped_but_the_metadata_was_written():
+    service = {"type": "service", "latency_ms": 2.0}
+    played = play("fast_append", {(1, SWAPPING): append()}, catalog=service)
+
+    first = played.attempt(1)
+    assert (2, 0) == (first["catalog.read"], first["catalog.cas"])
+    assert 1 == first["metadata.write"]
+    assert ("committed", 2) == (played.row["status"], played.row["attempts"])
+
+
+def test_rest_is_one_get_and_one_post_and_a_loser_writes_no_metadata():
+    service = {"type": "service", "latency_ms": 2.0, "service": {"flavour": "rest"}}
+    played = play("fast_append", {(1, SWAPPING): append()}, catalog=service)
+
+    assert (1, 1) == (played.attempt(1)["catalog.read"], played.attempt(1)["catalog.cas"])
+    assert (1, 1) == (played.attempt(2)["catalog.read"], played.attempt(2)["catalog.cas"])
+    assert (0, 1) == (played.row["requests_metadata_read"], played.row["requests_metadata_write"])
+
+
+@pytest.mark.parametrize(("provider", "heads"), [("s3", 1), ("s3x", 1), ("azure", 0)])
+def test_a_list_read_on_s3_is_a_head_and_a_get(provider, heads):
+    played = play("validated_overwrite", beset(5), storage={"provider": provider})
+
+    reads = played.row["requests_manifest_list_read"]
+    assert 5 + 6 + 1 == reads  # two validations and the reload
+    assert heads * reads == played.row["requests_manifest_list_head"]
+
+
+def test_head_never_means_never():
+    played = play("validated_overwrite", storage={"provider": "s3"}, commit={"head": "never"})
+
+    assert 0 == played.row["requests_manifest_list_head"]
+
+
+def test_inlined_metadata_is_never_asked_for():
+    catalog = {"type": "instant", "latency_ms": 2.0, "table_metadata_inlined": True}
+    played = play("fast_append", beset(5), catalog=catalog)
+
+    assert (0, 0) == (played.row["requests_metadata_read"], played.row["requests_metadata_write"])
+
+
+# ---- PyIceberg ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", BEHIND)
+def test_pyiceberg_builds_on_the_loaded_version_and_writes_metadata_only_if_it_still_holds(n):
+    """No refresh first: any rival during the runtime costs it the first attempt."""
+    played = play("fast_append", {(1, SWAPPING): append(n)}, commit={"protocol": "pyiceberg"})
+
+    is_lost = n > 0
+    assert 1 + is_lost == played.row["attempts"]
+    first = bill(manifest_list_read=1, manifest_list_write=1, manifest_write=1, metadata_write=1 - is_lost)
+    assert first == without_catalog(played.attempt(1))
+    if is_lost:
+        retry = bill(
+            metadata_read=1,
+            metadata_write=1,
+            manifest_list_read=1,
+            manifest_list_write=1,
+            manifest_write=1,  # its own, again
+        )
+        assert retry == without_catalog(played.attempt(2))
+    assert {} == dict(played.after())
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_pyiceberg_validates_on_retries_only(n):
+    played = play("validated_overwrite", {(1, SWAPPING): append(n)}, commit={"protocol": "pyiceberg"})
+
+    assert (1, 0) == (played.attempt(1)["manifest_list.read"], played.attempt(1)["manifest.read"])
+    assert (n, n) == (played.attempt(2)["manifest_list.read"], played.attempt(2)["manifest.read"])
