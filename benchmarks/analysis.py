@@ -22,7 +22,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-
 STUDY = """
 [study]
 name = "synthetic"

@@ -3,7 +3,7 @@
 Owns how functions are compiled and where the compiled code is kept. Knows nothing of what the functions
 compute, and never allows ``fastmath``: one expression must give the same bits everywhere.
 
-Compiled code is kept on disk, in a folder named after a hash of every source file of the package: Numba
+Compiled code is kept on disk, in a folder named after a hash of the sources it can come from: Numba
 notices an edit of the file it caches, but not of a module which that file calls. Several processes may share
 the folder.
 """
@@ -15,22 +15,30 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
 from numba.extending import register_jitable
 
+NEVER_COMPILED = ("cli", "config", "pipeline", "report")  # folders no compiled function is in, nor calls
 CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
 UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600
 _HASH_BYTES = 12
 
 # Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
 _BORROWED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+
+# What a rule's vector may be: a sequence in the reference engine, an array in the compiled one.
+Ints = Sequence[int] | npt.NDArray[np.int64]
+MutableInts = MutableSequence[int] | npt.NDArray[np.int64]
+Floats = Sequence[float] | npt.NDArray[np.float64]
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -168,9 +176,11 @@ def cache_folder() -> Path | None:
 
 
 def source_hash(package: Path) -> str | None:
-    """One hash over names and contents of all Python files of ``package``; None if it has none (a zip)."""
+    """One hash over names and contents of the Python files that can be compiled; None without any (a zip)."""
     digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    paths = sorted(package.rglob("*.py"))
+    paths = sorted(
+        path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NEVER_COMPILED
+    )
     for path in paths:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())

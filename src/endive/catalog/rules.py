@@ -13,9 +13,7 @@ A server's state is three vectors:
 * ``log``: offset, checkpoint, entries, seal and epoch of an append catalog's log.
 """
 
-from collections.abc import MutableSequence, Sequence
-
-from endive.kernel import rule
+from endive.kernel import Ints, MutableInts, rule
 
 # Scopes: which versions a commit is checked against.
 SCOPE_CATALOG = 0
@@ -69,7 +67,7 @@ def partition_slot(num_groups: int, num_tables: int, num_partitions: int, table:
 
 @rule
 def watch_tables(
-    scope: int, num_groups: int, tables: Sequence[int], first: int, count: int, out: MutableSequence[int]
+    scope: int, num_groups: int, tables: Ints, first: int, count: int, out: MutableInts
 ) -> int:
     """Fill ``out`` with the slots a txn touching ``tables`` watches; how many. Not for partition scope."""
     if scope == SCOPE_CATALOG:
@@ -95,10 +93,10 @@ def watch_tables(
 @rule
 def watch_partitions(
     first_slot: int,
-    partitions: Sequence[int],
+    partitions: Ints,
     first: int,
     count: int,
-    out: MutableSequence[int],
+    out: MutableInts,
     found: int,
 ) -> int:
     """Add one table's touched partitions to the slots watched; how many there are now."""
@@ -110,7 +108,7 @@ def watch_partitions(
 
 @rule
 def advance_table(
-    versions: MutableSequence[int], num_groups: int, tables: Sequence[int], first: int, position: int
+    versions: MutableInts, num_groups: int, tables: Ints, first: int, position: int
 ) -> None:
     """A commit wrote the table at ``position``: its version moves by one, its group's once per commit."""
     table = tables[first + position]
@@ -125,7 +123,7 @@ def advance_table(
 
 @rule
 def apply_effect(
-    counters: MutableSequence[int],
+    counters: MutableInts,
     table: int,
     effect_class: int,
     data_manifests: int,
@@ -156,7 +154,7 @@ def keeps_one_more(version: int, snapshots_kept_max: int) -> bool:
 
 
 @rule
-def find_log(log: Sequence[int], expected_offset: int) -> int:
+def find_log(log: Ints, expected_offset: int) -> int:
     """What a conditional append at ``expected_offset`` finds: LANDED, MOVED or SEALED."""
     if log[LOG_SEALED] != 0:
         return SEALED
@@ -167,7 +165,7 @@ def find_log(log: Sequence[int], expected_offset: int) -> int:
 
 @rule
 def land_entry(
-    log: MutableSequence[int], entry_bytes: int, compaction_threshold_bytes: int, compaction_max_entries: int
+    log: MutableInts, entry_bytes: int, compaction_threshold_bytes: int, compaction_max_entries: int
 ) -> bool:
     """Put one intention record into the log; whether that sealed it."""
     log[LOG_OFFSET] += entry_bytes
@@ -181,7 +179,7 @@ def land_entry(
 
 
 @rule
-def compact_log(log: MutableSequence[int]) -> None:
+def compact_log(log: MutableInts) -> None:
     """A new checkpoint holds everything; the log behind it starts empty."""
     log[LOG_CHECKPOINT] = log[LOG_OFFSET]
     log[LOG_ENTRIES] = 0
@@ -194,7 +192,7 @@ def compact_log(log: MutableSequence[int]) -> None:
 
 @rule
 def append_to_list(
-    counters: MutableSequence[int],
+    counters: MutableInts,
     table: int,
     expected_offset: int,
     entry_bytes: int,
@@ -213,7 +211,7 @@ def append_to_list(
 
 
 @rule
-def rewrite_list(counters: MutableSequence[int], table: int) -> None:
+def rewrite_list(counters: MutableInts, table: int) -> None:
     """A fresh manifest list object replaces a sealed one."""
     at = table * N_COUNTERS
     counters[at + LIST_OFFSET] = 0
@@ -242,7 +240,7 @@ def list_bytes(manifests: int, base_bytes: int, bytes_per_manifest: int) -> int:
 
 
 @rule
-def take_worker(free_us: MutableSequence[int], workers: int, now_us: int, service_us: int) -> int:
+def take_worker(free_us: MutableInts, workers: int, now_us: int, service_us: int) -> int:
     """Queue for the worker that is free first; when the request will have been served."""
     if workers == 0:
         return now_us + service_us

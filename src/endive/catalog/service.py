@@ -9,7 +9,6 @@ metadata object itself, then swaps; it may rebase and retry changes that commute
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 
 from endive.catalog import rules
 from endive.catalog.catalog import Catalog
@@ -122,7 +121,7 @@ class ServiceCatalog(Catalog):
             if not intention.commutes:
                 break
             rebased_us = self._clock.now_us
-            intention = replace(intention, base=self._snapshot())
+            intention = intention._replace(base=self._snapshot())
         return False, None
 
     def _write_metadata(

@@ -3,7 +3,6 @@
 Owns the immutable values of that conversation. Does not own the server's state nor how long a message takes.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from endive.catalog.rules import (
@@ -86,8 +85,7 @@ class CommitEffect(NamedTuple):
     manifests_delta: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntentionRecord:
+class IntentionRecord(NamedTuple):
     """What a txn wants installed, and what must still hold for that.
 
     ``tables`` holds every table it read, the written ones first; ``partitions`` goes with it, one entry per

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.pipeline.breakdown import conflicts, phases, requests
-from endive.pipeline.cautions import unfinished_sweeps, warnings
+from endive.pipeline.cautions import warnings
 from endive.pipeline.figures import FIGURES
 from endive.pipeline.frames import Frames
 from endive.pipeline.histograms import attempts_histogram, convoy
@@ -38,7 +38,7 @@ _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their o
     "figure": (*FIGURES, *EXTRA_FIGURES),
 }
 _KEYS: Final = (
-    *("study", "curve", "point", "seed", "run_id", "warning", "scope", "name", "figure", "phase", "object"),
+    *("study", "curve", "point", "seed", "run_id", "scope", "name", "figure", "phase", "object"),
     *("operation", "source", "counter", "bin", "attempts_low", "n_behind_low"),
 )
 
@@ -50,24 +50,25 @@ def make_tables(
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
     found: dict[str, pa.Table] = {}
-    with _enough_partitions(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
+    with _settings(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
         tell(f"measuring {dataset.n_txns:,} txns")
         found |= _by_scope(frames.run_table().toArrow())
+        if dataset.detailed:
+            tell("following them over time")
+            found["timeline"] = _collected(frames.timeline_table())
+            found["attempts"] = _collected(attempts_histogram(frames.tallies, frames.points))
+            found["convoy"] = _collected(convoy(frames.tallies, frames.points))
         tell("comparing seeds")
         found["figures"] = _with_unit(_collected(frames.figures))
         found["phases"] = _collected(phases(frames.figures))
         found["requests"] = _collected(requests(frames.figures, frames.unused))
         found["conflicts"] = _collected(conflicts(frames.figures, frames.unused))
-        if dataset.detailed:
-            tell("following txns over time")
-            found["timeline"] = _collected(frames.timeline_table())
-            found["attempts"] = _collected(attempts_histogram(frames.tallies, frames.points))
-            found["convoy"] = _collected(convoy(frames.tallies, frames.points))
         tell("judging saturation")
         found["configurations"] = _collected(frames.configuration_table())
         found["saturation"] = _collected(frames.saturation_table(loads))
-        told = warnings(frames.runs, frames.measured, frames.judged).toArrow()
-        found["warnings"] = _sorted(pa.concat_tables([told, _unfinished(dataset, told.schema)]))
+    whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
+    planned = {study: facts.runs_planned for study, facts in dataset.studies.items()}
+    found["warnings"] = warnings(found["runs"].to_pylist(), whole.to_pylist(), planned)
     return found
 
 
@@ -81,7 +82,7 @@ def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames
 
 
 @contextmanager
-def _enough_partitions(spark: SparkSession, txns: int) -> Iterator[None]:
+def _settings(spark: SparkSession, txns: int) -> Iterator[None]:
     """As many shuffle partitions as keep one task's share in memory, and never fewer than the session has."""
     given = spark.conf.get(_PARTITIONS)
     spark.conf.set(_PARTITIONS, str(max(int(given), -(-txns // PARTITION_TXNS))))
@@ -110,7 +111,7 @@ def _sorted(table: pa.Table) -> pa.Table:
     """Rows by the table's keys, in the order a reader expects."""
     keys = [name for name in _KEYS if name in table.column_names]
     columns = {name: _ranked(table[name], _RANKS[name]) if name in _RANKS else table[name] for name in keys}
-    order = pc.sort_indices(pa.table(columns), [(name, "ascending") for name in keys], null_placement="at_start")
+    order = pc.sort_indices(pa.table(columns), [(name, "ascending") for name in keys])
     return table.take(order)
 
 
@@ -123,15 +124,3 @@ def _ranked(column: pa.ChunkedArray, order: tuple[str, ...]) -> pa.ChunkedArray:
 def _with_unit(figures: pa.Table) -> pa.Table:
     units = pa.array([unit_of(name) for name in figures["figure"].to_pylist()])
     return figures.add_column(figures.column_names.index("figure") + 1, "unit", units)
-
-
-def _unfinished(dataset: Dataset, schema: pa.Schema) -> pa.Table:
-    present = dict(
-        zip(*(column.to_pylist() for column in pc.value_counts(dataset.runs["study"]).flatten()), strict=True)
-    )
-    missing = [
-        (study, facts.runs_planned - present[study], facts.runs_planned)
-        for study, facts in dataset.studies.items()
-        if facts.runs_planned > present[study]
-    ]
-    return pa.Table.from_pylist(unfinished_sweeps(missing), schema)

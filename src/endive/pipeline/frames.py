@@ -133,7 +133,7 @@ class Frames:
         about = self.runs.select(*POINT, "config_hash", *axes).distinct()
         columns = [name for name in CONFIGURATIONS if name not in POINT]
         joined = about.join(self.judged, on=list(POINT), how="inner")
-        return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift")
+        return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
 
     def saturation_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
         """Curves with their load axis and the axes that tell them apart."""

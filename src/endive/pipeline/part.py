@@ -33,6 +33,10 @@ RUN_ID_FIELD: Final = pa.field(
     metadata={"unit": "id", "meaning": "identity of the run"},
 )
 PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, *TRANSACTION_SCHEMA])
+_ALL_DIFFERENT: Final = ("txn_id", "source_index", "bytes_read", "bytes_written")
+_DICTIONARY_COLUMNS: Final = [
+    field.name for field in PART_SCHEMA if field.type != pa.float64() and field.name not in _ALL_DIFFERENT
+]
 
 Record = dict[str, Any]
 OnRun = Callable[[str, bool], None]  # run_id, whether it has ended
@@ -128,7 +132,7 @@ class PartWriter:
             stream,
             PART_SCHEMA,
             compression="zstd",
-            use_dictionary=[field.name for field in PART_SCHEMA if field.type != pa.float64()],
+            use_dictionary=_DICTIONARY_COLUMNS,
         )
 
     def add(self, run_id: str, txns: pa.Table) -> None:

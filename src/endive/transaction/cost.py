@@ -3,8 +3,8 @@
 Owns the names of those counts. Computes none: ``endive.transaction.rules`` does; pays none: a txn does.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +19,11 @@ class ConflictCost:
     manifest_file_writes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptCost:
+class AttemptCost(NamedTuple):
     """What one attempt asks of storage on one table, in the order it is paid.
 
-    Fields stand in the order of the plan vector of ``endive.transaction.rules``.
+    Fields stand in the order of the plan vector of ``endive.transaction.rules``. A tuple, because one is made for
+    every attempt.
     """
 
     metadata_reads: int = 0
@@ -40,10 +40,10 @@ class AttemptCost:
     metadata_writes: int = 0
     list_appends: int = 0
 
-    @classmethod
-    def from_plan(cls, plan: Sequence[int]) -> "AttemptCost":
-        """Read a plan vector."""
-        return cls(*plan)
+    @property
+    def has_manifests(self) -> bool:
+        """Whether any manifest file is read or written, validation aside."""
+        return (self.own_writes + self.filter_reads + self.filter_writes + self.merge_reads + self.merge_writes) > 0
 
     def as_conflict_cost(self) -> ConflictCost:
         """The same in the coarser terms of a conflict."""

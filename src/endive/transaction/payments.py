@@ -129,9 +129,10 @@ def pay_build(txn: "Transaction", world: World, base: CatalogSnapshot, costs: li
                 slot(attempt, LIST_READ, position),
             )
             txn.phase_us[PHASE_MANIFEST_LIST] += clock.now_us - begin_us
-        begin_us = clock.now_us
-        yield from pay_manifests(txn, world, position, cost)
-        txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
+        if cost.has_manifests:
+            begin_us = clock.now_us
+            yield from pay_manifests(txn, world, position, cost)
+            txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
         if cost.list_writes:
             begin_us = clock.now_us
             yield from storage.write(

@@ -1,6 +1,6 @@
 """How long a txn waits before it tries again.
 
-Owns the arithmetic of every backoff policy, once, and the value that names one. Does not decide whether to try
+Owns the arithmetic of every backoff policy, once, and the names of the policies. Does not decide whether to try
 again; ``endive.transaction.rules.reason_to_stop`` does.
 """
 
@@ -80,7 +80,7 @@ class Backoff:
     jitter: float = 0.0
 
     def wait_us(self, retry: int, previous_us: int, u: float) -> int:
-        """The wait before retry number ``retry``."""
+        """The wait before retry number ``retry``, ``previous_us`` being the wait before that one."""
         return backoff_us(
             POLICIES[self.policy],
             self.base_ms,

@@ -13,8 +13,6 @@ The counts come from Java Iceberg 1.9 (``SnapshotProducer.apply`` and its subcla
 four documents the older protocols were described in; docs/model says which line comes from where.
 """
 
-from collections.abc import MutableSequence, Sequence
-
 from endive.catalog.rules import (
     APPENDS,
     CLASS_APPEND,
@@ -27,7 +25,7 @@ from endive.catalog.rules import (
     OVERWRITES,
     VERSION,
 )
-from endive.kernel import rule
+from endive.kernel import Ints, MutableInts, rule
 from endive.results.schema import (
     REASON_NONE,
     REASON_RETRIES_EXHAUSTED,
@@ -124,7 +122,7 @@ N_PLAN = 13
 
 
 @rule
-def own_manifests(o: Sequence[int]) -> int:
+def own_manifests(o: Ints) -> int:
     """Manifests an operation writes for its own files."""
     if o[KIND] == VALIDATED_OVERWRITE and o[FORM] == ROW_DELTA:
         return 2
@@ -132,7 +130,7 @@ def own_manifests(o: Sequence[int]) -> int:
 
 
 @rule
-def matching_snapshots(o: Sequence[int], appended: int, overwritten: int) -> int:
+def matching_snapshots(o: Ints, appended: int, overwritten: int) -> int:
     """How many of a history's snapshots this operation has to look into."""
     if o[KIND] == VALIDATED_OVERWRITE and o[FORM] != REPLACE_PARTITIONS:
         if o[ISOLATION] == SERIALIZABLE:
@@ -144,7 +142,7 @@ def matching_snapshots(o: Sequence[int], appended: int, overwritten: int) -> int
 
 
 @rule
-def rivals_since(p: Sequence[int], o: Sequence[int], n_all: int, n_overwritten: int) -> int:
+def rivals_since(p: Ints, o: Ints, n_all: int, n_overwritten: int) -> int:
     """How many snapshots since the last attempt could hold a real conflict for this operation."""
     if p[REAL_CONFLICT] == REAL_MERGE:
         return n_all
@@ -153,14 +151,14 @@ def rivals_since(p: Sequence[int], o: Sequence[int], n_all: int, n_overwritten: 
 
 @rule
 def describe_situation(
-    o: Sequence[int],
+    o: Ints,
     attempt: int,
-    start: Sequence[int],
-    previous: Sequence[int],
-    base: Sequence[int],
+    start: Ints,
+    previous: Ints,
+    base: Ints,
     partition_manifests: int,
     partition_behind: int,
-    s: MutableSequence[int],
+    s: MutableInts,
 ) -> None:
     """Fill ``s`` by subtraction: counters at the fixed start, at the last attempt's base, at this one's.
 
@@ -188,7 +186,7 @@ def describe_situation(
 
 
 @rule
-def plan_history(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: MutableSequence[int]) -> None:
+def plan_history(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
     """The lists and manifests an attempt reads because others committed; sets the read of the current list."""
     is_retry = s[ATTEMPT] > 1
     choice = p[HISTORY]
@@ -208,7 +206,7 @@ def plan_history(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: Mutabl
 
 
 @rule
-def plan_manifests(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: MutableSequence[int]) -> None:
+def plan_manifests(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
     """The manifest files an attempt reads and writes."""
     is_first = s[ATTEMPT] == 1
     if p[OWN_MANIFEST] == OWN_EACH_ATTEMPT or (is_first and p[OWN_MANIFEST] != OWN_NONE):
@@ -237,7 +235,7 @@ def plan_manifests(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: Muta
 
 
 @rule
-def plan_attempt(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: MutableSequence[int]) -> None:
+def plan_attempt(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
     """Fill ``a`` with what this attempt costs on one table."""
     for i in range(N_PLAN):
         a[i] = 0
@@ -268,7 +266,7 @@ def plan_attempt(p: Sequence[int], o: Sequence[int], s: Sequence[int], a: Mutabl
 
 
 @rule
-def loads_metadata(p: Sequence[int]) -> bool:
+def loads_metadata(p: Ints) -> bool:
     """Whether loading a table at the start of a txn reads its metadata object."""
     if p[IS_INLINED] == 1 or p[SERVER_WRITES_METADATA] == 1:
         return False
@@ -276,7 +274,7 @@ def loads_metadata(p: Sequence[int]) -> bool:
 
 
 @rule
-def must_read_catalog(p: Sequence[int], attempt: int, is_state_known: bool) -> bool:
+def must_read_catalog(p: Ints, attempt: int, is_state_known: bool) -> bool:
     """Whether this attempt pays a catalog read before it builds."""
     if p[BASE] == BASE_REFRESH:
         return True
@@ -284,7 +282,7 @@ def must_read_catalog(p: Sequence[int], attempt: int, is_state_known: bool) -> b
 
 
 @rule
-def checks_before_metadata(p: Sequence[int]) -> bool:
+def checks_before_metadata(p: Ints) -> bool:
     """Whether the attempt asks if its base is still current before it writes the metadata object."""
     return p[METADATA] == METADATA_IF_CURRENT and p[SERVER_WRITES_METADATA] == 0
 
@@ -300,19 +298,19 @@ def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: 
 
 
 @rule
-def reloads_after_success(p: Sequence[int]) -> bool:
+def reloads_after_success(p: Ints) -> bool:
     """Whether a committed operation reads its table back (``SnapshotProducer.commit`` after the swap)."""
     return p[AFTER_SUCCESS] == AFTER_RELOAD
 
 
 @rule
-def cleans_up(p: Sequence[int]) -> bool:
+def cleans_up(p: Ints) -> bool:
     """Whether what lost attempts wrote is deleted, one request each."""
     return p[AFTER_SUCCESS] == AFTER_RELOAD
 
 
 @rule
-def effect_class(o: Sequence[int]) -> int:
+def effect_class(o: Ints) -> int:
     """What kind of snapshot a commit of this operation installs."""
     if o[KIND] == VALIDATED_OVERWRITE:
         return CLASS_OVERWRITE
@@ -322,7 +320,7 @@ def effect_class(o: Sequence[int]) -> int:
 
 
 @rule
-def effect_data_manifests(o: Sequence[int]) -> int:
+def effect_data_manifests(o: Ints) -> int:
     """Data manifests a commit adds to the history others have to check."""
     if o[KIND] == VALIDATED_OVERWRITE and o[FORM] != ROW_DELTA:
         return 1 + o[REWRITTEN]
@@ -330,13 +328,13 @@ def effect_data_manifests(o: Sequence[int]) -> int:
 
 
 @rule
-def effect_delete_manifests(o: Sequence[int]) -> int:
+def effect_delete_manifests(o: Ints) -> int:
     """Delete manifests a commit adds."""
     return 1 if o[KIND] == VALIDATED_OVERWRITE and o[FORM] == ROW_DELTA else 0
 
 
 @rule
-def effect_manifests(p: Sequence[int], o: Sequence[int], live_manifests: int) -> int:
+def effect_manifests(p: Ints, o: Ints, live_manifests: int) -> int:
     """By how much a commit changes the number of manifests its list names."""
     if o[KIND] != FAST_APPEND and p[MERGING] == MERGING_BINS and live_manifests + 1 >= p[MERGE_COUNT_MIN]:
         return own_manifests(o) - live_manifests
@@ -345,6 +343,6 @@ def effect_manifests(p: Sequence[int], o: Sequence[int], live_manifests: int) ->
 
 
 @rule
-def commutes(o: Sequence[int]) -> bool:
+def commutes(o: Ints) -> bool:
     """Whether a server may rebase this change on its own: appends add files and look at nothing."""
     return o[KIND] == FAST_APPEND or o[KIND] == MERGE_APPEND

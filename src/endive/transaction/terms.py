@@ -5,6 +5,8 @@ Owns those two values. Drawing them belongs to ``endive.workload``; living by th
 
 from dataclasses import dataclass
 
+from endive.transaction.retry import Backoff
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionTerms:
@@ -22,6 +24,17 @@ class TransactionTerms:
     overwrite: str
     rewritten_manifests: int
     real_conflict_probability: float
+
+    @property
+    def backoff(self) -> Backoff:
+        """How long its txns wait before a retry."""
+        return Backoff(
+            policy=self.backoff_policy,
+            base_ms=self.backoff_base_ms,
+            multiplier=self.backoff_multiplier,
+            max_ms=self.backoff_max_ms,
+            jitter=self.backoff_jitter,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,6 @@ from endive.transaction.payments import (
     reload_tables,
 )
 from endive.transaction.protocol import REAL_ABORT, REAL_CONFLICT
-from endive.transaction.retry import Backoff
 from endive.transaction.rules import ISOLATIONS, KIND, OVERWRITE_FORMS
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.world import World
@@ -207,22 +206,14 @@ class Transaction(ABC):
 
     def _wait(self, world: World, retry: int, waited_us: int) -> Generator[int, None, int]:
         """Back off before a retry."""
+        if self.terms.backoff_policy == "none":
+            return 0
         u = uniform(self.client.key, slot(self.client.attempt, BACKOFF, 0))
-        wait_us = self._backoff().wait_us(retry, waited_us, u)
+        wait_us = self.terms.backoff.wait_us(retry, waited_us, u)
         if wait_us > 0:
             yield wait_us
         self.phase_us[PHASE_BACKOFF] += wait_us
         return wait_us
-
-    def _backoff(self) -> Backoff:
-        terms = self.terms
-        return Backoff(
-            policy=terms.backoff_policy,
-            base_ms=terms.backoff_base_ms,
-            multiplier=terms.backoff_multiplier,
-            max_ms=terms.backoff_max_ms,
-            jitter=terms.backoff_jitter,
-        )
 
     def _refresh(self, world: World, base: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot]:
         begin_us = world.clock.now_us

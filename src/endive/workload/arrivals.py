@@ -21,7 +21,7 @@ from endive.distributions.code import FloatArray
 from endive.errors import ConfigError
 from endive.kernel import rule
 from endive.rng import uniform
-from endive.workload.picks import Ints
+from endive.kernel import Ints
 from endive.workload.trace import TraceLog
 
 NO_MORE: Final = -1  # instead of an arrival time: the source has ended

@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from endive.errors import ConfigError
-from endive.kernel import jitted, rule
+from endive.kernel import Floats, MutableInts, jitted, rule
 from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream
 from endive.workload.picks import (
-    Floats,
-    MutableInts,
     pick_count,
     pick_distinct,
     split_written,

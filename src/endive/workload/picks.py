@@ -10,24 +10,18 @@ steep Zipf keeps its small weights that way, where ``cumulative[i] - cumulative[
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from endive.distributions.portable import exp, log
-from endive.kernel import rule
+from endive.kernel import Floats, Ints, MutableInts, rule
 from endive.rng import uniform
 
 TRIES_MAX: Final = 32  # rejections of one pick before the remaining weight is scanned
 COUNTERS_PER_PICK: Final = 33  # TRIES_MAX tries and the draw of the scan
 
 # Arrays of a rule: tuples and lists in the interpreter, NumPy arrays in compiled code.
-Floats = Sequence[float] | NDArray[np.float64]
-Ints = Sequence[int] | NDArray[np.int64]
-MutableInts = MutableSequence[int] | NDArray[np.int64]
 
 
 # ---- weights ---------------------------------------------------------------------------------------
