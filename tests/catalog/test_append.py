@@ -26,7 +26,7 @@ from endive.results.schema import COUNTERS
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client
-from endive.storage.requests import HEAD, LOG, N_OPERATIONS
+from endive.storage.requests import CAS, HEAD, LOG, N_OPERATIONS
 
 PRESETS = ("log", "seed004")
 EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
@@ -320,6 +320,24 @@ def test_of_two_that_find_the_log_sealed_one_compacts(preset):
     assert (1, 5) == (catalog.state.log[LOG_EPOCH], catalog.state.seq)
     in_log = 2 if preset == "seed004" else 1  # the other one travelled with the compaction
     assert in_log == catalog.state.log[LOG_ENTRIES]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
+    """Sealed, compacted by somebody else, sealed again: the swap of whoever saw the first log is refused."""
+    clock = HandClock()
+    catalog = make_catalog(clock, preset, compaction_max_entries=1)
+    commit_alone(clock, catalog, 0)
+    stale = catalog.state.snapshot(clock.now_us)
+    while catalog.state.log[LOG_EPOCH] == 0 or catalog.state.log[LOG_SEALED] == 0:
+        commit_alone(clock, catalog, 10 + catalog.state.seq)
+    client = Client(1, 1, clock)
+    call = clock.start(catalog.commit(0, {}, intend(1, stale, 1), client=client))
+    clock.run()
+
+    assert call.value.success
+    assert 2 == client.requests[LOG * N_OPERATIONS + CAS]
+    assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log[LOG_EPOCH])
 
 
 def test_the_log_shrinks_what_is_read_back():

@@ -10,6 +10,18 @@ from endive.errors import ConfigError
 BAD_FILES = [
     pytest.param(
         """
+        [catalog]
+        type = "service"
+        service.server_retries = 2
+        """,
+        [
+            "catalog.service.server_retries = 2 is read by nothing: only catalog.service.flavour = 'rest' can rebase "
+            "a change and try again. Remove it.",
+        ],
+        id="retries of a server that only swaps pointers are read by nothing",
+    ),
+    pytest.param(
+        """
         [storage]
         provider = "s3"
         latency_ms = 5.0

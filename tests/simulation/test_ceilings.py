@@ -83,9 +83,7 @@ class Saturated:
                 "total_timeout_ms": 0.0,
                 **transaction,
             },
-            "source": [
-                {"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}
-            ],
+            "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}],
         }
         self.duration_ms = duration_ms
         table = simulate(config, seed=1, engine=engine).transactions
@@ -139,9 +137,7 @@ def test_saturated_clients_reach_the_ceiling_of_their_protocol_and_never_pass_it
 def test_a_dozen_clients_on_the_reference_engine_come_near_the_ceiling(protocol):
     catalog = instant(table_metadata_inlined=True)
     terms = terms_of(protocol) | {"retry_backoff": {"enabled": False}}
-    saturated = Saturated(
-        protocol, catalog=catalog, clients=18, duration_ms=600_000.0, engine="reference", **terms
-    )
+    saturated = Saturated(protocol, catalog=catalog, clients=18, duration_ms=600_000.0, engine="reference", **terms)
 
     saturated.holds(1 + INLINED[protocol], below=0.70)
 

@@ -132,7 +132,7 @@ class ManyFilesAppend(FastAppendTransaction):
 
     def attempt_cost(self, world: World, situation: list[int]) -> AttemptCost:
         cost = super().attempt_cost(world, situation)
-        return dataclasses.replace(cost, own_writes=10 * cost.own_writes)
+        return cost._replace(own_writes=10 * cost.own_writes)
 
 
 def test_a_kind_of_ones_own_may_cost_what_it_likes():

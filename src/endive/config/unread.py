@@ -152,6 +152,11 @@ def _unread_catalog(config: SimulationConfig) -> dict[str, Unread]:
             found[f"catalog.{key}"] = Unread("only catalog.type = 'append' has a log", by_type)
     if catalog.type != "service":
         found["catalog.service"] = Unread("only catalog.type = 'service' is a server", by_type)
+    elif catalog.service.flavour != "rest":
+        found["catalog.service.server_retries"] = Unread(
+            "only catalog.service.flavour = 'rest' can rebase a change and try again",
+            ("catalog.type", "catalog.service.flavour"),
+        )
     if not catalog.partitions.enabled:
         found["catalog.partitions.num_partitions"] = Unread(
             "catalog.partitions.enabled is false", ("catalog.partitions.enabled",)

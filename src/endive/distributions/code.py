@@ -10,6 +10,7 @@ a constant one, ``u`` itself, a line through points, or a table of cubics over d
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,6 +157,8 @@ def _mixture_ms(code: FloatArray, offset: int, u: float, size_bytes: int) -> flo
 @inlined
 def draw_ms(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> float:
     """The draw (key, counter) from the code at ``offset``, in ms and not rounded."""
+    if code[offset] == 1.0 and code[offset + _FIRST_RECORD + _KIND] == CONSTANT:
+        return _component_ms(code, offset, offset + _FIRST_RECORD, 0.5, False, size_bytes)
     u = uniform(key, counter)
     if code[offset] == 1.0:
         is_upper = u > 0.5
@@ -180,9 +183,19 @@ def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int
     if count <= 1:
         return draw_us(code, offset, key, counter, size_bytes)
     if code[offset] == 1.0:
-        log_p = log(uniform(key, counter)) / count
-        is_upper = log_p > -_LN2
-        tail = -expm1(log_p) if is_upper else exp(log_p)
+        u = uniform(key, counter)
+        if count & (count - 1) == 0:  # a power of two: roots are cheaper than a logarithm
+            tail = 1.0 - u
+            while count > 1:
+                tail = tail / (1.0 + math.sqrt(1.0 - tail))
+                count >>= 1
+            is_upper = tail <= 0.5
+            if not is_upper:
+                tail = 1.0 - tail
+        else:
+            log_p = log(u) / count
+            is_upper = log_p > -_LN2
+            tail = -expm1(log_p) if is_upper else exp(log_p)
         tail = min(max(tail, TAIL_MIN), 0.5)
         return int(
             _component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5

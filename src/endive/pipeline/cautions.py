@@ -53,8 +53,8 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
         yield _told(
             "unfinished_sweep",
             missing,
-            f"{missing:,} of {planned:,} runs are missing: the sweep has not finished. Start it again; it goes on where "
-            "it was.",
+            f"{missing:,} of {planned:,} runs are missing: the sweep has not finished. Start it again; it goes on "
+            "where it was.",
         )
     single = sum(row["seeds"] == 1 for row in points)
     if single:
@@ -69,7 +69,7 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
         yield _told(
             "approximate_percentiles",
             approximate,
-            f"Percentiles of {approximate:,} of {len(runs):,} runs are approximate, because of the number of their txns.",
+            f"Percentiles of {approximate:,} of {len(runs):,} runs are approximate: they have very many txns.",
         )
 
 
@@ -86,9 +86,9 @@ def _of_points(points: Iterable[Row]) -> Iterator[dict[str, Any]]:
             yield _told(
                 "unsteady_window",
                 drift,
-                f"Mean commit latency changed by {drift:+.0%} from the first half of the window to the second: the system "
-                "had not settled, so figures depend on the length of the window. Raise simulation.warmup_ms, or read "
-                "them as a trend.",
+                f"Mean commit latency changed by {drift:+.0%} from the first half of the window to the second: the "
+                "system had not settled, so figures depend on the length of the window. Raise "
+                "simulation.warmup_ms, or read them as a trend.",
                 **here,
             )
 
@@ -111,9 +111,9 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
             yield _told(
                 "still_committing",
                 committing / submitted,
-                f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still committing "
-                "when the clock stopped. They are the slow ones, so latencies are too low and the success rate is "
-                "uncertain. Raise simulation.cooldown_ms, or offer less load.",
+                f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
+                "committing when the clock stopped. They are the slow ones, so latencies are too low and the "
+                "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load.",
                 **here,
             )
         elif row["success_rate"] is None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PARTITION_TXNS: Final = 2_000_000  # what one task of a shuffle holds at once
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
+_CHECKS: Final = "spark.sql.ansi.enabled"
 
 _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
     "scope": (ALL, OPERATION, SOURCE),
@@ -83,13 +84,21 @@ def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames
 
 @contextmanager
 def _settings(spark: SparkSession, txns: int) -> Iterator[None]:
-    """As many shuffle partitions as keep one task's share in memory, and never fewer than the session has."""
-    given = spark.conf.get(_PARTITIONS)
-    spark.conf.set(_PARTITIONS, str(max(int(given), -(-txns // PARTITION_TXNS))))
+    """The session's settings as the analysis wants them, and afterwards as they were.
+
+    As many shuffle partitions as keep one task's share in memory, never fewer than the session has. No overflow checks:
+    they take a third of the time, and sums of microseconds and bytes are far from 2**63.
+    """
+    partitions = max(int(spark.conf.get(_PARTITIONS)), -(-txns // PARTITION_TXNS))
+    wanted = {_PARTITIONS: str(partitions), _CHECKS: "false"}
+    given = {key: spark.conf.get(key) for key in wanted}
     try:
+        for key, value in wanted.items():
+            spark.conf.set(key, value)
         yield
     finally:
-        spark.conf.set(_PARTITIONS, given)
+        for key, value in given.items():
+            spark.conf.set(key, value)
 
 
 def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:

@@ -7,7 +7,7 @@ computes is in its own module; each takes DataFrames and returns one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -30,7 +30,7 @@ from endive.pipeline.seeds import figures_across_seeds
 from endive.pipeline.summarise import MEASURED, measured, measured_by_sweep
 from endive.pipeline.tally import tallied
 from endive.pipeline.timeline import binned, drift, run_timeline, timeline_across_seeds
-from endive.pipeline.window import windows, with_window
+from endive.pipeline.window import windows, with_common_window, with_window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -61,7 +61,14 @@ class Frames:
     @cached_property
     def txns(self) -> DataFrame:
         """Every txn, with its run's window. Not kept: there are many."""
-        return self._dataset.transaction_frame(self._spark).transform(with_window, windows(self.runs))
+        return reduce(lambda left, right: left.unionByName(right), map(self._txns_of, self._dataset.detailed))
+
+    def _txns_of(self, study: str) -> DataFrame:
+        txns = self._dataset.transaction_frame(self._spark, study)
+        window = self._dataset.common_window(study)
+        if window is None:
+            return txns.transform(with_window, windows(self.runs))
+        return txns.transform(with_common_window, window)
 
     @cached_property
     def tallies(self) -> DataFrame:

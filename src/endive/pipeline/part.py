@@ -60,6 +60,7 @@ def simulate_part(work: Work, name: str, specs: Sequence[RunSpec], on_run: OnRun
             records.append(record)
             if txns is not None:
                 part.add(spec.run_id, txns)
+            del txns  # or two runs would be in memory at once
         part.finish()
         _write_record(record_path, name, records, part.size_bytes)
         part.publish()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,8 +18,8 @@ import pyarrow.parquet as pq
 
 from endive.errors import OutputError
 from endive.pipeline.figures import FIGURES, RESERVED, WINDOW
-from endive.pipeline.folder import DETAIL_TRANSACTIONS, GROUPS, RUNS, STUDIES, SweepFolder
-from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA
+from endive.pipeline.folder import DETAIL_TRANSACTIONS, GROUPS, RUNS, STUDIES, TRANSACTIONS, SweepFolder
+from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -106,19 +105,19 @@ class Dataset:
         """One row per run and operation type, and per run and source, with the sweep's figures."""
         return spark.createDataFrame(self.groups)
 
-    def transaction_frame(self, spark: SparkSession) -> DataFrame:
-        """Every txn of the studies that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
+    def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
+        """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
         from pyspark.sql import functions as sf
 
-        schema = transaction_struct()
-        columns = ["run_id", *TRANSACTION_COLUMNS]
-        frames = [
-            spark.read.schema(schema)
-            .parquet(str(self.folder.partition("transactions", study)))
-            .select(sf.lit(study).alias("study"), *columns)
-            for study in self.detailed
-        ]
-        return reduce(lambda left, right: left.unionByName(right), frames)
+        frame = spark.read.schema(transaction_struct()).parquet(str(self.folder.partition(TRANSACTIONS, study)))
+        return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
+
+    def common_window(self, study: str) -> Window | None:
+        """The window of all runs of a study; None if they differ, as when duration is an axis."""
+        lengths = ["duration_ms", "warmup_ms", "cooldown_ms"]
+        rows = self.runs.filter(pc.equal(self.runs["study"], study)).select(lengths).drop_null()
+        found = {tuple(row.values()) for row in rows.to_pylist()}
+        return Window.of_ms(**dict(zip(lengths, found.pop(), strict=True))) if len(found) == 1 else None
 
 
 def open_dataset(path: str | Path) -> Dataset:

@@ -14,7 +14,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from endive.pipeline.configurations import BY_LATENCY
-from endive.pipeline.scopes import ALL, GROUP, POINT
+from endive.pipeline.scopes import ALL, GROUP, POINT, POINT_GROUP
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -43,6 +43,8 @@ def saturation(configurations: DataFrame, places: DataFrame) -> DataFrame:
     ``places`` gives every ``study`` and ``point`` its ``curve``, its ``load`` (the axis's value, or null) and whether
     points are ordered by it (``is_ordered_by_load``) or by the offered rate of the whole run, which is the default.
     """
+    needed = ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "saturated", "saturation_sign")
+    configurations = configurations.select(*POINT_GROUP, *needed)
     offered = configurations.where(sf.col("scope") == ALL).select(
         *POINT, sf.col("offered_per_s").alias("run_offered_per_s")
     )

@@ -169,6 +169,11 @@ def local_cores(master: str | None) -> int | None:
     return 1 if master == "local" else None
 
 
+def is_local(session: SparkSession) -> bool:
+    """Whether the session's tasks run on this machine."""
+    return local_cores(session.conf.get("spark.master", "") or "") is not None
+
+
 def core_count(session: SparkSession) -> int:
     """Tasks that run at once, without asking ``sparkContext``."""
     from pyspark.sql import functions as F  # noqa: N812

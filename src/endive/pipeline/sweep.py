@@ -27,6 +27,7 @@ from endive.pipeline.folder import DETAIL_TRANSACTIONS, DETAILS, PROGRESS, STUDI
 from endive.pipeline.gather import gather
 from endive.pipeline.plan import Part, Run, plan_parts, plan_runs, plan_tasks
 from endive.pipeline.progress import Progress, watched
+from endive.pipeline.warm_up import start_warm_up
 from endive.pipeline.work import Work
 from endive.pipeline.worker import OUTCOME_DDL, TASK_SCHEMA, simulate_task
 from endive.results.writer import output_errors, write_atomically
@@ -194,10 +195,13 @@ def _simulate_missing(
     make_session: SessionMaker,
     progress: Progress | None,
 ) -> None:
-    from endive.pipeline.session import core_count
+    from endive.pipeline.session import core_count, is_local
 
+    warm_up = start_warm_up(engine)
     spark = make_session()
     cores = core_count(spark)
+    if warm_up is not None and is_local(spark):
+        warm_up.join()
     _extend_plan(folder, planned, detail, cores)
     name = planned.study.name
     runs = {run.run_id: run for run in planned.runs}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -43,6 +43,7 @@ _SUFFIXES: Final = {
     "_per_txn": "1/txn",
 }
 _PREFIXES: Final = {"txns": "txns", "requests_": "requests", "bytes_": "bytes", "n_behind_": "snapshots"}
+_NUMBERS: Final = ("point", "seed", "curve", "bin", "sustained_point", "saturated_point")  # names, not amounts
 _LABELS: Final = {"ci95": "95 %", "p50": "P50", "p95": "P95", "p99": "P99"}
 
 
@@ -84,20 +85,24 @@ def to_csv(table: pa.Table) -> bytes:
 
 
 def to_markdown(table: pa.Table, title: str) -> str:
-    """A page with one table: headings with units, four digits that matter, at most ``MARKDOWN_ROWS_MAX`` rows."""
-    shown = _without_empty(table).slice(0, MARKDOWN_ROWS_MAX)
+    """A page with one table: headings with units, four digits that matter, at most ``MARKDOWN_ROWS_MAX`` rows.
+
+    A mean and its interval share a cell; standard deviations are left to the other files.
+    """
+    full = _without_empty(table)
+    shown = [name for name in full.column_names if not _is_beside(name, full.column_names)]
     lines = [
         f"# {title}",
         "",
-        _row([heading(name) for name in shown.column_names]),
-        _row(["---:" if _is_number(field.type) else "---" for field in shown.schema]),
-        *(_row([cell(value) for value in row.values()]) for row in shown.to_pylist()),
+        _row([heading(name) for name in shown]),
+        _row(["---:" if _is_number(full.schema.field(name).type) else "---" for name in shown]),
+        *(_row([_with_interval(row, name) for name in shown]) for row in full.slice(0, MARKDOWN_ROWS_MAX).to_pylist()),
     ]
     if table.num_rows > MARKDOWN_ROWS_MAX:
         lines += ["", f"{table.num_rows - MARKDOWN_ROWS_MAX:,} more rows are in the CSV and Parquet files."]
-    hidden = [name for name in table.column_names if name not in shown.column_names]
-    if hidden:
-        lines += ["", f"Empty, and left out here: {', '.join(hidden)}."]
+    empty = [name for name in table.column_names if name not in full.column_names]
+    if empty:
+        lines += ["", f"Empty, and left out here: {', '.join(empty)}."]
     return "\n".join(lines) + "\n"
 
 
@@ -106,9 +111,24 @@ def heading(column: str) -> str:
     if "." in column:
         return f"`{column}`"
     unit = unit_of(column)
-    name = column.removesuffix("_ms").removesuffix("_per_s") if unit in ("ms", "txns/s") else column
-    words = " ".join(_LABELS.get(word, word) for word in (name or column).split("_"))
+    statistic = next((ending for ending in _STATISTICS if column.endswith(ending)), "")
+    name = column.removesuffix(statistic)
+    if unit in ("ms", "txns/s"):
+        name = name.removesuffix("_ms").removesuffix("_per_s")
+    words = " ".join(_LABELS.get(word, word) for word in f"{name}{statistic}".split("_"))
     return f"{words} ({unit})" if unit else words
+
+
+def _is_beside(column: str, columns: Sequence[str]) -> bool:
+    """Whether a column is a statistic of another one of the table."""
+    return any(column.endswith(ending) and column.removesuffix(ending) in columns for ending in _STATISTICS)
+
+
+def _with_interval(row: Mapping[str, Any], column: str) -> str:
+    """A cell with its 95 % interval in brackets, if it has one."""
+    low, high = (row.get(f"{column}_ci95_{end}") for end in ("low", "high"))
+    text = str(row[column]) if column in _NUMBERS and row[column] is not None else cell(row[column])
+    return text if low is None or high is None else f"{text} [{cell(low)}, {cell(high)}]"
 
 
 def cell(value: Any) -> str:

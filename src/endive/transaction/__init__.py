@@ -15,9 +15,10 @@ from endive.transaction.kinds import (
     ValidatedOverwriteTransaction,
 )
 from endive.transaction.protocol import CommitProtocol
+from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.retry import Backoff
 from endive.transaction.terms import TransactionDraft, TransactionTerms
-from endive.transaction.transaction import Transaction, TransactionStatus
+from endive.transaction.transaction import Transaction
 from endive.transaction.world import World
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "RewriteFilesTransaction",
     "Transaction",
     "TransactionDraft",
+    "TransactionResult",
     "TransactionStatus",
     "TransactionTerms",
     "ValidatedOverwriteTransaction",

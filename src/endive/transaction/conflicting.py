@@ -15,9 +15,7 @@ CONFLICTING_DISTRIBUTIONS = ("fixed", "exponential", "uniform")
 
 
 @rule
-def conflicting_manifests(
-    distribution: int, mean: float, value: int, count_min: int, count_max: int, u: float
-) -> int:
+def conflicting_manifests(distribution: int, mean: float, value: int, count_min: int, count_max: int, u: float) -> int:
     """Manifest files in conflict, ``u`` uniform in (0, 1)."""
     if distribution == CONFLICTING_FIXED:
         return value

@@ -97,9 +97,7 @@ class PartitionOverlapConflictDetector(ConflictDetector):
         return tuple(p for p in candidates if self._overlaps(txn, p, current_snapshot, start_snapshot))
 
     @staticmethod
-    def _overlaps(
-        txn: "Transaction", position: int, current: CatalogSnapshot, start: CatalogSnapshot
-    ) -> bool:
+    def _overlaps(txn: "Transaction", position: int, current: CatalogSnapshot, start: CatalogSnapshot) -> bool:
         table = txn.tables[position]
         partitions, n_written = txn.partitions[position]
         now = current.tables[table].partition_versions

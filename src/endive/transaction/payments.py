@@ -56,9 +56,7 @@ APPEND_DRAWS = 3
 REWRITE_DRAWS = 1 << 20
 
 
-def pay_validation(
-    txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]
-) -> Payment:
+def pay_validation(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
     """Metadata, history and the manifests of that history: all a validation looks at."""
     client, storage, clock, sizes = txn.client, world.storage, world.clock, world.sizes
     attempt = client.attempt
@@ -150,15 +148,11 @@ def pay_build(txn: "Transaction", world: World, base: CatalogSnapshot, costs: li
         txn.phase_us[PHASE_METADATA] += clock.now_us - begin_us
 
 
-def read_list(
-    txn: "Transaction", world: World, manifests: int, head_counter: int, read_counter: int
-) -> Payment:
+def read_list(txn: "Transaction", world: World, manifests: int, head_counter: int, read_counter: int) -> Payment:
     """One read of a current manifest list, behind a HEAD where the store's client asks for one."""
     client = txn.client
     if world.protocol_vector[IS_LIST_HEAD]:
-        yield from world.storage.head(
-            "manifest_list", client=client, counter=head_counter, object=MANIFEST_LIST
-        )
+        yield from world.storage.head("manifest_list", client=client, counter=head_counter, object=MANIFEST_LIST)
     yield from world.storage.read(
         "manifest_list",
         world.sizes.manifest_list_bytes(manifests),
@@ -184,14 +178,10 @@ def pay_manifests(txn: "Transaction", world: World, position: int, cost: Attempt
     ):
         if count:
             send = storage.read_batch if is_read else storage.write_batch
-            yield from send(
-                "manifest", size_bytes, count, batch, client=client, counter=counter, object=MANIFEST
-            )
+            yield from send("manifest", size_bytes, count, batch, client=client, counter=counter, object=MANIFEST)
 
 
-def pay_metadata_writes(
-    txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]
-) -> Payment:
+def pay_metadata_writes(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
     """The new metadata object of every written table."""
     for position, cost in enumerate(costs):
         if cost.metadata_writes:
@@ -205,9 +195,7 @@ def pay_metadata_writes(
             )
 
 
-def append_lists(
-    txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]
-) -> Payment:
+def append_lists(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
     """ML+: a tentative entry at the end of each written table's list, last thing before the swap."""
     begin_us = world.clock.now_us
     for position, cost in enumerate(costs):
@@ -281,16 +269,12 @@ def reload_tables(txn: "Transaction", world: World, base: CatalogSnapshot) -> Pa
         if has_metadata:
             begin_us = clock.now_us
             size_bytes = world.sizes.metadata_bytes(table.version + 1)
-            yield from world.storage.read(
-                "metadata", size_bytes, client=client, counter=counter, object=METADATA
-            )
+            yield from world.storage.read("metadata", size_bytes, client=client, counter=counter, object=METADATA)
             txn.phase_us[PHASE_METADATA] += clock.now_us - begin_us
         if txn.operation[KIND] != FAST_APPEND:
             begin_us = clock.now_us
             if p[IS_LIST_HEAD]:
-                yield from world.storage.head(
-                    "manifest_list", client=client, counter=counter + 1, object=MANIFEST_LIST
-                )
+                yield from world.storage.head("manifest_list", client=client, counter=counter + 1, object=MANIFEST_LIST)
             size_bytes = world.sizes.manifest_list_bytes(table.manifests + 1)
             yield from world.storage.read(
                 "manifest_list", size_bytes, client=client, counter=counter + 2, object=MANIFEST_LIST

@@ -29,7 +29,6 @@ POLICIES = {
 }
 
 
-
 @rule
 def backoff_us(
     policy: int,

@@ -341,7 +341,6 @@ def effect_manifests(p: Ints, o: Ints, live_manifests: int) -> int:
     return own_manifests(o)
 
 
-
 @rule
 def commutes(o: Ints) -> bool:
     """Whether a server may rebase this change on its own: appends add files and look at nothing."""

@@ -6,7 +6,6 @@ rules (``endive.transaction.rules``), and pays what they say through storage and
 
 from abc import ABC
 from collections.abc import Generator
-from enum import Enum
 
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
 from endive.results.schema import (
@@ -21,6 +20,7 @@ from endive.results.schema import (
     PHASE_RUNTIME,
     REASON_NONE,
     REASON_VALIDATION_EXCEPTION,
+    REASONS,
 )
 from endive.rng import (
     BACKOFF,
@@ -33,7 +33,7 @@ from endive.rng import (
     uniform,
 )
 from endive.storage.client import Client
-from endive.storage.requests import METADATA
+from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, READ, WRITE
 from endive.transaction import rules
 from endive.transaction.cost import AttemptCost, ConflictCost
 from endive.transaction.payments import (
@@ -45,21 +45,12 @@ from endive.transaction.payments import (
     reload_tables,
 )
 from endive.transaction.protocol import REAL_ABORT, REAL_CONFLICT
-from endive.transaction.rules import ISOLATIONS, KIND, OVERWRITE_FORMS
+from endive.transaction.result import TransactionResult, TransactionStatus
+from endive.transaction.rules import ISOLATIONS, OVERWRITE_FORMS
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.world import World
 
 Life = Generator[int, None, None]
-
-
-class TransactionStatus(Enum):
-    """Where a txn stands."""
-
-    PENDING = "pending"
-    EXECUTING = "executing"
-    COMMITTING = "committing"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
 
 
 class Transaction(ABC):
@@ -148,9 +139,7 @@ class Transaction(ABC):
         """Read the catalog, load the tables, do the work. All of it counts as runtime."""
         clock, client = world.clock, self.client
         begin_us = clock.now_us
-        start = yield from world.catalog.read(
-            client=client, step=START_READ, expected_size_bytes=self.catalog_bytes
-        )
+        start = yield from world.catalog.read(client=client, step=START_READ, expected_size_bytes=self.catalog_bytes)
         self.status = TransactionStatus.EXECUTING
         if rules.loads_metadata(world.protocol_vector):
             for position, table in enumerate(self.tables):
@@ -217,9 +206,7 @@ class Transaction(ABC):
 
     def _refresh(self, world: World, base: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot]:
         begin_us = world.clock.now_us
-        snapshot = yield from world.catalog.read(
-            client=self.client, step=REFRESH, expected_size_bytes=base.size_bytes
-        )
+        snapshot = yield from world.catalog.read(client=self.client, step=REFRESH, expected_size_bytes=base.size_bytes)
         self.phase_us[PHASE_CATALOG_READ] += world.clock.now_us - begin_us
         return snapshot
 
@@ -315,9 +302,7 @@ class Transaction(ABC):
             yield from pay_metadata_writes(self, world, base, costs)
             self.phase_us[PHASE_METADATA] += clock.now_us - begin_us
         begin_us = clock.now_us
-        result = yield from world.catalog.commit(
-            base.seq, intention.tables_written, intention, client=self.client
-        )
+        result = yield from world.catalog.commit(base.seq, intention.tables_written, intention, client=self.client)
         self.phase_us[PHASE_COMMIT] += clock.now_us - begin_us
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
         self.hazard_us = result.evaluated_us - built_on_us
@@ -351,6 +336,22 @@ class Transaction(ABC):
             self.lost_lists += cost.list_writes
             self.lost_manifests += cost.merge_writes
 
-    def kind_code(self) -> int:
-        """The kind as the result schema codes it."""
-        return self.operation[KIND]
+    @property
+    def result(self) -> TransactionResult:
+        """How it ended; ask when it has."""
+        is_committed = self.status is TransactionStatus.COMMITTED
+        end_ms = self.end_us / 1000.0
+        requests = self.client.requests
+        return TransactionResult(
+            status=self.status,
+            commit_time_ms=end_ms if is_committed else -1.0,
+            abort_time_ms=end_ms if self.status is TransactionStatus.ABORTED else -1.0,
+            abort_reason=None if self.reason == REASON_NONE else REASONS[self.reason],
+            total_retries=max(0, self.client.attempt - 1),
+            commit_latency_ms=(self.end_us - self.commit_start_us) / 1000.0,
+            total_latency_ms=(self.end_us - self.submit_us) / 1000.0,
+            manifest_list_reads=requests[MANIFEST_LIST * N_OPERATIONS + READ],
+            manifest_list_writes=requests[MANIFEST_LIST * N_OPERATIONS + WRITE],
+            manifest_file_reads=requests[MANIFEST * N_OPERATIONS + READ],
+            manifest_file_writes=requests[MANIFEST * N_OPERATIONS + WRITE],
+        )

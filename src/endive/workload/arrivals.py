@@ -19,9 +19,8 @@ from typing import Final
 from endive.distributions import LatencyDistribution, draw_us
 from endive.distributions.code import FloatArray
 from endive.errors import ConfigError
-from endive.kernel import rule
+from endive.kernel import Ints, rule
 from endive.rng import uniform
-from endive.kernel import Ints
 from endive.workload.trace import TraceLog
 
 NO_MORE: Final = -1  # instead of an arrival time: the source has ended

@@ -1,0 +1,117 @@
+"""Three studies swept into one folder, and its analysis, made once for all tests that only look."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.in_process import InProcessSpark
+
+from endive.config.sweep import load_study
+from endive.pipeline import PlannedStudy, sweep
+from endive.pipeline import part as part_module
+from endive.pipeline.analyze import Analysis, analyze
+
+# Two sources, three operation types, retries and aborts: 2 loads x 2 catalogs x 3 seeds. Seed 44 of one point fails.
+MIXED = """
+[study]
+name = "mixed"
+title = "Mixed load"
+seeds = [42, 43, 44]
+
+[axes]
+"source.appends.arrivals.mean_ms" = [150, 1500]
+"catalog.type" = ["cas", "instant"]
+
+[base.simulation]
+duration_ms = 30_000
+
+[base.transaction]
+runtime = { mean = 1_000, sigma = 0.5, min = 200 }
+
+[[base.source]]
+name = "appends"
+arrivals = { kind = "poisson", mean_ms = 150 }
+operation_types = { fast_append = 0.8, merge_append = 0.2 }
+
+[[base.source]]
+name = "overwrites"
+arrivals = { kind = "periodic", period_ms = 1_000 }
+operation_types = { validated_overwrite = 1.0 }
+"""
+
+# Windows of different lengths, one of which no txn ends in; 1 seed.
+LENGTHS = """
+[study]
+name = "lengths"
+
+[axes]
+"simulation.duration_ms" = [900, 20_000]
+
+[base.transaction]
+inter_arrival = { scale = 200 }
+runtime = { mean = 1_000, sigma = 0.5, min = 800 }
+"""
+
+# Without txns.
+BARE = """
+[study]
+name = "bare"
+seeds = 2
+
+[axes]
+"transaction.inter_arrival.scale" = [400, 800, 1600]
+
+[base.simulation]
+duration_ms = 20_000
+
+[base.transaction]
+runtime = { mean = 1_000, sigma = 0.5, min = 200 }
+"""
+
+
+def sweep_into(folder: Path, text: str, scratch: Path, **options: Any) -> None:
+    """Sweep a study into a folder without a JVM."""
+    file = scratch / "study.toml"
+    file.write_text(text)
+    sweep(PlannedStudy.of(load_study(file)), folder, InProcessSpark, **options)
+
+
+def _fail_once(run: Any) -> Any:
+    def failing(self: Any, seed: int, **options: Any) -> Any:
+        is_chosen = len(self.config.sources) == 2 and self.config.sources[0].arrivals.mean_ms == 1500.0
+        if is_chosen and seed == 44 and self.config.catalog.type == "cas":
+            raise ZeroDivisionError("by nought")
+        return run(self, seed, **options)
+
+    return failing
+
+
+@pytest.fixture(scope="session")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder with the three studies. Look, but do not touch."""
+    scratch = tmp_path_factory.mktemp("swept")
+    folder = scratch / "dataset"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part_module.Simulation, "run", _fail_once(part_module.Simulation.run))
+        sweep_into(folder, MIXED, scratch)
+    sweep_into(folder, LENGTHS, scratch)
+    sweep_into(folder, BARE, scratch, detail="runs")
+    yield folder
+
+
+@pytest.fixture(scope="session")
+def analysis(spark: Any, swept: Path, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    """The analysis of a copy of that folder, in bins of 5 s for the study that is 30 s long."""
+    folder = tmp_path_factory.mktemp("analysis") / "dataset"
+    shutil.copytree(swept, folder)
+    return analyze(folder, lambda: spark, bins=6)
+
+
+@pytest.fixture
+def dataset(swept: Path, tmp_path: Path) -> Path:
+    """A copy of the folder that a test may damage."""
+    return Path(shutil.copytree(swept, tmp_path / "dataset"))

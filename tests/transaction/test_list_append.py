@@ -1,0 +1,115 @@
+"""ML+: tentative entries at the end of a manifest list, by txns that meet there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from endive import simulate
+from endive.catalog import CatalogState, InstantCatalog
+from endive.catalog.rules import LANDED, MOVED, SEALED
+from endive.distributions import FixedLatency
+
+ENTRY_BYTES = 50
+STEP_MS = 10.0
+
+
+def make_catalog() -> InstantCatalog:
+    return InstantCatalog(CatalogState(num_tables=2), FixedLatency(1.0))
+
+
+def test_an_entry_lands_only_at_the_end_of_the_list():
+    catalog = make_catalog()
+
+    assert LANDED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+    assert MOVED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+    assert (ENTRY_BYTES, False) == catalog.manifest_list_state(0)
+    assert LANDED == catalog.append_to_manifest_list(0, ENTRY_BYTES, ENTRY_BYTES, 0)
+    assert (2 * ENTRY_BYTES, False) == catalog.manifest_list_state(0)
+
+
+def test_every_table_has_a_list_of_its_own():
+    catalog = make_catalog()
+    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+
+    assert LANDED == catalog.append_to_manifest_list(1, 0, ENTRY_BYTES, 0)
+
+
+@pytest.mark.parametrize(("threshold", "entries"), [(1, 1), (50, 1), (51, 2), (100, 2), (120, 3)])
+def test_a_list_is_sealed_once_it_holds_its_threshold(threshold, entries):
+    catalog = make_catalog()
+    for entry in range(entries):
+        assert not catalog.manifest_list_state(0)[1]
+        assert LANDED == catalog.append_to_manifest_list(0, entry * ENTRY_BYTES, ENTRY_BYTES, threshold)
+
+    assert (entries * ENTRY_BYTES, True) == catalog.manifest_list_state(0)
+    assert SEALED == catalog.append_to_manifest_list(0, entries * ENTRY_BYTES, ENTRY_BYTES, threshold)
+
+
+def test_a_rewritten_list_starts_empty_and_open():
+    catalog = make_catalog()
+    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 1)
+    catalog.rewrite_manifest_list(0)
+
+    assert (0, False) == catalog.manifest_list_state(0)
+    assert LANDED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+
+
+def test_an_entry_does_not_move_the_tables_version():
+    """Tentative: whether it counts is decided by the catalog, by the commit that follows or does not."""
+    catalog = make_catalog()
+    before = catalog.state.snapshot(0)
+    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+    after = catalog.state.snapshot(0)
+
+    assert (before.seq, before.versions) == (after.seq, after.versions)
+    assert (0, ENTRY_BYTES) == (before.tables[0].manifest_list_offset, after.tables[0].manifest_list_offset)
+
+
+# ---- txns that meet at a list --------------------------------------------------------------------------
+
+
+def play_together(txns: int, **transaction: Any) -> list[dict[str, Any]]:
+    """Appends to one table, submitted at the same instant."""
+    once = {"kind": "periodic", "period_ms": 1e6}
+    config = {
+        "simulation": {"duration_ms": 10_000.0},
+        "storage": {"provider": "constant", "latency_ms": STEP_MS},
+        "catalog": {"type": "instant", "latency_ms": 2.0, "scope": "catalog"},
+        "commit": {"protocol": "merge", "history": "none"},
+        "transaction": {
+            "runtime": {"distribution": "fixed", "ms": 100.0},
+            "manifest_list_mode": "append",
+            "manifest_list_entry_size": ENTRY_BYTES,
+            **transaction,
+        },
+        "source": [{"name": f"txn{i}", "arrivals": once} for i in range(txns)],
+    }
+    rows = simulate(config, engine="reference").transactions.to_pylist()
+    assert ["committed"] * txns == [row["status"] for row in rows]
+    return rows
+
+
+def test_whoever_comes_later_to_a_list_appends_once_more_for_each_entry_before_its_own():
+    """All three start from offset 0; a refused append tells the end, and only one can land there."""
+    rows = play_together(3)
+
+    assert [1, 1, 1] == [row["manifest_append_physical_success"] for row in rows]
+    assert [0, 1, 2] == [row["manifest_append_physical_failure"] for row in rows]
+    assert [1, 2, 3] == [row["requests_manifest_list_append"] for row in rows]
+    assert [STEP_MS, 2 * STEP_MS, 3 * STEP_MS] == [row["phase_manifest_list_ms"] for row in rows]
+
+
+def test_a_list_found_sealed_is_read_and_written_anew_instead():
+    """The first entry seals it; the second txn learns that from its refused append and rewrites the list."""
+    first, second = play_together(2, manifest_list_seal_threshold=ENTRY_BYTES)
+
+    assert (1, 0) == (first["manifest_append_physical_success"], first["manifest_append_sealed_rewrite"])
+    assert (0, 1, 1) == (
+        second["manifest_append_physical_success"],
+        second["manifest_append_physical_failure"],
+        second["manifest_append_sealed_rewrite"],
+    )
+    assert (1, 1) == (second["requests_manifest_list_read"], second["requests_manifest_list_write"])
+    assert 3 * STEP_MS == second["phase_manifest_list_ms"]
