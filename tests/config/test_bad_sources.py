@@ -152,7 +152,7 @@ BAD_FILES = [
         arrivals = { kind = "periodic", period_ms = 10.0, jitter_ms = 11.0 }
         """,
         [
-            "source.w.arrivals.jitter_ms = 11.0 must not exceed period_ms = 10.0.",
+            "source.w.arrivals.jitter_ms = 11.0 must be less than period_ms = 10.0.",
         ],
         id="jitter longer than the period is refused",
     ),

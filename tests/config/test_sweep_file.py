@@ -33,7 +33,10 @@ def problems(tmp_path: Path):
         ("axis = 1\n" + AXIS, "axis is not known in a study. Did you mean 'axes'?"),
         ("[study]\nnmae = 'x'\n" + AXIS, "study.nmae is not known in a study. Did you mean 'study.name'?"),
         ("study = 5\n" + AXIS, "study = 5 must be a table."),
-        ("[study]\nname = 'a/b'\n" + AXIS, "study.name = 'a/b' names a folder: use letters, digits, '_', '-', '.'."),
+        (
+            "[study]\nname = 'a/b'\n" + AXIS,
+            "study.name = 'a/b' names a folder: it must be a letter, then letters, digits, '_', '-' or '.'.",
+        ),
         ("[study]\nname = ''\n" + AXIS, "study.name = '' must be a text that is not empty."),
         ("base = 3\n" + AXIS, "base = 3 must be a table, or the path of a TOML file."),
         ("seeds = 0\n" + AXIS, "seeds = 0 must be a count from 1 to 100,000, or a list of different whole numbers."),

@@ -7,7 +7,7 @@ from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import executors, killed_when, runs_ended
 from tests.pipeline.test_sweep import contents
 
-from endive.pipeline import make_session, sweep
+from endive.pipeline import make_session, run_sweep
 
 pytestmark = pytest.mark.spark
 
@@ -31,10 +31,10 @@ def cluster(tmp_path_factory, monkeypatch):
 
 def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(cluster, planned, tmp_path):
     study = planned("simulation.duration_ms=200_000")
-    sweep(study, tmp_path / "alone", lambda: InProcessSpark(cores=2), engine="reference")
+    run_sweep(study, tmp_path / "alone", lambda: InProcessSpark(cores=2), engine="reference")
     out = tmp_path / "cluster"
     with killed_when(lambda: runs_ended(out) >= 2, executors) as killed:
-        outcome = sweep(study, out, lambda: cluster, engine="reference")
+        outcome = run_sweep(study, out, lambda: cluster, engine="reference")
 
     assert len(killed) == 1
     assert killed[0] not in executors()

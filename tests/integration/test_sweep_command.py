@@ -19,7 +19,7 @@ from tests.pipeline.test_sweep import contents
 from typer.testing import CliRunner
 
 from endive.cli.sweep import duration, standing_text
-from endive.pipeline import sweep
+from endive.pipeline import run_sweep
 from endive.pipeline.progress import Standing
 
 
@@ -51,14 +51,14 @@ def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(en
 
 
 def test_a_dry_run_says_what_is_there_already(endive, study_file, planned, tmp_path):
-    sweep(planned(), tmp_path / "out", InProcessSpark)
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
     answer = endive(study_file, "--dry-run", "--out", tmp_path / "out", "--seeds", 3)
 
     assert f"12 of these runs are in {tmp_path / 'out'} already" in answer.stdout
 
 
 def test_a_sweep_that_is_complete_says_so_and_needs_no_spark(endive, study_file, planned, tmp_path):
-    sweep(planned(), tmp_path / "out", InProcessSpark)
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
     answer = endive(study_file, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:1")
 
     assert answer.exit_code == 0
@@ -110,7 +110,7 @@ def test_a_folder_with_foreign_files_is_refused_and_left_alone(endive, study_fil
 
 
 def test_a_truncated_parquet_file_is_refused_and_left_alone(endive, study_file, planned, tmp_path):
-    sweep(planned(), tmp_path / "out", InProcessSpark)
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
     victim = next(iter(sorted((tmp_path / "out").glob("transactions/*/*.parquet"))))
     victim.write_bytes(victim.read_bytes()[:1000])
     line = refusal(endive(study_file, "--out", tmp_path / "out"))
@@ -204,8 +204,8 @@ def test_a_killed_and_an_interrupted_sweep_go_on_to_the_same_dataset(study_file,
     assert not (out / "_progress").exists()
     kept = pq.read_table(out / "runs").num_rows
 
-    outcome = sweep(study, out, InProcessSpark, engine="reference")
+    outcome = run_sweep(study, out, InProcessSpark, engine="reference")
     assert after_kill + 2 <= after_interrupt
     assert (outcome.kept, outcome.simulated) == (kept, 12 - kept)
-    sweep(study, tmp_path / "whole", InProcessSpark, engine="reference")
+    run_sweep(study, tmp_path / "whole", InProcessSpark, engine="reference")
     assert contents(out) == contents(tmp_path / "whole")

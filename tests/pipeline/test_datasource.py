@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark
 
-from endive.pipeline import sweep
+from endive.pipeline import run_sweep
 
 pytestmark = pytest.mark.spark
 
@@ -32,7 +32,7 @@ def partition_count(frame) -> int:
 
 
 def test_the_runs_are_those_a_sweep_writes(read, planned, tmp_path):
-    sweep(planned(), tmp_path / "out", InProcessSpark)
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
     written = pq.read_table(tmp_path / "out" / "runs").to_pylist()
 
     found = [row.asDict(recursive=True) for row in read().orderBy("point", "seed").collect()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.parquet as pq
 import pytest
@@ -60,6 +61,20 @@ def test_the_files_bytes_are_the_same_every_time(job):
     work()
 
     assert path.read_bytes() == first
+
+
+def test_two_workers_at_once_on_one_part_leave_it_once(job):
+    folder, part, work = job
+    work()
+    path = folder.transactions_file("small", part.name)
+    alone = path.read_bytes()
+    path.unlink()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.submit(work), pool.submit(work)
+
+    assert [run["fingerprint"] for run in first.result()] == [run["fingerprint"] for run in second.result()]
+    assert path.read_bytes() == alone
+    assert names(folder) == {f"{part.name}.parquet", f"{part.name}.json"}
 
 
 @pytest.mark.parametrize("step", ["replace", "fsync"])

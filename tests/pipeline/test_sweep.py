@@ -12,7 +12,7 @@ from tests.pipeline.in_process import InProcessSpark
 import endive
 from endive.errors import ConfigError, EngineError, OutputError
 from endive.pipeline import part as part_module
-from endive.pipeline import sweep
+from endive.pipeline import run_sweep
 from endive.pipeline.folder import SweepFolder
 
 
@@ -26,7 +26,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def swept(planned, out, spark, **options):
-    return sweep(planned, out, lambda: spark, **options)
+    return run_sweep(planned, out, lambda: spark, **options)
 
 
 def rows(folder: Path, dataset: str) -> list[dict]:
@@ -138,7 +138,7 @@ def test_a_sweep_that_is_complete_makes_no_session(planned, in_process, tmp_path
     swept(planned(), tmp_path / "out", in_process)
     before = contents(tmp_path / "out")
 
-    outcome = sweep(planned(), tmp_path / "out", lambda: pytest.fail("nothing is missing"))
+    outcome = run_sweep(planned(), tmp_path / "out", lambda: pytest.fail("nothing is missing"))
     assert (outcome.simulated, outcome.kept) == (0, 12)
     assert contents(tmp_path / "out") == before
 
@@ -345,7 +345,7 @@ def test_a_folder_that_could_not_be_used_leaves_no_trace(planned, tmp_path):
         raise EngineError("no Java")
 
     with pytest.raises(EngineError, match="no Java"):
-        sweep(planned(), tmp_path / "out", no_session)
+        run_sweep(planned(), tmp_path / "out", no_session)
     assert not (tmp_path / "out").exists()
 
 

@@ -13,7 +13,7 @@ from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import killed_when, python_workers, runs_ended
 from tests.pipeline.test_sweep import contents
 
-from endive.pipeline import sweep
+from endive.pipeline import run_sweep
 
 pytestmark = pytest.mark.spark
 
@@ -21,21 +21,36 @@ LONGER = "simulation.duration_ms=200_000"
 
 
 def test_spark_writes_the_same_files_as_one_process(spark, planned, tmp_path):
-    sweep(planned(), tmp_path / "alone", lambda: InProcessSpark(cores=2))
+    run_sweep(planned(), tmp_path / "alone", lambda: InProcessSpark(cores=2))
     standings = []
-    outcome = sweep(planned(), tmp_path / "spark", lambda: spark, progress=standings.append)
+    outcome = run_sweep(planned(), tmp_path / "spark", lambda: spark, progress=standings.append)
 
     assert outcome.simulated == 12
     assert contents(tmp_path / "spark") == contents(tmp_path / "alone")
     assert (standings[0].runs_done, standings[-1].runs_done, standings[-1].share_done) == (0, 12, 1.0)
 
 
+def test_every_task_is_a_partition_of_its_own(spark, planned):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from endive.pipeline.plan import plan_parts, plan_tasks
+    from endive.pipeline.sweep import runs_frame
+
+    runs = {run.run_id: run for run in planned(seeds=20).runs}
+    tasks = plan_tasks(plan_parts(list(runs.values()), cores=2), runs, cores=2)
+    frame = runs_frame(spark, tasks, runs)
+
+    where = frame.select("task", F.spark_partition_id().alias("partition")).distinct().collect()
+    assert sorted((row["task"], row["partition"]) for row in where) == [(task, task) for task in range(8)]
+    assert frame.count() == 120
+
+
 def test_a_killed_python_worker_costs_time_and_nothing_else(spark, planned, tmp_path):
     study = planned(LONGER)
-    sweep(study, tmp_path / "whole", lambda: InProcessSpark(cores=2), engine="reference")
+    run_sweep(study, tmp_path / "whole", lambda: InProcessSpark(cores=2), engine="reference")
     out = tmp_path / "broken"
     with killed_when(lambda: runs_ended(out) >= 2, python_workers) as killed:
-        outcome = sweep(study, out, lambda: spark, engine="reference")
+        outcome = run_sweep(study, out, lambda: spark, engine="reference")
 
     assert len(killed) == 1
     assert (outcome.simulated, outcome.failed) == (12, ())
@@ -45,15 +60,14 @@ def test_a_killed_python_worker_costs_time_and_nothing_else(spark, planned, tmp_
 def test_a_run_that_always_takes_its_process_down_is_given_up(spark, planned, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
-    from endive.pipeline import sweep as package_sweep
+    import endive.pipeline.sweep as module
     from endive.pipeline.worker import simulate_task
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     study = planned("transaction.inter_arrival.scale=2000")
     poison = study.runs[1].run_id
-    module = sys.modules[package_sweep.__module__]
     monkeypatch.setattr(module, "simulate_task", partial(poisoned_task, simulate_task, poison))
-    outcome = sweep(study, tmp_path / "out", lambda: spark)
+    outcome = run_sweep(study, tmp_path / "out", lambda: spark)
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
     assert [run_id for run_id, _ in outcome.failed] == [poison]

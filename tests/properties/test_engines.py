@@ -1,11 +1,15 @@
-"""Two engines, one result: every field of every txn, on random configurations and on the golden ones."""
+"""Two engines, one result: every field of every txn, on random configurations and on the golden ones.
+
+``python -m verification.fuzz_engines`` tries the same for hours. That one changed rule would be noticed is shown in
+``tests/simulation/test_engines.py``.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tests.golden.configurations import CONFIGURATIONS
 from tests.properties.recording import RawRows, Row
 from tests.properties.strategies import configs
@@ -30,6 +34,17 @@ def test_both_engines_give_every_txn_the_same_row(mapping):
         differing = {field: (ours[field], theirs[field]) for field in ours if ours[field] != theirs[field]}
         assert {} == differing
         assert our_tables == their_tables
+
+
+@settings(max_examples=40)
+@given(mapping=configs())
+def test_both_engines_give_the_same_table_and_the_same_summary(mapping):
+    reference, compiled = (simulate(mapping, engine=engine) for engine in ("reference", "compiled"))
+
+    assert ["reference", "compiled"] == [result.provenance.engine for result in (reference, compiled)]
+    assert reference.fingerprint == compiled.fingerprint
+    assert reference.transactions.equals(compiled.transactions)
+    assert reference.summary() == compiled.summary()
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)

@@ -15,7 +15,7 @@ from hypothesis import given
 from tests.properties.recording import Decision, Row, Run, observe
 from tests.properties.strategies import configs
 
-from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.catalog.rules import CLASS_OVERWRITE, CLASS_REPLACE
 from endive.results.schema import (
     KIND_REWRITE_FILES,
     KIND_VALIDATED_OVERWRITE,
@@ -356,11 +356,7 @@ def test_n_snapshots_behind_means_exactly_n_manifest_lists(run):
 
 @law
 def test_by_overlap_a_conflict_is_real_exactly_if_a_partition_it_writes_was_changed(run):
-    """Asked of a validating operation once a rival it has to look at has committed; appends never abort.
-
-    For a serializable overwrite a compaction is such a rival too, though its list is not read: it may have removed
-    the very files to be overwritten.
-    """
+    """Asked of a validating operation once a rival it has to look at has committed; appends never abort."""
     if run.config.conflict.detector != "partition_overlap":
         return
     aborts = run.config.commit.real_conflict == "abort"
@@ -371,9 +367,7 @@ def test_by_overlap_a_conflict_is_real_exactly_if_a_partition_it_writes_was_chan
             is_real = False
             for position, table in enumerate(run.tables[row["txn_id"]][: row["n_tables_written"]]):
                 classes = classes_between(run, table, previous.seq, base.seq)
-                rivals = n_matching(row, source, classes)
-                if not aborts or (rivals == 0 and n_matching(row, source, [CLASS_APPEND]) > 0):
-                    rivals = len(classes)
+                rivals = n_matching(row, source, classes) if aborts else len(classes)
                 touched, n_written = partitions[position]
                 now, then = base.tables[table].partition_versions, previous.tables[table].partition_versions
                 is_real |= rivals > 0 and any(now[p] != then[p] for p in touched[:n_written])

@@ -16,7 +16,7 @@ from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
-from endive.rng import COMMIT, METADATA_WRITE, POINTER_READ, SERVICE, START_READ, slot
+from endive.rng import COMMIT, METADATA_WRITE, POINTER_READ, REFRESH, SERVICE, START_READ, slot
 from endive.storage.client import Client, Clock
 from endive.storage.contention import request_leg_us
 from endive.storage.provider import StorageProvider
@@ -26,6 +26,8 @@ from endive.storage.requests import CAS, CATALOG, METADATA, READ
 SERVED_READ = 0
 SERVED_CHECK = 1
 SERVED_COMMIT = 2
+SERVED_START = 3
+SERVED_POSITIONS = {START_READ: SERVED_START, REFRESH: SERVED_READ, POINTER_READ: SERVED_CHECK}
 
 
 class ServiceCatalog(Catalog):
@@ -64,7 +66,7 @@ class ServiceCatalog(Catalog):
         """One request, served by a worker."""
         client = self._client(client)
         client.note(CATALOG, READ, 0)
-        position = SERVED_CHECK if step == POINTER_READ else SERVED_READ
+        position = SERVED_POSITIONS[step]
         latency_us = self.latency.sample_us(client.key, slot(client.attempt, step, 0))
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us

@@ -37,37 +37,42 @@ class Detail(StrEnum):
     RUNS = "runs"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."),
+]
+Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]
+Master = Annotated[
+    str | None,
+    typer.Option(help="local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn; else all cores here."),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override one key of the base, or the values of an axis (a list); repeatable.",
+    ),
+]
+Conf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")]
+
+
 def sweep(
     study: Annotated[Path, typer.Argument(help="Study file (TOML).")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."),
-    ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(help="local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn; else all cores here."),
-    ] = None,
+    out: Out = None,
+    seeds: Seeds = None,
+    master: Master = None,
     detail: Annotated[
         Detail, typer.Option(help="Keep every txn, or only what was measured of each run.")
     ] = Detail.TRANSACTIONS,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override one key of the base, or the values of an axis (a list); repeatable.",
-        ),
-    ] = None,
+    overrides: Overrides = None,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
-    conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")
-    ] = False,
+    conf: Conf = None,
+    dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")
-    ] = False,
+    retry_failed: RetryFailed = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
 
@@ -77,8 +82,7 @@ def sweep(
     from endive.config.sweep import load_study
     from endive.errors import OutputError
     from endive.pipeline.session import parse_conf
-    from endive.pipeline.sweep import PlannedStudy
-    from endive.pipeline.sweep import sweep as run_sweep
+    from endive.pipeline.sweep import PlannedStudy, run_sweep
 
     settings = parse_conf(conf or [])
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds))
@@ -164,12 +168,14 @@ def _bar() -> Iterator[Progress | None]:
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting Spark", total=1.0)
-        start_s: list[float] = []
+        begin_s: float | None = None
 
         def report(standing: Standing) -> None:
-            start_s[:] = start_s or [time.monotonic()]
-            text = standing_text(standing, time.monotonic() - start_s[0])
-            bar.update(task, completed=standing.share_done, description=text)
+            nonlocal begin_s
+            if begin_s is None and standing.has_begun:
+                begin_s = time.monotonic()
+            elapsed_s = 0.0 if begin_s is None else time.monotonic() - begin_s
+            bar.update(task, completed=standing.share_done, description=standing_text(standing, elapsed_s))
 
         yield report
 

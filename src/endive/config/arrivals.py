@@ -117,8 +117,8 @@ class Periodic(Table):
 
     @model_validator(mode="after")
     def _keeps_its_order(self) -> Self:
-        if self.jitter_ms > self.period_ms:
-            raise refusal(f"must not exceed period_ms = {self.period_ms}.", key="jitter_ms")
+        if self.jitter_ms >= self.period_ms:
+            raise refusal(f"must be less than period_ms = {self.period_ms}.", key="jitter_ms")
         return self
 
 

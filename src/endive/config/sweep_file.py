@@ -27,7 +27,7 @@ STUDY_KEYS: Final = ("name", "title", "question", "look_for", "report", "base", 
 REPORT_KEYS: Final = ("x", "series", "panel", "metrics")
 SEED_DEFAULT: Final = 42
 SEEDS_MAX: Final = 100_000
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")  # never like a number: readers guess types of partitions
 FREE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Group = tuple[Axis, ...]
@@ -69,7 +69,8 @@ class StudyReader:
         self._check_expressions(study)
         study = replace(study, report=self._report(head.get("report", {}), study.columns))
         if not NAME.fullmatch(study.name):
-            self._refuse(f"study.name = {shown(study.name)} names a folder: use letters, digits, '_', '-', '.'.")
+            allowed = "a letter, then letters, digits, '_', '-' or '.'"
+            self._refuse(f"study.name = {shown(study.name)} names a folder: it must be {allowed}.")
         if not study.columns and not self.problems:
             self._refuse("The grid is empty: give [axes], [[linked]] or [[point]]. For one run: endive run.")
         if self.problems:

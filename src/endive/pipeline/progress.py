@@ -26,6 +26,7 @@ class Standing:
     runs_done: int
     runs_total: int
     share_done: float  # of the expected work
+    has_begun: bool = True  # whether a worker has begun with a run; before that, Spark gets ready
 
 
 Progress = Callable[[Standing], None]
@@ -43,7 +44,8 @@ def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progres
 
     def report() -> None:
         done = ended_runs(notes, names) & wanted.keys()
-        progress(Standing(len(done), len(wanted), sum(wanted[run_id] for run_id in done) / total))
+        share_done = sum(wanted[run_id] for run_id in done) / total
+        progress(Standing(len(done), len(wanted), share_done, has_begun=any(notes.glob("*"))))
 
     has_ended = threading.Event()
 

@@ -294,6 +294,8 @@ def _used_columns(foot: Any, candidates: set[str]) -> set[str]:
 
 def _is_zero(chunk: Any) -> bool:
     told = chunk.statistics
+    if chunk.num_values == 0:
+        return True
     return told is not None and told.has_min_max and told.min == 0 and told.max == 0
 
 

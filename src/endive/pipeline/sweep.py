@@ -90,7 +90,7 @@ class PlannedStudy:
                 )
 
 
-def sweep(
+def run_sweep(
     planned: PlannedStudy,
     out: str | Path,
     session: SessionMaker,

@@ -102,7 +102,8 @@ LIVE_MANIFESTS = 9  # manifests the current list names
 IS_REAL = 10  # the conflict on this table is real
 CONFLICTING = 11  # manifest files a real conflict has to merge
 N_HISTORY = 12  # snapshots since the last attempt's base that a protocol without kinds reads
-N_SITUATION = 13
+N_APPENDED_SINCE = 13  # appends since the last attempt's base
+N_SITUATION = 14
 
 # The plan vector: what the attempt does on one table, in the order it is paid.
 METADATA_READS = 0
@@ -142,11 +143,11 @@ def matching_snapshots(o: Ints, appended: int, overwritten: int) -> int:
 
 
 @rule
-def rivals_since(p: Ints, o: Ints, n_all: int, n_overwritten: int) -> int:
+def rivals_since(p: Ints, o: Ints, s: Ints) -> int:
     """How many snapshots since the last attempt could hold a real conflict for this operation."""
     if p[REAL_CONFLICT] == REAL_MERGE:
-        return n_all
-    return matching_snapshots(o, n_all - n_overwritten, n_overwritten)
+        return s[N_ALL]
+    return matching_snapshots(o, s[N_APPENDED_SINCE], s[N_OVERWRITTEN_SINCE])
 
 
 @rule
@@ -171,6 +172,7 @@ def describe_situation(
     s[IS_MOVED] = 1 if s[N_ALL] > 0 else 0
     s[N_APPENDED] = base[APPENDS] - start[APPENDS]
     s[N_OVERWRITTEN] = base[OVERWRITES] - start[OVERWRITES]
+    s[N_APPENDED_SINCE] = base[APPENDS] - previous[APPENDS]
     s[N_OVERWRITTEN_SINCE] = base[OVERWRITES] - previous[OVERWRITES]
     head = base[HEAD_CLASS]
     is_serializable = o[KIND] == VALIDATED_OVERWRITE and o[ISOLATION] == SERIALIZABLE
@@ -345,3 +347,9 @@ def effect_manifests(p: Ints, o: Ints, live_manifests: int) -> int:
 def commutes(o: Ints) -> bool:
     """Whether a server may rebase this change on its own: appends add files and look at nothing."""
     return o[KIND] == FAST_APPEND or o[KIND] == MERGE_APPEND
+
+
+@rule
+def rewrites_own_manifests(p: Ints) -> bool:
+    """Whether each attempt writes the manifests of its own files again, so that a lost one leaves them behind."""
+    return p[OWN_MANIFEST] == OWN_EACH_ATTEMPT

@@ -185,7 +185,7 @@ class Transaction(ABC):
                 yield from reload_tables(self, world, base)
                 yield from clean_up(self, world, is_committed=True)
                 return REASON_NONE
-            self._lose(costs)
+            self._lose(world, costs)
             reason = rules.reason_to_stop(
                 attempt, self.terms.retries_max, clock.now_us - begin_us, self.terms.total_timeout_us
             )
@@ -240,8 +240,7 @@ class Transaction(ABC):
         for position in range(self.n_written):
             situation = self._situation(world, position, attempt, start, previous, base)
             situations.append(situation)
-            n_all, n_overwritten = situation[rules.N_ALL], situation[rules.N_OVERWRITTEN_SINCE]
-            if rules.rivals_since(p, self.operation, n_all, n_overwritten) > 0:
+            if rules.rivals_since(p, self.operation, situation) > 0:
                 candidates.append(position)
         real: tuple[int, ...] = ()
         if candidates:
@@ -330,11 +329,14 @@ class Transaction(ABC):
             metadata_bytes=world.sizes.metadata_bytes(base.tables[self.tables[0]].version + 1),
         )
 
-    def _lose(self, costs: list[AttemptCost]) -> None:
+    def _lose(self, world: World, costs: list[AttemptCost]) -> None:
         """Remember what a lost attempt wrote for nothing."""
         for cost in costs:
             self.lost_lists += cost.list_writes
             self.lost_manifests += cost.merge_writes
+        if rules.rewrites_own_manifests(world.protocol_vector):
+            self.lost_manifests += self.kept_manifests
+            self.kept_manifests = 0
 
     @property
     def result(self) -> TransactionResult:

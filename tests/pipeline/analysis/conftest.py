@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from tests.pipeline.in_process import InProcessSpark
 
 from endive.config.sweep import load_study
-from endive.pipeline import PlannedStudy, sweep
+from endive.pipeline import PlannedStudy, run_sweep
 from endive.pipeline import part as part_module
 from endive.pipeline.analyze import Analysis, analyze
 
@@ -43,17 +42,17 @@ arrivals = { kind = "periodic", period_ms = 1_000 }
 operation_types = { validated_overwrite = 1.0 }
 """
 
-# Windows of different lengths, one of which no txn ends in; 1 seed.
+# Windows of different lengths: in the first nothing is submitted, of the second nothing ends; 1 seed.
 LENGTHS = """
 [study]
 name = "lengths"
 
 [axes]
-"simulation.duration_ms" = [900, 20_000]
+"simulation.duration_ms" = [20, 900, 6_000]
 
 [base.transaction]
-inter_arrival = { scale = 200 }
-runtime = { mean = 1_000, sigma = 0.5, min = 800 }
+inter_arrival = { scale = 50 }
+runtime = { mean = 1_500, sigma = 0.5, min = 1_200 }
 """
 
 # Without txns.
@@ -77,7 +76,7 @@ def sweep_into(folder: Path, text: str, scratch: Path, **options: Any) -> None:
     """Sweep a study into a folder without a JVM."""
     file = scratch / "study.toml"
     file.write_text(text)
-    sweep(PlannedStudy.of(load_study(file)), folder, InProcessSpark, **options)
+    run_sweep(PlannedStudy.of(load_study(file)), folder, InProcessSpark, **options)
 
 
 def _fail_once(run: Any) -> Any:
@@ -91,7 +90,7 @@ def _fail_once(run: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the three studies. Look, but do not touch."""
     scratch = tmp_path_factory.mktemp("swept")
     folder = scratch / "dataset"
@@ -100,7 +99,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         sweep_into(folder, MIXED, scratch)
     sweep_into(folder, LENGTHS, scratch)
     sweep_into(folder, BARE, scratch, detail="runs")
-    yield folder
+    return folder
 
 
 @pytest.fixture(scope="session")

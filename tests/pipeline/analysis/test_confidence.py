@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -25,7 +26,7 @@ def test_one_and_two_degrees_have_closed_forms():
 
 def test_the_expansion_takes_over_without_a_step():
     steps = [student_t(degrees) - student_t(degrees + 1) for degrees in range(96, 103)]
-    assert all(0.97 < later / earlier < 0.985 for earlier, later in zip(steps, steps[1:], strict=False))
+    assert all(0.97 < later / earlier < 0.985 for earlier, later in itertools.pairwise(steps))
 
 
 def test_many_degrees_approach_the_normal_distribution():

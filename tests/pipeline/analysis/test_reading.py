@@ -37,7 +37,7 @@ def test_the_axes_of_all_studies_stand_side_by_side(swept):
         "simulation.duration_ms",
         "transaction.inter_arrival.scale",
     ) == found.axes
-    assert {"mixed": 12, "lengths": 2, "bare": 6} == {
+    assert {"mixed": 12, "lengths": 3, "bare": 6} == {
         study: found.runs["study"].to_pylist().count(study) for study in found.studies
     }
     assert ("mixed", "lengths") == found.detailed
@@ -122,13 +122,24 @@ def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):
             index = table.column_names.index(name)
             table = table.set_column(index, table.schema.field(index), pa.array([value] * table.num_rows))
         pq.write_table(table, path)
-    refused(dataset, r"All 20 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
+    refused(dataset, r"All 21 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
 
 
 def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
     for path in dataset.glob("runs/*/runs.parquet"):
         path.unlink()
     refused(dataset, "holds no finished run")
+
+
+def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
+    manifest = json.loads((dataset / "_endive.json").read_text())
+    manifest["studies"]["mixed"]["parts"].append({"name": "part-99999-0", "runs": ["a", "b"]})
+    (dataset / "_endive.json").write_text(json.dumps(manifest))
+
+    found = open_dataset(dataset)
+
+    assert 14 == found.studies["mixed"].runs_planned
+    assert 12 == found.runs["study"].to_pylist().count("mixed")
 
 
 def test_a_study_without_its_file_loses_its_title_only(dataset):

@@ -20,7 +20,7 @@ from endive.catalog.rules import (
     rewrite_list,
     take_worker,
 )
-from endive.catalog.service import SERVED_CHECK, SERVED_COMMIT, SERVED_READ
+from endive.catalog.service import SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START
 from endive.distributions.code import FloatArray, IntArray, draw_us
 from endive.kernel import inlined, leaf
 from endive.results.schema import (
@@ -152,7 +152,11 @@ def served_us(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int, no
 @leaf
 def read_arrives(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
     """A catalog read reaches a server with workers."""
-    position = SERVED_CHECK if x[i + X_PURPOSE] == READ_CHECK else SERVED_READ
+    position = SERVED_READ
+    if x[i + X_PURPOSE] == READ_CHECK:
+        position = SERVED_CHECK
+    elif x[i + X_PURPOSE] == READ_START:
+        position = SERVED_START
     x[i + X_STAGE] = STAGE_READ
     return served_us(m, f, x, i, position, now)
 

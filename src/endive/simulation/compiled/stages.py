@@ -238,9 +238,7 @@ from endive.transaction.rules import (
     MERGE_WRITES,
     METADATA_READS,
     METADATA_WRITES,
-    N_ALL,
     N_OPERATION,
-    N_OVERWRITTEN_SINCE,
     N_SITUATION,
     OWN_WRITES,
     VALIDATE_READS,
@@ -252,6 +250,7 @@ from endive.transaction.rules import (
     plan_attempt,
     reason_to_stop,
     reloads_after_success,
+    rewrites_own_manifests,
     rivals_since,
 )
 
@@ -452,7 +451,7 @@ def plan(m: IntArray, f: FloatArray, x: IntArray, i: int) -> bool:
             behind,
             s,
         )
-        if rivals_since(p, o, s[N_ALL], s[N_OVERWRITTEN_SINCE]) > 0:
+        if rivals_since(p, o, s) > 0:
             if m[C_DETECTOR] == DETECTOR_PROBABILISTIC:
                 probability = f[FIRST_SOURCE_FLOAT + x[i + X_SOURCE] * N_FS + FS_REAL_PROBABILITY]
                 s[IS_REAL] = 1 if is_real_by_chance(key, attempt, position, probability) else 0
@@ -822,6 +821,9 @@ def refused(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> in
         at = m[C_B_PLANS] + position * N_PLANS
         x[i + X_LOST_LISTS] += x[i + B + at + LIST_WRITES]
         x[i + X_LOST_MANIFESTS] += x[i + B + at + MERGE_WRITES]
+    if rewrites_own_manifests(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+        x[i + X_LOST_MANIFESTS] += x[i + X_KEPT_MANIFESTS]
+        x[i + X_KEPT_MANIFESTS] = 0
     at = FIRST_SOURCE + x[i + X_SOURCE] * N_SOURCE
     reason = reason_to_stop(
         x[i + X_ATTEMPT], m[at + SOURCE_RETRIES_MAX], time_us - x[i + X_BEGIN_US], m[at + SOURCE_TIMEOUT_US]

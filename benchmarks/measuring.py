@@ -1,0 +1,115 @@
+"""What the benchmarks share: an engine that runs once under a stopwatch, a process of its own, a table of text.
+
+Owns how time and memory are taken. Time is CPU time of the process, so that a busy neighbour counts less; memory is the
+largest resident size the operating system saw. Refuses to own what is measured and what is a good figure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+Config = dict[str, Any]
+Figures = dict[str, Any]
+
+
+def run_once(engine: str, config: Config, seed: int = 1) -> Figures:
+    """Make the engine and run it into a sink that keeps no txn; what it took and what it did."""
+    from endive.config import parse_config
+    from endive.results.provenance import Provenance
+    from endive.simulation.build import OwnParts, build_parts
+    from endive.simulation.compiled import CompiledEngine
+    from endive.simulation.reference import ReferenceEngine
+    from endive.simulation.simulation import Simulation
+
+    resolved = parse_config(config)
+    parts = build_parts(resolved, seed, OwnParts())
+    sink = Simulation(resolved).new_sink(keep_transactions=False)
+    sink.start(Provenance(config_hash=resolved.config_hash(), seed=seed, engine=engine))
+    make = CompiledEngine if engine == "compiled" else ReferenceEngine
+    start_s = time.process_time()
+    runner = make(parts, sink)
+    runner.run()
+    cpu_s = time.process_time() - start_s
+    figures = {"cpu_s": cpu_s, "txns": runner.txns, "fingerprint": sink.finish().fingerprint}
+    if isinstance(runner, CompiledEngine):
+        return {**figures, "events": runner.events, "in_flight_max": runner.in_flight_max}
+    return {**figures, "steps": runner.steps}
+
+
+def best_of(count: int, engine: str, config: Config) -> Figures:
+    """The quickest of ``count`` runs, which must agree on the result; compiled code is loaded before the first."""
+    warm_up(engine)
+    before_mb = peak_mb()
+    runs = [run_once(engine, config) for _ in range(count)]
+    assert len({run["fingerprint"] for run in runs}) == 1, "one configuration and one seed gave two results"
+    best = min(runs, key=lambda run: float(run["cpu_s"]))
+    return {**best, "runs": count, "peak_mb": peak_mb(), "own_mb": peak_mb() - before_mb}
+
+
+def warm_up(engine: str) -> None:
+    """A second of simulated time: everything is imported, compiled or loaded."""
+    run_once(engine, {"simulation": {"duration_ms": 1_000.0}, "transaction": {"inter_arrival": {"scale": 100.0}}})
+
+
+def peak_mb() -> float:
+    """The most memory this process has had so far."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB here
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def in_own_process(module: str, task: Any, **environment: str) -> Any:
+    """Send ``task`` to ``python -m module --task`` and read its answer; both are JSON."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--task", json.dumps(task)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def machine() -> str:
+    """What was measured on, and how quiet it was."""
+    import numba
+    import numpy
+
+    load = os.getloadavg()[0]
+    busy = "; BUSY: no figure below is worth quoting" if load > 1.0 else ""
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, load {load:.1f}{busy}\n"
+        f"Python {platform.python_version()}, numba {numba.__version__}, numpy {numpy.__version__}"
+    )
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns of text; the first is flush left, figures flush right."""
+    cells = [list(headings), *([str(value) for value in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    lines = []
+    for row in cells:
+        first, rest = row[0].ljust(widths[0]), zip(row[1:], widths[1:], strict=True)
+        lines.append("  ".join([first, *(cell.rjust(width) for cell, width in rest)]).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)

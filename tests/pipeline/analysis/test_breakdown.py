@@ -1,0 +1,72 @@
+"""Phases, requests and conflicts say what the figures say, part by part."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.results import schema as s
+
+pytestmark = pytest.mark.spark
+
+STATISTICS = {"mean": "", "stddev": "_stddev", "ci95_low": "_ci95_low", "ci95_high": "_ci95_high"}
+
+
+@pytest.fixture(scope="module")
+def figures(analysis):
+    """(study, point, scope, name, figure) -> its row."""
+    keys = ("study", "point", "scope", "name", "figure")
+    return {tuple(row[key] for key in keys): row for row in analysis.tables["figures"].to_pylist()}
+
+
+def group(row):
+    return tuple(row[key] for key in ("study", "point", "scope", "name"))
+
+
+def check(row, column, figure):
+    """Whether a column and its statistics are those of a figure, or null where there is none."""
+    for statistic, suffix in STATISTICS.items():
+        assert (figure[statistic] if figure else None) == row[f"{column}{suffix}"]
+
+
+def test_requests_are_given_per_txn_and_per_committed_txn(analysis, figures):
+    rows = analysis.tables["requests"].to_pylist()
+    for row in rows:
+        slot = f"requests_{row['object']}_{row['operation']}"
+        check(row, "per_txn", figures.get((*group(row), f"{slot}_per_txn")))
+        check(row, "per_committed_txn", figures.get((*group(row), f"{slot}_per_committed_txn")))
+    counted = {(*group(row), f"requests_{row['object']}_{row['operation']}") for row in rows}
+    with_count = {
+        key for key in figures if key[4].startswith("requests_") and key[4].removeprefix("requests_") in s.REQUESTS
+    }
+    ended = {key for key in with_count if (*key[:4], f"{key[4]}_per_txn") in figures}
+    assert ended == counted
+
+
+def test_conflicts_are_given_per_run_per_txn_and_per_committed_txn(analysis, figures):
+    rows = analysis.tables["conflicts"].to_pylist()
+    for row in rows:
+        name = f"txns_{row['counter']}" if row["counter"].startswith("aborted_") else row["counter"]
+        check(row, "per_run", figures.get((*group(row), name)))
+        check(row, "per_txn", figures.get((*group(row), f"{name}_per_txn")))
+        check(row, "per_committed_txn", figures.get((*group(row), f"{name}_per_committed_txn")))
+    reasons = {f"aborted_{reason}" for reason in s.REASONS[1:]}
+    assert {"false_conflicts", "history_lists", *reasons} == {row["counter"] for row in rows}
+
+
+def test_phases_but_runtime_share_the_commit(analysis, figures):
+    rows = analysis.tables["phases"].to_pylist()
+    shares = {}
+    for row in rows:
+        check(row, "mean_ms", figures.get((*group(row), f"phase_{row['phase']}_mean_ms")))
+        if row["phase"] == "runtime":
+            assert row["share"] is None
+        else:
+            shares.setdefault(group(row), []).append(row["share"])
+    assert shares
+    for values in shares.values():
+        assert sum(values) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_phases_come_in_the_order_of_a_commit(analysis):
+    rows = [row["phase"] for row in analysis.tables["phases"].to_pylist()]
+    assert list(s.PHASES) == rows[: len(s.PHASES)]

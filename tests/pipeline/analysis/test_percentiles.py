@@ -1,0 +1,99 @@
+"""Percentiles: NumPy's numbers, exactly, and the approximation within its promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from endive.pipeline import frames as frames_module
+from endive.pipeline.frames import Frames
+from endive.pipeline.percentiles import (
+    APPROXIMATE_ACCURACY,
+    PERCENTILE_COLUMNS,
+    SHARES,
+    approximate_percentiles,
+    exact_percentiles,
+)
+from endive.pipeline.reading import open_dataset
+
+pytestmark = pytest.mark.spark
+
+LATENCIES = "study string, run_id string, kind string, source string, commit_us bigint, total_us bigint"
+
+
+def latencies(spark, groups):
+    """``{(run_id, kind, source): commit latencies}``; total latency is three times as long."""
+    rows = [("s", *group, int(value), 3 * int(value)) for group, values in groups.items() for value in values]
+    return spark.createDataFrame(rows, LATENCIES)
+
+
+def by_group(frame):
+    return {
+        (row["run_id"], row["scope"], row["name"]): [row[name] for name in PERCENTILE_COLUMNS]
+        for row in frame.toArrow().to_pylist()
+    }
+
+
+def numpy_percentiles(values):
+    values = np.asarray(values, np.int64)
+    return [float(x) / 1000.0 for x in (*np.percentile(values, (50, 95, 99)), *np.percentile(3 * values, (50, 95, 99)))]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 21, 101, 997])
+def test_exact_percentiles_are_numpys_whatever_the_size_of_the_group(spark, count):
+    values = np.random.default_rng(count).lognormal(12.0, 1.0, count).astype(np.int64)
+
+    found = by_group(exact_percentiles(latencies(spark, {("r", "fast_append", "a"): values})))
+
+    assert numpy_percentiles(values) == found["r", "all", "all"]
+
+
+def test_each_run_operation_type_and_source_has_its_own(spark):
+    groups = {
+        ("r", "fast_append", "a"): range(1, 100),
+        ("r", "fast_append", "b"): range(1000, 1300, 3),
+        ("r", "merge_append", "a"): range(50, 5000, 7),
+        ("other", "fast_append", "a"): [5],
+    }
+    of_run = {group: values for group, values in groups.items() if group[0] == "r"}
+
+    found = by_group(exact_percentiles(latencies(spark, groups)))
+
+    def joined(place, name):
+        return [value for group, values in of_run.items() if name in ("all", group[place]) for value in values]
+
+    expected = {("r", "all", "all"): numpy_percentiles(joined(0, "all"))}
+    expected |= {
+        ("r", "operation", kind): numpy_percentiles(joined(1, kind)) for kind in ("fast_append", "merge_append")
+    }
+    expected |= {("r", "source", source): numpy_percentiles(joined(2, source)) for source in ("a", "b")}
+    alone = numpy_percentiles([5])
+    others = (("all", "all"), ("operation", "fast_append"), ("source", "a"))
+    assert {**expected, **{("other", *group): alone for group in others}} == found
+
+
+def test_approximate_percentiles_are_values_of_the_group_of_about_the_right_rank(spark):
+    values = np.random.default_rng(1).permutation(50_000) + 1
+
+    found = by_group(approximate_percentiles(latencies(spark, {("r", "fast_append", "a"): values})))
+
+    ranks = [1000.0 * ms for ms in found["r", "all", "all"][:3]]  # the value is its own rank
+    slack = len(values) / APPROXIMATE_ACCURACY + 1
+    for rank, share in zip(ranks, SHARES.values(), strict=True):
+        assert rank == int(rank)
+        assert abs(rank - share * len(values)) <= slack
+
+
+def test_only_runs_that_are_too_large_are_approximated(spark, swept, monkeypatch):
+    dataset = open_dataset(swept)
+    sizes = {row["run_id"]: row["txns"] for row in dataset.runs.to_pylist() if row["study"] == "mixed" and row["txns"]}
+    limit = sorted(sizes.values())[len(sizes) // 2]
+    monkeypatch.setattr(frames_module, "EXACT_TXNS_MAX", limit)
+
+    frames = Frames(spark, dataset, bins=1)
+    rows = frames.measured.where("study = 'mixed' and scope = 'all'").select("run_id", "percentiles").toArrow()
+    frames.release()
+
+    expected = {run_id: "approximate" if txns > limit else "exact" for run_id, txns in sizes.items()}
+    assert expected == {row["run_id"]: row["percentiles"] for row in rows.to_pylist()}
+    assert {"approximate", "exact"} == set(expected.values())

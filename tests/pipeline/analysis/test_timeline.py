@@ -1,0 +1,110 @@
+"""Rates over time: every txn in its bin, also where nothing happened."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow.parquet as pq
+import pytest
+
+from endive.pipeline.timeline import binned, drift, run_timeline
+from endive.pipeline.window import with_common_window
+from endive.results import Window
+
+pytestmark = pytest.mark.spark
+
+TXNS = (
+    "study string, run_id string, kind string, source string, status string, submit_ms double, end_ms double, "
+    "commit_latency_ms double"
+)
+BOUNDS = "study string, run_id string, duration_us bigint, window_start_us bigint, window_end_us bigint"
+WINDOW = Window(duration_us=10_000_000, warmup_us=2_000_000, cooldown_us=2_000_000)
+
+
+def timeline(spark, txns, bins=5):
+    """Txns as (status, submitted, ended, commit latency), in ms, of one run of 10 s with a window from 2 to 8 s."""
+    rows = [("s", "r", "fast_append", "a", *txn) for txn in txns]
+    bounds = spark.createDataFrame([("s", "r", 10_000_000, 2_000_000, 8_000_000)], BOUNDS)
+    frame = spark.createDataFrame(rows, TXNS).transform(with_common_window, WINDOW)
+    return run_timeline(binned(frame, bins), bounds, bins)
+
+
+def of_all(frame):
+    rows = [row for row in frame.toArrow().to_pylist() if row["scope"] == "all"]
+    return sorted(rows, key=lambda row: row["bin"])
+
+
+def test_submissions_count_when_submitted_and_ends_when_ended(spark):
+    rows = of_all(
+        timeline(
+            spark,
+            [
+                ("committed", 0.0, 2_000.0, 500.0),
+                ("committed", 1_999.999, 9_999.0, 700.0),
+                ("aborted", 2_000.0, 4_500.0, 900.0),
+                ("in_flight", 3_000.0, None, None),
+                ("committed", 9_000.0, 10_000.0, 100.0),
+            ],
+        )
+    )
+
+    assert [2, 2, 0, 0, 1] == [row["submitted"] for row in rows]
+    assert [0, 1, 0, 0, 2] == [row["committed"] for row in rows]
+    assert [0, 0, 1, 0, 0] == [row["aborted"] for row in rows]
+    assert [(1_200_000, 2), (0, 0), (0, 0), (0, 0), (100_000, 1)] == [
+        (row["latency_us"], row["latency_txns"]) for row in rows
+    ]
+    assert [(0.0, 2000.0), (2000.0, 4000.0), (4000.0, 6000.0), (6000.0, 8000.0), (8000.0, 10_000.0)] == [
+        (row["start_ms"], row["end_ms"]) for row in rows
+    ]
+    assert [False, True, True, True, False] == [row["in_window"] for row in rows]
+
+
+def test_a_bin_that_only_touches_the_window_is_not_in_it(spark):
+    rows = of_all(timeline(spark, [("committed", 0.0, 1.0, 1.0)], bins=3))
+    assert [False, True, False] == [row["in_window"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("latencies", "expected"),
+    [([100.0, 100.0, 200.0, 200.0], 1.0), ([200.0, 200.0, 100.0, 100.0], -0.5), ([100.0, 300.0, 300.0, 100.0], 0.0)],
+)
+def test_drift_compares_the_halves_of_the_window(spark, latencies, expected):
+    inside = [2_500.0, 4_500.0, 5_500.0, 7_500.0]  # the window of 2 to 8 s has its middle at 5 s
+    txns = [("committed", submit, submit + 10.0, latency) for submit, latency in zip(inside, latencies, strict=True)]
+    outside = [("committed", 100.0, 200.0, 9_999.0), ("committed", 9_000.0, 9_100.0, 9_999.0)]
+    points = spark.createDataFrame([("s", "r", 3, 42)], "study string, run_id string, point int, seed bigint")
+
+    (row,) = drift(timeline(spark, txns + outside, bins=10), points).toArrow().to_pylist()
+
+    assert {"study": "s", "point": 3, "commit_latency_drift": expected, "commits_half_min": 2} == row
+
+
+def test_a_half_without_a_commit_has_no_drift(spark):
+    points = spark.createDataFrame([("s", "r", 3, 42)], "study string, run_id string, point int, seed bigint")
+    (row,) = drift(timeline(spark, [("committed", 2_500.0, 2_600.0, 1.0)]), points).toArrow().to_pylist()
+    assert (None, 0) == (row["commit_latency_drift"], row["commits_half_min"])
+
+
+def test_the_commits_of_all_bins_are_the_commits_of_the_runs(analysis, swept):
+    parts = sorted((swept / "transactions" / "study=mixed").glob("*.parquet"))
+    txns = [row for part in parts for row in pq.ParquetFile(part).read(["status", "source"]).to_pylist()]
+    rows = [row for row in analysis.tables["timeline"].to_pylist() if row["study"] == "mixed"]
+
+    for scope, name in (("all", "all"), ("source", "overwrites")):
+        commits = sum(row["status"] == "committed" and name in ("all", row["source"]) for row in txns)
+        chosen = [row for row in rows if (row["scope"], row["name"]) == (scope, name)]
+        counted = sum(row["committed_per_s"] * 5.0 * row["seeds"] for row in chosen)
+        assert math.isclose(commits, counted, rel_tol=1e-12)
+        assert {(point, bin_) for point in range(4) for bin_ in range(6)} == {
+            (row["point"], row["bin"]) for row in chosen
+        }
+
+
+def test_the_commit_rate_has_an_interval_and_the_latency_is_that_of_the_bin(analysis):
+    rows = [row for row in analysis.tables["timeline"].to_pylist() if row["study"] == "mixed" and row["scope"] == "all"]
+    assert {3, 2} == {row["seeds"] for row in rows}  # one run failed
+    assert all(
+        row["committed_per_s_ci95_low"] <= row["committed_per_s"] <= row["committed_per_s_ci95_high"] for row in rows
+    )
+    assert [False, False, True, True, False, False] == [row["in_window"] for row in rows if row["point"] == 0]
