@@ -118,6 +118,8 @@ def compare(config: Config, tally: Tally | None = None) -> str | None:
     difference = first_difference(reference.transactions, compiled.transactions)
     if difference is None and reference.fingerprint != compiled.fingerprint:
         difference = f"fingerprint {reference.fingerprint} and {compiled.fingerprint}, though every column is equal"
+    if difference is None and not reference.transactions.equals(compiled.transactions):
+        difference = "the tables differ, though every value is equal"
     if difference is None and reference.summary() != compiled.summary():
         difference = "the summaries differ, though every txn is equal"
     if difference is None and tally is not None:
@@ -137,27 +139,33 @@ def outcome(config: Config, engine: str) -> SimulationResult | str:
 
 def first_difference(reference: pa.Table, compiled: pa.Table) -> str | None:
     """The first txn that differs, its first column that does, and how many others do."""
-    if reference.num_rows != compiled.num_rows:
-        return f"{reference.num_rows:,} txns (reference) and {compiled.num_rows:,} (compiled)"
     if reference.column_names != compiled.column_names:
         return f"columns {reference.column_names} (reference) and {compiled.column_names} (compiled)"
-    columns: dict[str, list[int]] = {}
-    for name in reference.column_names:
-        ours, theirs = reference.column(name), compiled.column(name)
-        if not ours.equals(theirs):
-            pairs = zip(ours.to_pylist(), theirs.to_pylist(), strict=True)
-            columns[name] = [row for row, (a, b) in enumerate(pairs) if a != b]
+    counts = f"{reference.num_rows:,} txns (reference) and {compiled.num_rows:,} (compiled)"
+    common = min(reference.num_rows, compiled.num_rows)
+    columns = {
+        name: rows
+        for name in reference.column_names
+        if (rows := differing_rows(reference.column(name)[:common], compiled.column(name)[:common]))
+    }
     if not columns:
-        return None
+        return None if reference.num_rows == compiled.num_rows else f"{counts}; the first {common:,} are equal"
     row = min(rows[0] for rows in columns.values())
-    names = [name for name, rows in columns.items() if row in rows]
+    names = [name for name, rows in columns.items() if rows[0] == row]
     ours, theirs = (table.column(names[0])[row].as_py() for table in (reference, compiled))
-    txn_id = reference.column("txn_id")[row].as_py()
     touched = {row for rows in columns.values() for row in rows}
     return (
-        f"txn {txn_id}, {names[0]}: {ours!r} (reference) and {theirs!r} (compiled). "
-        f"It differs in {', '.join(names)}; {len(touched):,} of {reference.num_rows:,} txns differ"
+        f"txn {reference.column('txn_id')[row].as_py()}, {names[0]}: {ours!r} (reference) and {theirs!r} (compiled). "
+        f"It differs in {', '.join(names)}; {len(touched):,} txns differ, of {counts}"
     )
+
+
+def differing_rows(reference: pa.ChunkedArray, compiled: pa.ChunkedArray) -> list[int]:
+    """Which rows of a column differ."""
+    if reference.equals(compiled):
+        return []
+    pairs = zip(reference.to_pylist(), compiled.to_pylist(), strict=True)
+    return [row for row, (ours, theirs) in enumerate(pairs) if ours != theirs]
 
 
 # ---- trying --------------------------------------------------------------------------------------------------

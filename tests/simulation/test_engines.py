@@ -331,6 +331,7 @@ def test_a_rule_changed_in_one_engine_only_is_noticed(mutation, monkeypatch):
 
 def test_the_first_difference_names_txn_and_column():
     ours = simulate(COARSE).transactions
+    count = ours.num_rows
     attempts = ours.column("attempts").to_pylist()
     attempts[7] += 1
     field = ours.schema.field("attempts")
@@ -341,7 +342,10 @@ def test_the_first_difference_names_txn_and_column():
     assert None is fuzz_engines.first_difference(ours, ours)
     assert said == (
         f"txn 7, attempts: {attempts[7] - 1} (reference) and {attempts[7]} (compiled). "
-        f"It differs in attempts; 1 of {ours.num_rows:,} txns differ"
+        f"It differs in attempts; 1 txns differ, of {count} txns (reference) and {count} (compiled)"
+    )
+    assert fuzz_engines.first_difference(ours[:9], ours) == (
+        f"9 txns (reference) and {count} (compiled); the first 9 are equal"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from endive.pipeline.analyze import Analysis
 
 _ROWS_MAX: Final = 40  # of a table on a terminal
-_WARNINGS_MAX: Final = 5
 
 
 def analyze(
@@ -103,11 +102,8 @@ def _print(found: Analysis) -> None:
     console = stdout()
     for part in shown(found):
         console.print(part)
-    told = [row for row in found.tables["warnings"].to_pylist() if row["warning"] != "saturated"]
-    for row in told[:_WARNINGS_MAX]:
-        console.print(Text.assemble(("warning: ", "bold yellow"), f"{place(row)}{row['text']}"))
-    if len(told) > _WARNINGS_MAX:
-        console.print(f"and {len(told) - _WARNINGS_MAX:,} more warnings in {found.folder / 'warnings.md'}")
+    for line in warning_lines(found.tables["warnings"].to_pylist()):
+        console.print(Text.assemble(("warning: ", "bold yellow"), line))
     console.print(f"{len(found.tables)} tables in {found.folder}", markup=False, soft_wrap=True)
 
 
@@ -156,8 +152,8 @@ def _saturation(facts: Mapping[str, Any], rows: list[dict[str, Any]]) -> Rendera
     from endive.cli.tables import new_table, rate
 
     axis = facts["load_axis"]
-    along = f"along {axis}" if axis else "no axis is a load: every configuration by itself"
-    table = new_table(f"Highest load that is not saturated ({along}); txns/s offered")
+    along = f"along {axis}" if axis else "each configuration by itself"
+    table = new_table(f"Sustained load in txns/s, {along}")
     for name in facts["series"]:
         table.add_column(escape(_short(name, facts["axes"])), overflow="fold")
     for column in ("points", "sustained", "saturated from", "most commits/s"):
@@ -176,6 +172,18 @@ def _saturation(facts: Mapping[str, Any], rows: list[dict[str, Any]]) -> Rendera
         table.caption = f"and {len(rows) - _ROWS_MAX:,} more in saturation.md"
         table.caption_justify = "left"
     return table
+
+
+def warning_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One line per study and kind of warning, the first of its kind; the tables above say what is saturated."""
+    kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["warning"] != "saturated":
+            kinds.setdefault((row["study"], row["warning"]), []).append(row)
+    return [
+        f"{place(alike[0])}{alike[0]['text']}" + (f" ({len(alike) - 1:,} more like it)" if len(alike) > 1 else "")
+        for alike in kinds.values()
+    ]
 
 
 def place(row: Mapping[str, Any]) -> str:

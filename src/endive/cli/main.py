@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from endive import __version__
-from endive.cli import config, providers, run
+from endive.cli import analyze, config, providers, run, sweep
 from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
@@ -22,6 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
+app.command("analyze")(analyze.analyze)
 app.add_typer(config.app, name="config")
 app.command("providers")(providers.providers)
 

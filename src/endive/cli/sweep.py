@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -20,8 +19,6 @@ import typer
 from endive.cli.run import Engine
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from endive.pipeline.progress import Progress, Standing
     from endive.pipeline.sweep import PlannedStudy, SweepOutcome
 
@@ -81,7 +78,7 @@ def sweep(
     """
     from endive.config.sweep import load_study
     from endive.errors import OutputError
-    from endive.pipeline.session import parse_conf
+    from endive.pipeline.session import parse_conf, session_on_demand
     from endive.pipeline.sweep import PlannedStudy, run_sweep
 
     settings = parse_conf(conf or [])
@@ -93,7 +90,8 @@ def sweep(
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if not yes:
         planned.refuse_if_large()
-    with _session_maker(f"endive {planned.study.name}", master, settings) as session, _bar() as progress:
+    name = f"endive {planned.study.name}"
+    with session_on_demand(name, master=master, conf=settings) as session, _bar() as progress:
         try:
             outcome = run_sweep(
                 planned,
@@ -117,38 +115,6 @@ def print_note(text: str) -> None:
     from endive.cli.console import stderr
 
     stderr().print(text, soft_wrap=True, markup=False)
-
-
-@contextlib.contextmanager
-def _session_maker(name: str, master: str | None, settings: dict[str, str]) -> Iterator[Callable[[], SparkSession]]:
-    """A session that is made when it is asked for, and stopped at the end if it was made here.
-
-    What the JVM says is kept only if Spark is the reason for an end before time.
-    """
-    from endive.errors import EngineError
-    from endive.pipeline.session import make_session
-
-    log = Path(tempfile.gettempdir()) / f"endive-spark-{os.getpid()}.log"
-    made: list[SparkSession] = []
-
-    def make() -> SparkSession:
-        made.append(make_session(name, master=master, conf=settings, log=log))
-        return made[0]
-
-    is_log_wanted = False
-    try:
-        yield make
-    except EngineError:
-        is_log_wanted = log.exists()
-        raise
-    finally:
-        for session in made:
-            with contextlib.suppress(Exception):
-                session.stop()
-        if is_log_wanted:
-            print_note(f"What Spark said is in {log}.")
-        else:
-            log.unlink(missing_ok=True)
 
 
 # ---- progress ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Owns which tables there are, and the order of their rows and columns. They are a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,7 @@ from endive.results import schema as s
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+TABLES_AT_ONCE: Final = 3
 PARTITION_TXNS: Final = 2_000_000  # what one task of a shuffle holds at once
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _CHECKS: Final = "spark.sql.ansi.enabled"
@@ -53,24 +55,34 @@ def make_tables(
     found: dict[str, pa.Table] = {}
     with _settings(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
         tell(f"measuring {dataset.n_txns:,} txns")
-        found |= _by_scope(frames.run_table().toArrow())
+        first = {"runs": frames.run_table()}
         if dataset.detailed:
-            tell("following them over time")
-            found["timeline"] = _collected(frames.timeline_table())
-            found["attempts"] = _collected(attempts_histogram(frames.tallies, frames.points))
-            found["convoy"] = _collected(convoy(frames.tallies, frames.points))
+            first["timeline"] = frames.timeline_table()
+        found |= _collected(first)
         tell("comparing seeds")
-        found["figures"] = _with_unit(_collected(frames.figures))
-        found["phases"] = _collected(phases(frames.figures))
-        found["requests"] = _collected(requests(frames.figures, frames.unused))
-        found["conflicts"] = _collected(conflicts(frames.figures, frames.unused))
+        found |= _collected({"figures": frames.figures})
+        found |= _collected(_built_on_figures(frames, is_detailed=bool(dataset.detailed)))
         tell("judging saturation")
-        found["configurations"] = _collected(frames.configuration_table())
-        found["saturation"] = _collected(frames.saturation_table(loads))
+        found |= _collected({"saturation": frames.saturation_table(loads)})
+    found |= _by_scope(found["runs"])
+    found["figures"] = _with_unit(found["figures"])
     whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
     planned = {study: facts.runs_planned for study, facts in dataset.studies.items()}
     found["warnings"] = warnings(found["runs"].to_pylist(), whole.to_pylist(), planned)
     return found
+
+
+def _built_on_figures(frames: Frames, *, is_detailed: bool) -> dict[str, DataFrame]:
+    built = {
+        "configurations": frames.configuration_table(),
+        "phases": phases(frames.figures),
+        "requests": requests(frames.figures, frames.unused),
+        "conflicts": conflicts(frames.figures, frames.unused),
+    }
+    if is_detailed:
+        built["attempts"] = attempts_histogram(frames.tallies, frames.points)
+        built["convoy"] = convoy(frames.tallies, frames.points)
+    return built
 
 
 @contextmanager
@@ -104,16 +116,18 @@ def _settings(spark: SparkSession, txns: int) -> Iterator[None]:
 def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
     """Whole runs, failed ones too; runs by operation type; runs by source."""
     scope = pc.fill_null(figures["scope"], ALL)
-    tables = {"runs": _sorted(figures.filter(pc.equal(scope, ALL)).drop_columns(["scope", "name"]))}
+    tables = {"runs": figures.filter(pc.equal(scope, ALL)).drop_columns(["scope", "name"])}
     for table, kind in (("operations", OPERATION), ("sources", SOURCE)):
         chosen = figures.filter(pc.equal(scope, kind)).drop_columns(["scope", "status", "error"])
-        names = [kind if name == "name" else name for name in chosen.column_names]
-        tables[table] = _sorted(chosen.rename_columns(names))
+        tables[table] = chosen.rename_columns([kind if name == "name" else name for name in chosen.column_names])
     return tables
 
 
-def _collected(frame: DataFrame) -> pa.Table:
-    return _sorted(frame.toArrow())
+def _collected(frames: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
+    """Several frames at once: most of a small one's time is Spark's planning, which one core does alone."""
+    with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="endive-table") as pool:
+        tables = pool.map(lambda frame: _sorted(frame.toArrow()), frames.values())
+        return dict(zip(frames, tables, strict=True))
 
 
 def _sorted(table: pa.Table) -> pa.Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -255,23 +255,24 @@ def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
 
 def _with_zero_columns(dataset: Dataset) -> Dataset:
     """Look at the foot of every file of txns: is it whole, and which columns hold nothing but zeros?"""
-    from dataclasses import replace
-
     zero = set(COUNTED)
-    run_txns = dict(zip(dataset.runs["run_id"].to_pylist(), dataset.runs["txns"].to_pylist(), strict=True))
     for study in dataset.detailed:
-        for part in dataset.folder.complete_parts(study):
-            path = dataset.folder.transactions_file(study, part.name)
-            foot = _foot(path)
-            told = [run_txns.get(run_id) for run_id in part.run_ids]
-            if all(run_id in run_txns for run_id in part.run_ids) and foot.num_rows != sum(t or 0 for t in told):
-                expected = sum(t or 0 for t in told)
-                raise OutputError(f"{path} has {foot.num_rows:,} txns, but its runs made {expected:,}. Sweep again.")
+        of_study = dataset.runs.filter(pc.equal(dataset.runs["study"], study))
+        txns = dict(zip(of_study["run_id"].to_pylist(), of_study["txns"].to_pylist(), strict=True))
+        for part in dataset.folder.studies[study].parts:
+            if not all(run_id in txns for run_id in part.run_ids):
+                continue  # planned, or finished after the runs were gathered
+            foot = _foot(
+                dataset.folder.transactions_file(study, part.name), sum(txns[run] or 0 for run in part.run_ids)
+            )
             zero -= _used_columns(foot, zero)
     return replace(dataset, zero_columns=frozenset(zero if dataset.detailed else ()))
 
 
-def _foot(path: Path) -> Any:
+def _foot(path: Path, txns: int) -> Any:
+    """What the end of a file says of it, checked."""
+    if not path.exists():
+        raise OutputError(f"{path} is missing, and {txns:,} txns with it. Start the same 'endive sweep' again.")
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
@@ -279,6 +280,8 @@ def _foot(path: Path) -> Any:
     missing = {"run_id", *TRANSACTION_COLUMNS} - set(file.schema_arrow.names)
     if missing:
         raise OutputError(f"{path} is not a file of txns: it has no column {sorted(missing)[0]}. Sweep again.")
+    if file.metadata.num_rows != txns:
+        raise OutputError(f"{path} has {file.metadata.num_rows:,} txns, but its runs made {txns:,}. Sweep again.")
     return file.metadata
 
 

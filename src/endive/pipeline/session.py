@@ -10,7 +10,9 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -90,6 +92,37 @@ def make_session(
         where = master or "the configured master"
         raise EngineError(f"No Spark session on {where}: {_first_line(error)}") from error
     return session
+
+
+@contextmanager
+def session_on_demand(
+    name: str, *, master: str | None = None, conf: Mapping[str, str] | None = None
+) -> Iterator[Callable[[], SparkSession]]:
+    """For a command: a session that is made when it is asked for, and stopped at the end of the block.
+
+    What the JVM says goes into a file, which stays only if Spark is the reason for an end before time.
+    """
+    log = Path(tempfile.gettempdir()) / f"endive-spark-{os.getpid()}.log"
+    made: list[SparkSession] = []
+
+    def make() -> SparkSession:
+        made.append(make_session(name, master=master, conf=conf, log=log))
+        return made[0]
+
+    is_log_wanted = False
+    try:
+        yield make
+    except EngineError as error:
+        is_log_wanted = log.exists() and log.stat().st_size > 0
+        if is_log_wanted:
+            raise EngineError(f"{error} What Spark said is in {log}.") from error
+        raise
+    finally:
+        for session in made:
+            with suppress(Exception):
+                session.stop()
+        if not is_log_wanted:
+            log.unlink(missing_ok=True)
 
 
 def _given_master() -> str | None:

@@ -94,6 +94,13 @@ def test_a_file_of_txns_that_lost_some_of_them_is_named(dataset):
     refused(dataset, rf"{path.name} has {table.num_rows - 1:,} txns, but its runs made {table.num_rows:,}")
 
 
+def test_a_file_of_txns_that_is_gone_is_named(dataset):
+    path = part_of(dataset)
+    rows = pq.ParquetFile(path).metadata.num_rows
+    path.unlink()
+    refused(dataset, rf"{path.name} is missing, and {rows:,} txns with it")
+
+
 def test_a_file_with_other_columns_is_named(dataset):
     path = part_of(dataset)
     pq.write_table(pa.table({"run_id": ["x"]}), path)
