@@ -93,11 +93,7 @@ def test_a_slot_has_room_for_its_draws_and_meets_no_other() -> None:
 
 def test_every_step_has_a_number_of_its_own() -> None:
     not_steps = {"STEPS_MAX", "POSITIONS_MAX", "DRAWS_PER_SLOT"}
-    steps = [
-        value
-        for name, value in vars(rng).items()
-        if name.isupper() and name[0] != "_" and name not in not_steps
-    ]
+    steps = [value for name, value in vars(rng).items() if name.isupper() and name[0] != "_" and name not in not_steps]
 
     assert list(range(39)) == sorted(steps)
 

@@ -105,9 +105,7 @@ def _forget_literals(dispatcher: Any) -> None:
 
     def find_without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         unliteral = numba.types.unliteral
-        return find(
-            tuple(unliteral(kind) for kind in args), {name: unliteral(kind) for name, kind in kws.items()}
-        )
+        return find(tuple(unliteral(kind) for kind in args), {name: unliteral(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = find_without_literals
 
@@ -178,9 +176,7 @@ def cache_folder() -> Path | None:
 def source_hash(package: Path) -> str | None:
     """One hash over names and contents of the Python files that can be compiled; None without any (a zip)."""
     digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    paths = sorted(
-        path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NEVER_COMPILED
-    )
+    paths = sorted(path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NEVER_COMPILED)
     for path in paths:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())

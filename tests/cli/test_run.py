@@ -98,9 +98,7 @@ def test_nothing_reports_progress_where_nobody_looks(endive, simulation, config_
 # ---- files -----------------------------------------------------------------------------------------
 
 
-def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(
-    endive, simulation, config_path, tmp_path
-):
+def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive, simulation, config_path, tmp_path):
     answer = endive("run", config_path, "--seed", 9, "--out", tmp_path / "run", "--json")
 
     folder = tmp_path / "run"
@@ -115,17 +113,13 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(
 
 def test_the_configured_output_path_gets_the_txns(endive, simulation, config_path, tmp_path):
     path = tmp_path / "txns.parquet"
-    answer = endive(
-        "run", config_path, "--set", f'simulation.output_path="{path}"', "--out", tmp_path / "run"
-    )
+    answer = endive("run", config_path, "--set", f'simulation.output_path="{path}"', "--out", tmp_path / "run")
 
     assert answer.exit_code == 0
     assert path.read_bytes() == (tmp_path / "run" / "transactions.parquet").read_bytes()
 
 
-def test_a_folder_of_something_else_is_refused_before_anything_runs(
-    endive, simulation, config_path, tmp_path
-):
+def test_a_folder_of_something_else_is_refused_before_anything_runs(endive, simulation, config_path, tmp_path):
     answer = endive("run", config_path, "--out", tmp_path)
 
     assert answer.exit_code == 2
@@ -156,9 +150,7 @@ def test_every_problem_is_a_line_and_none_is_a_traceback(endive, simulation, con
 
     assert answer.exit_code == 2
     assert answer.stdout == ""
-    assert answer.stderr == (
-        f"error: storage.[red]x = 1: unknown.\nerror: b is too large. {'Lower it. ' * 20}\n"
-    )
+    assert answer.stderr == (f"error: storage.[red]x = 1: unknown.\nerror: b is too large. {'Lower it. ' * 20}\n")
 
 
 def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
@@ -173,9 +165,7 @@ def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
 def test_a_run_that_fails_leaves_nothing_behind(endive, simulation, config_path, tmp_path, failure, code):
     simulation.failure = failure
     path = tmp_path / "txns.parquet"
-    answer = endive(
-        "run", config_path, "--out", tmp_path / "run", "--set", f'simulation.output_path="{path}"'
-    )
+    answer = endive("run", config_path, "--out", tmp_path / "run", "--set", f'simulation.output_path="{path}"')
 
     assert answer.exit_code == code
     assert names(tmp_path) == ["study.toml"]

@@ -20,9 +20,7 @@ def test_milliseconds_have_tenths_below_a_hundred(value, text):
     assert ms(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(None, "-"), (0.0, "0.0 %"), (0.9949, "99.5 %"), (1.0, "100.0 %")]
-)
+@pytest.mark.parametrize(("value", "text"), [(None, "-"), (0.0, "0.0 %"), (0.9949, "99.5 %"), (1.0, "100.0 %")])
 def test_a_share_is_a_percentage(value, text):
     assert share(value) == text
 

@@ -10,6 +10,19 @@ from endive.errors import ConfigError
 BAD_FILES = [
     pytest.param(
         """
+        [catalog]
+        num_tables = 300
+        [transaction.tables]
+        count_zipf = 1.5
+        """,
+        [
+            "transaction.tables.count_zipf = 1.5 may draw as many tables as there are, catalog.num_tables = 300, and a "
+            "txn has at most 256. Lower catalog.num_tables, or give tables.count.",
+        ],
+        id="a drawn number of tables that may exceed what a txn can have is refused",
+    ),
+    pytest.param(
+        """
         [quux]
         a = 1
         """,

@@ -20,9 +20,7 @@ SMOOTH: dict[str, LatencyDistribution] = {
     "lognormal by median": LognormalLatency.by_median(61.0, 0.14),
     "lognormal by mean, shifted": LognormalLatency.by_mean(180.0, 0.8, shift_ms=30.0),
     "lognormal with floor": LognormalLatency.by_median(27.0, 0.62, min_latency_ms=20.0),
-    "lognormal, shifted, with floor": LognormalLatency.by_mean(
-        180.0, 0.8, shift_ms=30.0, min_latency_ms=70.0
-    ),
+    "lognormal, shifted, with floor": LognormalLatency.by_mean(180.0, 0.8, shift_ms=30.0, min_latency_ms=70.0),
     "lognormal, wide": LognormalLatency.by_mean(180_000.0, 1.5, shift_ms=30_000.0),
     "size based": SizeBasedLatency(60.0, 20.0, 0.29),
     "size based with floor": SizeBasedLatency(60.0, 20.0, 0.29, min_latency_ms=50.0),

@@ -207,9 +207,7 @@ def test_tables_have_the_same_bits_on_every_machine() -> None:
         "gamma": GammaLatency(100.0, 3.3),
     }
 
-    hashes = {
-        name: hashlib.blake2b(latency.code().tobytes(), digest_size=8) for name, latency in latencies.items()
-    }
+    hashes = {name: hashlib.blake2b(latency.code().tobytes(), digest_size=8) for name, latency in latencies.items()}
 
     assert expected == {name: digest.hexdigest() for name, digest in hashes.items()}
 

@@ -72,9 +72,7 @@ GOOD: list[tuple[dict[str, Any], LatencyDistribution]] = [
 
 
 @pytest.mark.parametrize(("table", "expected"), GOOD)
-def test_a_table_becomes_the_distribution_it_names(
-    table: dict[str, Any], expected: LatencyDistribution
-) -> None:
+def test_a_table_becomes_the_distribution_it_names(table: dict[str, Any], expected: LatencyDistribution) -> None:
     assert expected == from_table(table, WHERE)
 
 

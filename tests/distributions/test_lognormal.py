@@ -32,9 +32,7 @@ def test_a_shift_moves_the_whole_and_is_part_of_the_mean_and_median_given() -> N
     assert 180_000.0 == pytest.approx(runtime.mean(), rel=1e-14)
     assert 30_000.0 == runtime.quantile(0.0)
     assert 150_000.0**2 * math.expm1(2.25) == pytest.approx(runtime.variance(), rel=1e-12)
-    assert 50.0 == pytest.approx(
-        LognormalLatency.by_median(50.0, 1.0, shift_ms=20.0).quantile(0.5), rel=1e-14
-    )
+    assert 50.0 == pytest.approx(LognormalLatency.by_median(50.0, 1.0, shift_ms=20.0).quantile(0.5), rel=1e-14)
     assert 20.0 + math.e == pytest.approx(LognormalLatency(1.0, 1.0, shift_ms=20.0).quantile(0.5), rel=1e-14)
 
 
@@ -57,9 +55,7 @@ def test_the_median_grows_with_size(size_mib: int) -> None:
         expected = sized.sample_us(KEY, counter)
         assert abs(transfer.sample_us(KEY, counter, size_mib * MIB) - expected) <= 1
         assert abs(same.sample_us(KEY, counter, size_mib * MIB) - expected) <= 1
-        assert (
-            abs(transfer.slowest_us(KEY, counter, 5, size_mib * MIB) - sized.slowest_us(KEY, counter, 5)) <= 1
-        )
+        assert abs(transfer.slowest_us(KEY, counter, 5, size_mib * MIB) - sized.slowest_us(KEY, counter, 5)) <= 1
 
 
 def test_a_base_of_nothing_costs_nothing_for_an_empty_object() -> None:

@@ -25,9 +25,7 @@ DISTANCE_MAX = 1.95 * math.sqrt(2.0 / COUNT)
 def distance(first: np.ndarray, second: np.ndarray) -> float:
     """The largest difference between two empirical distribution functions."""
     places = np.unique(np.concatenate([first, second]))
-    shares = [
-        np.searchsorted(np.sort(sample), places, side="right") / sample.size for sample in (first, second)
-    ]
+    shares = [np.searchsorted(np.sort(sample), places, side="right") / sample.size for sample in (first, second)]
     return float(np.abs(shares[0] - shares[1]).max())
 
 

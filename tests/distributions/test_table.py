@@ -15,9 +15,7 @@ from endive.rng import uniform
 RELATIVE_ERROR_MAX = 2.5e-7
 EXTREME = {
     "a narrow lognormal": LognormalLatency.by_median(10.0, 0.001),
-    "a very wide lognormal": LognormalLatency.by_median(
-        1e-18, 8.0
-    ),  # its table ends below the longest latency
+    "a very wide lognormal": LognormalLatency.by_median(1e-18, 8.0),  # its table ends below the longest latency
     "a very spiky gamma": GammaLatency(10.0, 0.1),
     "a very narrow gamma": GammaLatency(10.0, 10_000.0),
 }

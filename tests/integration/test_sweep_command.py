@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.sweep_command import app
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import PATIENCE_S, descendants, parts_there
 from tests.pipeline.test_sweep import contents
 from typer.testing import CliRunner
 
+from endive.cli.main import app
 from endive.cli.sweep import duration, standing_text
 from endive.pipeline import run_sweep
 from endive.pipeline.progress import Standing
@@ -146,7 +146,7 @@ def test_the_bar_tells_runs_rate_and_time_left():
 
 
 def started(study_file: Path, out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.integration.sweep_command", "sweep", str(study_file)]
+    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study_file)]
     options = [
         "--out",
         str(out),

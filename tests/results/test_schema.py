@@ -14,9 +14,7 @@ SOURCES = ("stream", "nightly")
 
 
 def test_every_row_constant_is_the_position_of_its_field():
-    constants = {
-        name: value for name, value in vars(s).items() if name.startswith("ROW_") and name != "ROW_FIELDS"
-    }
+    constants = {name: value for name, value in vars(s).items() if name.startswith("ROW_") and name != "ROW_FIELDS"}
     starts = {"ROW_PHASES": "phase_catalog_read_us", "ROW_REQUESTS": "requests_catalog_read"}
 
     for constant, position in constants.items():
@@ -26,9 +24,7 @@ def test_every_row_constant_is_the_position_of_its_field():
 
 
 def test_every_field_has_a_constant_or_lies_in_the_requests():
-    constants = {
-        value for name, value in vars(s).items() if name.startswith("ROW_") and isinstance(value, int)
-    }
+    constants = {value for name, value in vars(s).items() if name.startswith("ROW_") and isinstance(value, int)}
     requests = set(range(s.ROW_REQUESTS, s.ROW_REQUESTS + s.N_REQUEST_SLOTS))
 
     assert constants | requests == set(range(s.N_ROW))

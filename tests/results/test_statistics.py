@@ -66,9 +66,7 @@ def test_an_empty_window_has_no_rates():
 
 def test_a_txn_counts_if_it_was_submitted_in_the_window(commit):
     report = summarise(
-        statistics_of(
-            commit(10 * S - 1, 100), commit(10 * S, 100), commit(30 * S - 1, 100), commit(30 * S, 100)
-        )
+        statistics_of(commit(10 * S - 1, 100), commit(10 * S, 100), commit(30 * S - 1, 100), commit(30 * S, 100))
     )
 
     assert report["summary"]["txns"]["submitted"] == 2
@@ -86,9 +84,9 @@ def test_commits_of_the_window_and_commits_in_the_window_are_different_rates(com
     before_and_ends_inside = commit(8 * S, 2 * S)  # ends at 11 s
     inside_and_ends_inside = commit(20 * S, 2 * S)
     inside_and_ends_after = [commit(29 * S, 2 * S), commit(28 * S, 1 * S)]  # at 32 s and at exactly 30 s
-    summary = summarise(
-        statistics_of(before_and_ends_inside, inside_and_ends_inside, *inside_and_ends_after)
-    )["summary"]
+    summary = summarise(statistics_of(before_and_ends_inside, inside_and_ends_inside, *inside_and_ends_after))[
+        "summary"
+    ]
 
     assert summary["committed_per_s"] == 3 / 20
     assert summary["committed_in_window_per_s"] == 2 / 20
@@ -99,9 +97,7 @@ def test_percentiles_interpolate_linearly_between_committed_txns(commit):
     summary = summarise(statistics_of(*(commit(15 * S, latency) for latency in latencies_us)))["summary"]
 
     assert summary["commit_latency_ms"] == pytest.approx({"p50": 2.5, "p95": 3.85, "p99": 3.97, "mean": 2.5})
-    assert summary["total_latency_ms"] == pytest.approx(
-        {"p50": 1002.5, "p95": 1003.85, "p99": 1003.97, "mean": 1002.5}
-    )
+    assert summary["total_latency_ms"] == pytest.approx({"p50": 1002.5, "p95": 1003.85, "p99": 1003.97, "mean": 1002.5})
 
 
 def test_aborted_txns_have_no_part_in_latencies_and_phases(commit, make_row):
@@ -150,9 +146,7 @@ def test_mean_retries_are_those_of_txns_that_ended(commit, make_row):
         reason=s.REASON_RETRIES_EXHAUSTED,
         attempts=5,
     )
-    still_trying = make_row(
-        submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING, attempts=100
-    )
+    still_trying = make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING, attempts=100)
     never_tried = make_row(
         submit_us=15 * S, end_us=16 * S, status=s.STATUS_ABORTED, reason=s.REASON_TIMEOUT, attempts=0
     )
@@ -228,9 +222,7 @@ def test_requests_of_every_outcome_are_on_the_bill(commit, make_row):
         requests_manifest_list_read=40,
         bytes_read=700,
     )
-    committed = commit(
-        15 * S, 100, requests_catalog_read=1, requests_catalog_cas=1, bytes_read=70, bytes_written=30
-    )
+    committed = commit(15 * S, 100, requests_catalog_read=1, requests_catalog_cas=1, bytes_read=70, bytes_written=30)
     outside = commit(5 * S, 100, requests_catalog_read=1000)
     report = summarise(statistics_of(committed, aborted, outside))
 
@@ -259,9 +251,7 @@ def test_the_seeds_counters_are_those_of_the_whole_run(commit, make_row):
         "requests_manifest_read": 3,
         "requests_manifest_write": 4,
     }
-    aborted = make_row(
-        submit_us=39 * S, end_us=40 * S, status=s.STATUS_ABORTED, reason=s.REASON_VALIDATION_EXCEPTION
-    )
+    aborted = make_row(submit_us=39 * S, end_us=40 * S, status=s.STATUS_ABORTED, reason=s.REASON_VALIDATION_EXCEPTION)
     exhausted = make_row(end_us=40 * S, status=s.STATUS_ABORTED, reason=s.REASON_RETRIES_EXHAUSTED)
     statistics = statistics_of(commit(0, 100, **given), commit(15 * S, 100, **requests), aborted, exhausted)
 
@@ -279,8 +269,7 @@ def test_the_seeds_counters_are_those_of_the_whole_run(commit, make_row):
 
 def test_rows_one_at_a_time_measure_the_same_as_all_at_once(commit, make_row):
     rows = [
-        commit(15 * S + i, 1_000 * i, source=i % 2, kind=i % 4, requests_log_append=i, restarts=i)
-        for i in range(20)
+        commit(15 * S + i, 1_000 * i, source=i % 2, kind=i % 4, requests_log_append=i, restarts=i) for i in range(20)
     ]
     rows.append(make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING))
     one_by_one = Statistics(WINDOW, ("a", "b"))
@@ -345,9 +334,7 @@ def test_a_window_of_which_nothing_ended_is_a_warning(make_row):
 
 @pytest.mark.parametrize(("n_aborted", "saturated"), [(5, False), (6, True)])
 def test_success_below_95_percent_is_saturated(commit, make_row, n_aborted, saturated):
-    aborted = make_row(
-        submit_us=15 * S, end_us=16 * S, status=s.STATUS_ABORTED, reason=s.REASON_RETRIES_EXHAUSTED
-    )
+    aborted = make_row(submit_us=15 * S, end_us=16 * S, status=s.STATUS_ABORTED, reason=s.REASON_RETRIES_EXHAUSTED)
     rows = [commit(15 * S, 1_000)] * (100 - n_aborted) + [aborted] * n_aborted
     report = summarise(statistics_of(*rows))
 

@@ -183,9 +183,7 @@ def test_a_disk_full_while_txns_arrive_is_told_and_leaves_no_trace(tmp_path, big
     result = ResultWriter(tmp_path / "t.parquet")
     result.start(METADATA)
     result.write(big_batch)
-    with pytest.raises(
-        OutputError, match=r"t\.parquet: the disk is full; free some space or write elsewhere"
-    ):
+    with pytest.raises(OutputError, match=r"t\.parquet: the disk is full; free some space or write elsewhere"):
         result.write(big_batch)
 
     assert list(tmp_path.iterdir()) == []

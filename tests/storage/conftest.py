@@ -89,9 +89,7 @@ def new_store(clock: FakeClock) -> Callable[..., ObjectStore]:
         figures = {(op, True): figure(FixedLatency(latency_ms)) for op in CAPABILITIES}
         if refusal_ms is not None:
             figures |= {(op, False): figure(FixedLatency(refusal_ms)) for op in CONDITIONAL_OPERATIONS}
-        late = Contention(
-            window_ms=window_ms, penalty=FixedLatency(penalty_ms), text="made up", source="a test"
-        )
+        late = Contention(window_ms=window_ms, penalty=FixedLatency(penalty_ms), text="made up", source="a test")
         profile = Profile(
             name="made_up",
             title="Made up",

@@ -95,9 +95,7 @@ def test_a_refused_operation_names_the_providers_that_have_it(client, op, names)
     with pytest.raises(UnsupportedOperationError) as refused:
         request(S3StorageProvider(), op, client)
 
-    assert str(refused.value) == (
-        f"storage provider 's3' has no '{OPERATIONS[op]}'. Providers that have it: {names}."
-    )
+    assert str(refused.value) == (f"storage provider 's3' has no '{OPERATIONS[op]}'. Providers that have it: {names}.")
 
 
 def test_nothing_is_billed_for_a_refused_operation(client):

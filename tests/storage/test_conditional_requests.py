@@ -65,9 +65,7 @@ def test_a_refusal_takes_its_own_latency_from_sending_to_answer(clock, client, n
     assert task.value.latency_ms == 30.0
 
 
-def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(
-    clock, client, new_store, register
-):
+def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock, client, new_store, register):
     task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=2.0), client, register, expected=5))
     clock.run()
 

@@ -36,9 +36,7 @@ def test_an_override_of_success_speaks_for_refusal_until_refusal_has_its_own():
 
 def test_an_override_of_read_and_write_also_holds_for_head_and_delete():
     read, write = FixedLatency(3.0), FixedLatency(4.0)
-    profile = load_profile("s3").with_overrides(
-        {(MANIFEST, READ, True): read, (MANIFEST, WRITE, True): write}
-    )
+    profile = load_profile("s3").with_overrides({(MANIFEST, READ, True): read, (MANIFEST, WRITE, True): write})
 
     assert profile.latency(MANIFEST, HEAD) is read
     assert profile.latency(MANIFEST, DELETE) is write

@@ -58,9 +58,7 @@ def test_measured_reads_and_writes_have_the_benchmarked_medians(name, figures):
 
     assert median_ms(profile, METADATA, READ) == pytest.approx(get_ms, rel=1e-12)
     assert median_ms(profile, METADATA, WRITE) == pytest.approx(put_ms, rel=1e-12)
-    assert median_ms(profile, METADATA, WRITE, size_bytes=MIB) == pytest.approx(
-        put_ms + per_mib_ms, rel=1e-12
-    )
+    assert median_ms(profile, METADATA, WRITE, size_bytes=MIB) == pytest.approx(put_ms + per_mib_ms, rel=1e-12)
     assert profile.latency(METADATA, READ).quantile(0.0) == floor_ms
 
 
@@ -73,9 +71,7 @@ def test_the_seeds_vintage_has_the_first_documents_medians(name, figures):
     assert median_ms(profile, MANIFEST_LIST, READ) == pytest.approx(list_read_ms, rel=1e-12)
     assert median_ms(profile, MANIFEST_LIST, WRITE) == pytest.approx(list_write_ms, rel=1e-12)
     assert median_ms(profile, MANIFEST, WRITE) == pytest.approx(put_ms, rel=1e-12)
-    assert median_ms(profile, MANIFEST, WRITE, size_bytes=MIB) == pytest.approx(
-        put_ms + per_mib_ms, rel=1e-12
-    )
+    assert median_ms(profile, MANIFEST, WRITE, size_bytes=MIB) == pytest.approx(put_ms + per_mib_ms, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -116,9 +116,8 @@ def test_gaps_shorter_than_a_tick_are_refused():
     with pytest.raises(ConfigError) as refusal:
         renewal(FixedLatency(0.0004))
 
-    assert (
-        "the mean gap between arrivals is 0.0004 ms: it must be at least one tick of the clock, 0.001 ms."
-        == str(refusal.value)
+    assert "the mean gap between arrivals is 0.0004 ms: it must be at least one tick of the clock, 0.001 ms." == str(
+        refusal.value
     )
 
 
@@ -293,8 +292,6 @@ def test_a_users_arrivals_run_on_the_reference_engine_only():
         _ = arrivals.row
 
 
-@pytest.mark.parametrize(
-    "arrivals", [renewal(FixedLatency(1.0)), periodic(5), trace(0), closed(1, FixedLatency(0))]
-)
+@pytest.mark.parametrize("arrivals", [renewal(FixedLatency(1.0)), periodic(5), trace(0), closed(1, FixedLatency(0))])
 def test_arrivals_of_ours_are_built_in(arrivals):
     assert arrivals.is_built_in

@@ -156,9 +156,7 @@ def test_txns_of_two_clients_of_a_closed_loop_have_keys_of_their_own(make_source
     assert 2500 == len(keys)
 
 
-def test_a_trace_decides_what_it_gives_and_leaves_the_rest_to_be_drawn(
-    make_source, make_tables, make_partitions
-):
+def test_a_trace_decides_what_it_gives_and_leaves_the_rest_to_be_drawn(make_source, make_tables, make_partitions):
     log = TraceLog(
         submit_us=(0, 10, 20),
         kinds=(3, NOT_GIVEN, NOT_GIVEN),
@@ -190,9 +188,7 @@ def test_a_source_is_built_in_if_every_part_of_it_is(make_source, make_tables):
     assert not make_source(tables=make_tables(total=2, selector=OwnSelector(1.0))).is_built_in
 
 
-@pytest.mark.parametrize(
-    "weights", [(1.0,), (0.0, 0.0, 0.0, 0.0), (2.0, -1.0, 0.0, 0.0), (math.inf, 1.0, 0.0, 0.0)]
-)
+@pytest.mark.parametrize("weights", [(1.0,), (0.0, 0.0, 0.0, 0.0), (2.0, -1.0, 0.0, 0.0), (math.inf, 1.0, 0.0, 0.0)])
 def test_impossible_weights_are_refused(make_source, weights):
     with pytest.raises(ConfigError) as refusal:
         make_source(kind_weights=weights)

@@ -43,9 +43,7 @@ def test_every_column_is_read_and_an_empty_cell_is_left_to_be_drawn(write):
         total_tables=3,
     )
 
-    expected = TraceLog(
-        submit_us=(0, 7000, 9000), kinds=(3, 0, -1), runtimes_us=(10_500, -1, 0), tables=(2, -1, 0)
-    )
+    expected = TraceLog(submit_us=(0, 7000, 9000), kinds=(3, 0, -1), runtimes_us=(10_500, -1, 0), tables=(2, -1, 0))
     assert expected == log
 
 

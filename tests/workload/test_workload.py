@@ -62,9 +62,7 @@ def test_a_compaction_every_five_minutes_competes_with_a_stream_of_appends(make_
     )
     both = workload(appends, compaction)
     of_compaction = [
-        (us, both.draft(source, index))
-        for us, source, index in both.generate(3_600_000_000)
-        if source is compaction
+        (us, both.draft(source, index)) for us, source, index in both.generate(3_600_000_000) if source is compaction
     ]
 
     assert [300_000_000 * n for n in range(1, 12)] == [us for us, _ in of_compaction]

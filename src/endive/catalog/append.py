@@ -133,9 +133,7 @@ class AppendCatalog(Catalog):
         tries, evaluated_us = 0, sent_us
         while True:
             if is_sealed and self.is_seed004:
-                offset, is_sealed, epoch = yield from self._compact(
-                    epoch, intention.base.size_bytes, tries, client
-                )
+                offset, is_sealed, epoch = yield from self._compact(epoch, intention.base.size_bytes, tries, client)
             elif is_sealed:
                 if newest[LOG_SEALED] == 0 or newest[LOG_EPOCH] != epoch:
                     counter = slot(client.attempt, DISCOVERY, COMPACTION_READ) + tries
@@ -162,9 +160,7 @@ class AppendCatalog(Catalog):
             if not self.is_seed004:
                 offset, is_sealed, epoch = yield from self._head(tries, client)
 
-    def _result(
-        self, sent_us: int, success: bool, snapshot: CatalogSnapshot | None, evaluated_us: int
-    ) -> CommitResult:
+    def _result(self, sent_us: int, success: bool, snapshot: CatalogSnapshot | None, evaluated_us: int) -> CommitResult:
         return CommitResult(success, snapshot, (self._clock.now_us - sent_us) / 1000.0, evaluated_us)
 
     def _append(

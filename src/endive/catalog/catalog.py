@@ -58,9 +58,7 @@ class Catalog(ABC):
         self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
     ) -> int:
         """What storage does with a tentative manifest list entry: LANDED, MOVED or SEALED."""
-        found = rules.append_to_list(
-            self.state.counters, table, expected_offset, entry_bytes, seal_threshold_bytes
-        )
+        found = rules.append_to_list(self.state.counters, table, expected_offset, entry_bytes, seal_threshold_bytes)
         if found == rules.LANDED:
             self.state.refresh_tables((table,))
         return found
@@ -80,9 +78,7 @@ class Catalog(ABC):
         """Whether the class is Endive's own: only then can the compiled engine stand in for it."""
         return type(self).__module__.split(".")[0] == "endive"
 
-    def _decide(
-        self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None
-    ) -> bool:
+    def _decide(self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> bool:
         """At the server's instant: install the commit if nothing it watches has moved."""
         if not self.state.is_current(expected_seq, writes, intention):
             return False

@@ -66,9 +66,7 @@ def partition_slot(num_groups: int, num_tables: int, num_partitions: int, table:
 
 
 @rule
-def watch_tables(
-    scope: int, num_groups: int, tables: Ints, first: int, count: int, out: MutableInts
-) -> int:
+def watch_tables(scope: int, num_groups: int, tables: Ints, first: int, count: int, out: MutableInts) -> int:
     """Fill ``out`` with the slots a txn touching ``tables`` watches; how many. Not for partition scope."""
     if scope == SCOPE_CATALOG:
         out[0] = 0
@@ -107,9 +105,7 @@ def watch_partitions(
 
 
 @rule
-def advance_table(
-    versions: MutableInts, num_groups: int, tables: Ints, first: int, position: int
-) -> None:
+def advance_table(versions: MutableInts, num_groups: int, tables: Ints, first: int, position: int) -> None:
     """A commit wrote the table at ``position``: its version moves by one, its group's once per commit."""
     table = tables[first + position]
     versions[table_slot(num_groups, table)] += 1

@@ -109,9 +109,7 @@ class ServiceCatalog(Catalog):
         latency_ms = (self._clock.now_us - sent_us) / 1000.0
         return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us)
 
-    def _serve_rest(
-        self, intention: IntentionRecord, client: Client
-    ) -> Generator[int, None, tuple[bool, int | None]]:
+    def _serve_rest(self, intention: IntentionRecord, client: Client) -> Generator[int, None, tuple[bool, int | None]]:
         """Check, write the metadata, swap; rebase and try again what commutes. Returns success and rebase time."""
         rebased_us: int | None = None
         for tried in range(self.server_retries + 1):
@@ -126,9 +124,7 @@ class ServiceCatalog(Catalog):
             intention = intention._replace(base=self._snapshot())
         return False, None
 
-    def _write_metadata(
-        self, intention: IntentionRecord, client: Client, tried: int
-    ) -> Generator[int, None, None]:
+    def _write_metadata(self, intention: IntentionRecord, client: Client, tried: int) -> Generator[int, None, None]:
         """The server writes the metadata object of every written table."""
         if self.state.is_inlined or self._storage is None:
             return

@@ -35,9 +35,7 @@ class ObjectSizes:
 
     def manifest_list_bytes(self, manifests: int) -> int:
         """Size of a manifest list naming ``manifests`` manifests."""
-        return rules.list_bytes(
-            manifests, self.manifest_list_base_bytes, self.manifest_list_bytes_per_manifest
-        )
+        return rules.list_bytes(manifests, self.manifest_list_base_bytes, self.manifest_list_bytes_per_manifest)
 
 
 class CatalogState:
@@ -112,9 +110,7 @@ class CatalogState:
             self.versions[0], self._tables, now_us, self._versions_tuple, self.size_bytes, self._log_tuple
         )
 
-    def is_current(
-        self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None
-    ) -> bool:
+    def is_current(self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> bool:
         """Whether nothing this commit watches has moved since the snapshot it was built on."""
         if self.scope == SCOPE_CATALOG:
             return self.versions[0] == expected_seq

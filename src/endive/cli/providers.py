@@ -82,9 +82,7 @@ def _print_all(profiles: list[Profile]) -> None:
     for op in shown:
         table.add_column(OPERATIONS[op], justify="right")
     for profile in profiles:
-        medians = [
-            profile.latency(CATALOG, op).quantile(0.5) if profile.supports(op) else None for op in shown
-        ]
+        medians = [profile.latency(CATALOG, op).quantile(0.5) if profile.supports(op) else None for op in shown]
         table.add_row(profile.name, profile.title, *(number(median, 1) for median in medians))
     stdout().print(table)
 
@@ -126,9 +124,7 @@ def _other_figures(profile: Profile) -> list[str]:
         objects = ", ".join(OBJECTS[obj] for obj in sorted(profile.head_before_read))
         lines.append(_noted(f"HEAD before reading: {objects}", profile, "head_before_read"))
     for op, price in sorted(profile.prices.items()):
-        lines.append(
-            f"price of {OPERATIONS[op]}: {price.usd_per_1000:g} USD per 1,000 ({price.source}, {price.date})"
-        )
+        lines.append(f"price of {OPERATIONS[op]}: {price.usd_per_1000:g} USD per 1,000 ({price.source}, {price.date})")
     return lines
 
 

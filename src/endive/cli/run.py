@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,14 +35,10 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
-    engine: Annotated[
-        Engine, typer.Option(help="Both give the same result; compiled is fast.")
-    ] = Engine.AUTO,
+    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."
-        ),
+        typer.Option(help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
@@ -65,6 +62,9 @@ def _simulate(config: SimulationConfig, engine: Engine, out: Path | None) -> Sim
     from endive.simulation import Simulation
 
     simulation = Simulation(config)
+    if sys.stderr.isatty():
+        chosen, reason = simulation.engine_for(engine.value)
+        typer.echo(f"engine: {chosen} ({reason})", err=True)
     with contextlib.ExitStack() as places:
         writers = []
         if config.simulation.output_path is not None:

@@ -169,9 +169,7 @@ def number(value: float | None, digits: int) -> str:
 
 def rate(per_s: float | None) -> str:
     """Three digits that matter, or all before the point."""
-    return number(
-        per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3
-    )
+    return number(per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3)
 
 
 def ms(value: float | None) -> str:

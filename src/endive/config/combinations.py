@@ -22,7 +22,7 @@ from endive.config.capabilities import (
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.simulation_config import SimulationConfig
-from endive.config.transaction import BACKOFF_KEYS, SourceConfig
+from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, SourceConfig
 from endive.config.values import unknown_name
 
 PARTITION_COUNTERS_MAX = 10_000_000
@@ -249,6 +249,15 @@ def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -
     source, catalog = config.sources[index], config.catalog
     yield from _source_times(index, source, config, document)
     yield from _source_backoff(index, source, document)
+    if source.tables.count_zipf is not None and catalog.num_tables > TABLES_PER_TXN_MAX:
+        path = _origin(index, ("tables", "count_zipf"), document)
+        yield Problem(
+            f"{dotted(path, document)} = {source.tables.count_zipf} may draw as many tables as there are, "
+            f"catalog.num_tables = {catalog.num_tables}, and a txn has at most {TABLES_PER_TXN_MAX}. Lower "
+            "catalog.num_tables, or give tables.count.",
+            path,
+            ("catalog.num_tables",),
+        )
     if source.tables.count > catalog.num_tables:
         path = _origin(index, ("tables", "count"), document)
         yield Problem(

@@ -118,9 +118,7 @@ def _polyline(code: FloatArray, table: int, count: int, p: float) -> float:
 
 
 @inlined
-def _component_ms(
-    code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int
-) -> float:
+def _component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int) -> float:
     """The value of one component where ``tail`` of its probability lies above (or below)."""
     kind = code[record + _KIND]
     scale = code[record + _SCALE] + code[record + _PER_MIB] * (size_bytes * _BYTES_TO_MIB)
@@ -197,9 +195,7 @@ def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int
             is_upper = log_p > -_LN2
             tail = -expm1(log_p) if is_upper else exp(log_p)
         tail = min(max(tail, TAIL_MIN), 0.5)
-        return int(
-            _component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5
-        )
+        return int(_component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5)
     slowest = 0
     for index in range(count):
         slowest = max(slowest, draw_us(code, offset, key, counter + index, size_bytes))
@@ -207,9 +203,7 @@ def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int
 
 
 @jitted
-def sample_many_us(
-    code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int = 0
-) -> IntArray:
+def sample_many_us(code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int = 0) -> IntArray:
     """``count`` draws at consecutive counters."""
     drawn = np.empty(count, dtype=np.int64)
     for index in range(count):

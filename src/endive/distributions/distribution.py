@@ -226,9 +226,7 @@ def check_number(
     is_least_excluded: bool = False,
 ) -> None:
     """Refuse a parameter that is no number or outside its range."""
-    is_number = (
-        isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
-    )
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
     if is_number and least <= value <= greatest and not (is_least_excluded and value == least):
         return
     allowed = f"a number {'above' if is_least_excluded else 'of at least'} {least:g}"

@@ -46,9 +46,7 @@ _FAMILIES: dict[str, _Family] = {
 # A lognormal is given by exactly one of these; they are different numbers, so none is read as another.
 _LOGNORMALS: dict[str, _Family] = {
     "mu": _Family(LognormalLatency, ("mu", "sigma"), ("shift_ms",)),
-    "median_ms": _Family(
-        LognormalLatency.by_median, ("median_ms", "sigma"), ("shift_ms", "latency_per_mib_ms")
-    ),
+    "median_ms": _Family(LognormalLatency.by_median, ("median_ms", "sigma"), ("shift_ms", "latency_per_mib_ms")),
     "mean_ms": _Family(LognormalLatency.by_mean, ("mean_ms", "sigma"), ("shift_ms",)),
 }
 
@@ -62,8 +60,7 @@ def from_table(spec: Mapping[str, Any], where: str) -> LatencyDistribution:
     """
     if not isinstance(spec, Mapping):
         raise ConfigError(
-            f"{where} = {spec!r} is not a distribution; give a table such as "
-            '{distribution = "fixed", ms = 10.0}.'
+            f'{where} = {spec!r} is not a distribution; give a table such as {{distribution = "fixed", ms = 10.0}}.'
         )
     name = spec.get("distribution")
     if name not in DISTRIBUTION_NAMES:
@@ -94,9 +91,7 @@ def _mixture(spec: Mapping[str, Any], where: str) -> LatencyDistribution:
     _check_keys(spec, where, "mixture", _Family(MixtureLatency, ("components",)))
     tables = spec["components"]
     if not isinstance(tables, list | tuple) or not tables:
-        raise ConfigError(
-            f"{where}.components = {tables!r} is not allowed; give a list of weighted distributions."
-        )
+        raise ConfigError(f"{where}.components = {tables!r} is not allowed; give a list of weighted distributions.")
     problems: list[str] = []
     components: list[tuple[float, LatencyDistribution]] = []
     for index, table in enumerate(tables):

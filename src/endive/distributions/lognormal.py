@@ -105,9 +105,7 @@ class LognormalLatency(LatencyFamily):
         return self.shift_ms, float("inf")
 
 
-def lognormal_component(
-    sigma: float, base_ms: float, per_mib_ms: float, shift_ms: float, floor_ms: float
-) -> Component:
+def lognormal_component(sigma: float, base_ms: float, per_mib_ms: float, shift_ms: float, floor_ms: float) -> Component:
     """Lognormal noise of median one around a base that may grow with size."""
     table, extent = _table(sigma) if sigma > 0.0 else (None, 0)
     return Component(

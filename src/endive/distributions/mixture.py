@@ -38,9 +38,7 @@ class MixtureLatency(LatencyDistribution):
 
     def variance(self) -> float:
         centre = self.mean()
-        return sum(
-            share * (latency.variance() + (latency.mean() - centre) ** 2) for share, latency in self._shares
-        )
+        return sum(share * (latency.variance() + (latency.mean() - centre) ** 2) for share, latency in self._shares)
 
     def cdf(self, ms: float) -> float:
         return sum(share * latency.cdf(ms) for share, latency in self._shares)

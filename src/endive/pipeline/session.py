@@ -30,7 +30,7 @@ STANDALONE: Final = "spark://"
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _SOURCES: Final = Path(__file__).parents[2]  # what has to be on the workers' path
 
-# For jobs of seconds to minutes; a user's --conf or spark-defaults win.
+# For jobs of seconds to minutes; a user's --conf wins.
 SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

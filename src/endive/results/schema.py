@@ -209,9 +209,7 @@ TRANSACTION_SCHEMA: Final = pa.schema(
         _field("kind", _NAME, "name", "operation type: " + ", ".join(KINDS)),
         _field("status", _NAME, "name", "committed, aborted or in_flight when the clock stopped"),
         _field("in_flight_stage", _NAME, "name", "executing or committing, if in flight", nullable=True),
-        _field(
-            "reason", _NAME, "name", "why it aborted, if it did: " + ", ".join(REASONS[1:]), nullable=True
-        ),
+        _field("reason", _NAME, "name", "why it aborted, if it did: " + ", ".join(REASONS[1:]), nullable=True),
         _field("submit_ms", pa.float64(), "ms", "simulated time of submission"),
         _field("commit_start_ms", pa.float64(), "ms", "when it first began to commit", nullable=True),
         _field("end_ms", pa.float64(), "ms", "when it committed or aborted", nullable=True),

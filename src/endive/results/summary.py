@@ -107,10 +107,7 @@ def _counters(tally: Ints) -> dict[str, int]:
     return {
         "restarts": int(tally[st.RESTARTS]),
         "history_lists": int(tally[st.tally_of(s.ROW_HISTORY_LISTS)]),
-        **{
-            name: int(tally[st.tally_of(s.ROW_FALSE_CONFLICTS + offset)])
-            for offset, name in enumerate(s.COUNTERS)
-        },
+        **{name: int(tally[st.tally_of(s.ROW_FALSE_CONFLICTS + offset)]) for offset, name in enumerate(s.COUNTERS)},
     }
 
 

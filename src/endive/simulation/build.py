@@ -279,9 +279,7 @@ def build_workload_config(config: SimulationConfig, seed: int) -> WorkloadConfig
     )
 
 
-def build_source(
-    source: SourceConfig, index: int, seed: int, num_tables: int, num_partitions: int
-) -> Source:
+def build_source(source: SourceConfig, index: int, seed: int, num_tables: int, num_partitions: int) -> Source:
     """One source with everything it draws from."""
     weights = source.operation_types
     return Source(
@@ -359,9 +357,7 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
             jitter_us=us_of(table.jitter_ms),
         )
     if isinstance(table, TraceTable):
-        return Trace(
-            start_us=start_us, stop_us=stop_us, log=read_trace(Path(table.path), total_tables=num_tables)
-        )
+        return Trace(start_us=start_us, stop_us=stop_us, log=read_trace(Path(table.path), total_tables=num_tables))
     return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table))
 
 

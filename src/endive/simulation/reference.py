@@ -215,9 +215,7 @@ class ReferenceEngine:
 
     def _flush(self) -> None:
         if self._rows:
-            self._sink.add(
-                np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64)
-            )
+            self._sink.add(np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64))
             self._rows.clear()
             self._table_ids.clear()
         if self._progress is not None:

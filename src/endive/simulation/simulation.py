@@ -23,9 +23,7 @@ ENGINES = ("auto", "reference", "compiled")
 ConfigLike = SimulationConfig | Mapping[str, Any] | str | os.PathLike[str]
 
 
-def simulate(
-    config: ConfigLike, seed: int | None = None, *, engine: str = "auto"
-) -> SimulationResult:
+def simulate(config: ConfigLike, seed: int | None = None, *, engine: str = "auto") -> SimulationResult:
     """Run one simulation and keep its txns: a configuration, a mapping of its keys, or a TOML file's path."""
     return Simulation(config).run(seed=seed, engine=engine)
 
@@ -73,6 +71,10 @@ class Simulation:
         else:
             ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
         return sink.finish()
+
+    def engine_for(self, engine: str = "auto") -> tuple[str, str]:
+        """The engine that ``run`` would take, and why."""
+        return choose_engine(engine, build_parts(self.config, self.config.simulation.seed, self._own))
 
     def new_sink(self, **options: Any) -> RowSink:
         """A sink for a run of this configuration; options as of ``RowSink``."""

@@ -194,9 +194,7 @@ class ObjectStore(StorageProvider):
     ) -> Request:
         return self._ask(object, HEAD, 0, client, counter, observe)
 
-    def write(
-        self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG
-    ) -> Request:
+    def write(self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG) -> Request:
         self._require(WRITE)
         return self._ask(object, WRITE, size_bytes, client, counter, None)
 

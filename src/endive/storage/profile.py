@@ -156,9 +156,7 @@ class Profile:
                     if (object, op, success) in self.overrides:
                         user = self.overrides[object, op, success]
                         shown = floored(user, self.min_latency_override_ms or 0.0)
-                        rows.append(
-                            (f"{object_name} {name}", repr(user), *_quantiles(shown), OVERRIDE_SOURCE)
-                        )
+                        rows.append((f"{object_name} {name}", repr(user), *_quantiles(shown), OVERRIDE_SOURCE))
             if op in self.contention:
                 late = self.contention[op]
                 quantiles = _quantiles(late.penalty)

@@ -92,9 +92,7 @@ class StorageProvider(ABC):
         """Read ``count`` objects, ``parallel`` at a time; of each batch the slowest counts."""
 
     @abstractmethod
-    def write(
-        self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG
-    ) -> Request:
+    def write(self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG) -> Request:
         """Write an object unconditionally."""
 
     @abstractmethod

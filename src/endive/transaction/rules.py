@@ -208,18 +208,24 @@ def plan_history(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
 
 
 @rule
+def plan_own(o: Ints, a: MutableInts) -> None:
+    """The manifests of the txn's own files, and the existing ones it takes files out of."""
+    a[OWN_WRITES] = own_manifests(o)
+    rewritten = o[REWRITTEN]
+    if o[KIND] == REWRITE_FILES or (o[KIND] == VALIDATED_OVERWRITE and o[FORM] == OVERWRITE_FILES):
+        a[FILTER_READS] = rewritten
+        a[FILTER_WRITES] = rewritten
+    elif o[KIND] == VALIDATED_OVERWRITE and o[FORM] == REPLACE_PARTITIONS:
+        a[FILTER_READS] = 2 * rewritten
+        a[FILTER_WRITES] = rewritten
+
+
+@rule
 def plan_manifests(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
     """The manifest files an attempt reads and writes."""
     is_first = s[ATTEMPT] == 1
     if p[OWN_MANIFEST] == OWN_EACH_ATTEMPT or (is_first and p[OWN_MANIFEST] != OWN_NONE):
-        a[OWN_WRITES] = own_manifests(o)
-        rewritten = o[REWRITTEN]
-        if o[KIND] == REWRITE_FILES or (o[KIND] == VALIDATED_OVERWRITE and o[FORM] == OVERWRITE_FILES):
-            a[FILTER_READS] = rewritten
-            a[FILTER_WRITES] = rewritten
-        elif o[KIND] == VALIDATED_OVERWRITE and o[FORM] == REPLACE_PARTITIONS:
-            a[FILTER_READS] = 2 * rewritten
-            a[FILTER_WRITES] = rewritten
+        plan_own(o, a)
     a[MERGE_PARALLEL] = p[PARALLEL_MAX]
     if s[IS_REAL] == 1:
         a[MERGE_READS] = s[CONFLICTING]
@@ -248,7 +254,7 @@ def plan_attempt(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
         plan_manifests(p, o, s, a)
         a[LIST_WRITES] = 1
     elif p[OWN_MANIFEST] != OWN_NONE:
-        a[OWN_WRITES] = own_manifests(o)
+        plan_own(o, a)
     if p[IS_LIST_APPENDED] == 1:
         a[LIST_WRITES] = 0
         if is_first:

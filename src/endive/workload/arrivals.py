@@ -226,8 +226,7 @@ class Periodic(Arrivals):
         super().__post_init__()
         if self.period_us < 1:
             raise ConfigError(
-                f"period_ms = {self.period_us / 1000}: "
-                f"it must be at least one tick of the clock, {TICK_MS} ms."
+                f"period_ms = {self.period_us / 1000}: it must be at least one tick of the clock, {TICK_MS} ms."
             )
         if self.offset_us < 0:
             raise ConfigError(f"offset_ms = {self.offset_us / 1000}: it must be 0 or above.")

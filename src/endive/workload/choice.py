@@ -85,9 +85,7 @@ def choose_partitions(
     Each table has a stream of its own below the txn's: any number of tables fits.
     """
     table_key = substream(key, position)
-    return choose(
-        code, at, is_written, table_key, PARTITION_COUNT_COUNTER, PARTITIONS_COUNTER, out, out_start
-    )
+    return choose(code, at, is_written, table_key, PARTITION_COUNT_COUNTER, PARTITIONS_COUNTER, out, out_start)
 
 
 # For the interpreter too: the same rules, and 500 picks of 1,000 take 1 ms instead of 50.
@@ -110,8 +108,7 @@ class Choice:
             raise ConfigError(f"{self.total} to choose from: there must be at least 1.")
         if not 0 <= self.count <= self.total:
             raise ConfigError(
-                f"count = {self.count}: only {self.total} to choose from; "
-                f"choose a count between 1 and {self.total}."
+                f"count = {self.count}: only {self.total} to choose from; choose a count between 1 and {self.total}."
             )
         assert self.count == 0 or self.count_alpha == 0.0, "a fixed count has no alpha"
         object.__setattr__(self, "_code", self._encoded())
@@ -154,15 +151,11 @@ class Choice:
         count, written = compiled_choose_partitions(self._code, 0, is_written, key, position, out, 0)
         return tuple(out[:count].tolist()), written
 
-    def _selected(
-        self, is_written: bool, key: int, count_counter: int, counter: int
-    ) -> tuple[tuple[int, ...], int]:
+    def _selected(self, is_written: bool, key: int, count_counter: int, counter: int) -> tuple[tuple[int, ...], int]:
         """The same choice by a user's selector."""
         tails = zipf_tails(self.total, self.count_alpha)
         count = pick_count(self.count, tails, 0, self.total, key, count_counter)
-        read, written = self.selector.select(
-            count, self.total, key=key, counter=counter, write_counter=WRITES_COUNTER
-        )
+        read, written = self.selector.select(count, self.total, key=key, counter=counter, write_counter=WRITES_COUNTER)
         refuse_impossible(self.selector, read, written, self.total)
         if not is_written:
             return tuple(sorted(read)), 0

@@ -113,6 +113,4 @@ def _draw_partitions(
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
     if choice is None:
         return ()
-    return tuple(
-        choice.partitions(position < n_tables_written, key, position) for position in range(n_tables)
-    )
+    return tuple(choice.partitions(position < n_tables_written, key, position) for position in range(n_tables))

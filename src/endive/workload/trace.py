@@ -160,9 +160,7 @@ def _kind(path: Path, row: int, cell: Cell) -> int:
     if name not in KINDS:
         near = get_close_matches(str(name), KINDS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise TraceError(
-            f"trace {path}, row {row}, column kind = {cell!r}.{hint} Choose one of: {', '.join(KINDS)}."
-        )
+        raise TraceError(f"trace {path}, row {row}, column kind = {cell!r}.{hint} Choose one of: {', '.join(KINDS)}.")
     return KINDS.index(name)
 
 
