@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import endive.results.writer as writer
+from endive.pipeline import part as part_module
 from endive.pipeline.folder import StudyPlan, SweepFolder
 from endive.pipeline.part import PART_SCHEMA, simulate_part
 from endive.pipeline.plan import Part
@@ -50,6 +52,25 @@ def test_a_part_holds_its_runs_one_after_the_other(job):
     assert order == list(part.run_ids)
     assert [record["txns"] for record in records] == [table["run_id"].to_pylist().count(run_id) for run_id in order]
     assert folder.read_record("small", part)["runs"] == records
+
+
+def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
+    monkeypatch.setattr(part_module, "ROW_GROUP_ROWS", 64)
+    run = planned("transaction.inter_arrival.scale=[500]").runs[0]
+    _, txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config), "auto", keeps_transactions=True)
+    stream = io.BytesIO()
+    writer = part_module.PartWriter(stream)
+    for name in ("a", "b", "c", "d"):
+        writer.add(name, txns)
+    writer.close()
+
+    stream.seek(0)
+    file = pq.ParquetFile(stream)
+    sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    total = 4 * txns.num_rows
+    assert sizes == [64] * (total // 64) + [total % 64]
+    assert file.read()["run_id"].to_pylist() == [name for name in "abcd" for _ in range(txns.num_rows)]
+    assert file.read()["txn_id"].to_pylist() == 4 * txns["txn_id"].to_pylist()
 
 
 def test_the_files_bytes_are_the_same_every_time(job):

@@ -48,7 +48,7 @@ def test_every_run_of_the_grid_is_in_runs_with_its_axes_and_its_figures(planned,
     ]
     assert [row["run_id"] for row in found] == [run.run_id for run in study.runs]
     assert outcome.txns == sum(row["txns"] for row in found)
-    alone = endive.simulate(json.loads(found[5]["config"]), seed=43)
+    alone = endive.simulate(json.loads(found[5]["config"]))
     assert found[5]["fingerprint"] == alone.fingerprint
     assert found[5]["commit_latency_p95_ms"] == alone.summary()["commit_latency_ms"]["p95"]
     assert found[5]["requests_catalog_cas"] == alone.requests()["counts"]["catalog"]["cas"]
@@ -132,6 +132,15 @@ def test_rows_do_not_depend_on_the_number_of_cores(planned, tmp_path):
 
 
 # ---- nothing lost, nothing twice -----------------------------------------------------------------------
+
+
+def test_both_engines_write_the_same_bytes(planned, in_process, tmp_path):
+    swept(planned(), tmp_path / "compiled", in_process, engine="compiled")
+    swept(planned(), tmp_path / "reference", in_process, engine="reference")
+
+    assert contents(tmp_path / "compiled" / "transactions") == contents(tmp_path / "reference" / "transactions")
+    assert contents(tmp_path / "compiled" / "groups") == contents(tmp_path / "reference" / "groups")
+    assert {row["engine"] for row in rows(tmp_path / "reference", "runs")} == {"reference"}
 
 
 def test_a_sweep_that_is_complete_makes_no_session(planned, in_process, tmp_path):
@@ -249,16 +258,16 @@ def test_failed_runs_are_kept_until_asked_for(planned, in_process, tmp_path, one
 
 
 def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in_process, tmp_path, monkeypatch):
-    real = part_module.PartWriter._write_waiting
+    real = part_module.PartWriter._write
     writers = []
 
-    def write_waiting(self):
+    def write(self, n_rows):
         writers.extend([self] if self not in writers else [])
         if len(writers) > 3:
             raise OSError(28, "No space left on device")
-        real(self)
+        real(self, n_rows)
 
-    monkeypatch.setattr(part_module.PartWriter, "_write_waiting", write_waiting)
+    monkeypatch.setattr(part_module.PartWriter, "_write", write)
     with pytest.raises(OutputError, match="the disk is full"):
         swept(planned(), tmp_path / "out", in_process)
     files = [path.name for path in (tmp_path / "out" / "transactions" / "study=small").iterdir()]

@@ -141,21 +141,23 @@ class PartWriter:
         self._waiting.append(with_run_id(run_id, txns))
         self._waiting_rows += txns.num_rows
         if self._waiting_rows >= ROW_GROUP_ROWS:
-            self._write_waiting()
+            self._write(self._waiting_rows - self._waiting_rows % ROW_GROUP_ROWS)
 
     def close(self) -> None:
         """Write the rest and the footer; does nothing when called again."""
         try:
-            self._write_waiting()
+            self._write(self._waiting_rows)
         finally:
             self._writer.close()
 
-    def _write_waiting(self) -> None:
-        if self._waiting:
-            table = pa.concat_tables(self._waiting).unify_dictionaries()
-            self._writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-        self._waiting.clear()
-        self._waiting_rows = 0
+    def _write(self, n_rows: int) -> None:
+        """Write the first of the waiting rows, in one piece: the bytes must not depend on how they arrived."""
+        if n_rows:
+            table = pa.concat_tables(self._waiting)
+            self._waiting = [table.slice(n_rows)]
+            self._waiting_rows -= n_rows
+            whole = table.slice(0, n_rows).unify_dictionaries().combine_chunks()
+            self._writer.write_table(whole, row_group_size=ROW_GROUP_ROWS)
 
 
 class PartFile:

@@ -56,20 +56,21 @@ def plan_runs(study: Study) -> tuple[Run, ...]:
     """Every run of a study, in the order of its grid, then by seed."""
     runs: list[Run] = []
     for point in study.expand():
-        config = json.dumps(point.config.to_dict(), sort_keys=True, allow_nan=False)
+        plain = point.config.to_dict()
         txns = expected_txns(point.config)
-        runs += [
-            Run(
-                run_id=run_identity(point.config_hash, seed, MODEL_VERSION),
-                point=point.index,
-                seed=seed,
-                config_hash=point.config_hash,
-                config=config,
-                values=point.values,
-                txns=txns,
+        for seed in study.seeds:
+            plain["simulation"]["seed"] = seed
+            runs.append(
+                Run(
+                    run_id=run_identity(point.config_hash, seed, MODEL_VERSION),
+                    point=point.index,
+                    seed=seed,
+                    config_hash=point.config_hash,
+                    config=json.dumps(plain, sort_keys=True, allow_nan=False),
+                    values=point.values,
+                    txns=txns,
+                )
             )
-            for seed in study.seeds
-        ]
     return tuple(runs)
 
 

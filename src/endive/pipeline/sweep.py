@@ -149,7 +149,7 @@ def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> N
     if others:
         raise OutputError(
             f"{folder.path} holds {len(others):,} runs of a study '{planned.study.name}' that this study does "
-            "not have: its base or its axes were changed. Rename the study, or choose another folder."
+            "not have: its base, axes or seeds were changed. Rename the study, or choose another folder."
         )
 
 

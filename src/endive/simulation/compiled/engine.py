@@ -36,7 +36,7 @@ from endive.simulation.compiled.pack import pack
 from endive.simulation.reference import Progress
 from endive.workload import NO_MORE
 
-ROWS_PER_BATCH = 65_536
+ROWS_PER_BATCH = 8_192
 EVENTS_PER_TURN = 2_000_000  # a fraction of a second: then Ctrl-C is heard and progress shown
 PLACES_AT_FIRST = 1_024
 BYTES_MAX = 1 << 36  # of places: beyond this a simulation is refused rather than swapped out
