@@ -180,6 +180,7 @@ def test_a_catalog_answers_no_question_about_its_topology(catalog):
         "append_to_manifest_list",
         "attach",
         "commit",
+        "distributions",
         "is_built_in",
         "is_current",
         "manifest_list_state",

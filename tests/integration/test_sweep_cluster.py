@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import pytest
+from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import executors, killed_when, runs_ended
 from tests.pipeline.test_sweep import contents
 
-from endive.pipeline import make_session, run_sweep
+from endive.pipeline import run_sweep
 
 pytestmark = pytest.mark.spark
 
-MASTER = "local-cluster[2,1,1024]"  # two workers with one core and 1 GB each, in processes of their own
+MASTER = "local-cluster[2,1,1024]"  # two workers with one core and 1 GB each, executors in processes of their own
+SETTINGS = ("simulation.duration_ms=200_000", "transaction.retry_backoff.policy=none")
 
 
-@pytest.fixture
-def cluster(tmp_path_factory, monkeypatch):
-    """A session on a cluster of this machine. Only one session may be alive, so an earlier one is stopped."""
-    from pyspark.sql import SparkSession
-
-    if (before := SparkSession.getActiveSession()) is not None:
-        before.stop()
-    scratch = tmp_path_factory.mktemp("cluster")
-    monkeypatch.setenv("SPARK_WORKER_DIR", str(scratch / "work"))
-    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(scratch))
-    session = make_session("endive cluster", master=MASTER, conf={"spark.executor.memory": "512m"})
-    yield session
-    session.stop()
-
-
-def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(cluster, planned, tmp_path):
-    study = planned("simulation.duration_ms=200_000", "transaction.retry_backoff.policy=none")
-    run_sweep(study, tmp_path / "alone", lambda: InProcessSpark(cores=2), engine="reference")
+def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(study_file, planned, tmp_path):
+    run_sweep(planned(*SETTINGS), tmp_path / "alone", lambda: InProcessSpark(cores=2), engine="reference")
     out = tmp_path / "cluster"
-    with killed_when(lambda: runs_ended(out) >= 1, executors) as killed:
-        outcome = run_sweep(study, out, lambda: cluster, engine="reference")
+    settings = [option for setting in SETTINGS for option in ("--set", setting)]
+    driver = started(
+        study_file,
+        out,
+        *("--master", MASTER, "--conf", "spark.executor.memory=512m", *settings),
+        SPARK_WORKER_DIR=str(tmp_path / "work"),
+        SPARK_LOCAL_DIRS=str(tmp_path),
+    )
+    with killed_when(lambda: runs_ended(out) >= 1, lambda: executors(driver.pid)) as killed:
+        stdout, stderr = driver.communicate()
 
+    assert (driver.returncode, stderr) == (0, "")
+    assert stdout.startswith("small: 6 runs simulated in ")
     assert len(killed) == 1
-    assert killed[0] not in executors()
-    assert (outcome.simulated, outcome.failed) == (6, ())
     assert contents(out) == contents(tmp_path / "alone")

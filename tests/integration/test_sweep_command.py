@@ -6,12 +6,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import PATIENCE_S, descendants, parts_there
 from tests.pipeline.test_sweep import contents
@@ -145,26 +145,7 @@ def test_the_bar_tells_runs_rate_and_time_left():
 # ---- with Spark, in a process of its own ---------------------------------------------------------------
 
 
-def started(study_file: Path, out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study_file)]
-    options = [
-        "--out",
-        str(out),
-        "--master",
-        "local[2]",
-        "--engine",
-        "reference",
-        "--set",
-        "simulation.duration_ms=200_000",
-    ]
-    return subprocess.Popen(
-        [*command, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+LONGER = ("--master", "local[2]", "--set", "simulation.duration_ms=200_000")
 
 
 def wait_for_parts(process: subprocess.Popen[str], out: Path, count: int) -> None:
@@ -180,7 +161,7 @@ def test_a_killed_and_an_interrupted_sweep_go_on_to_the_same_dataset(study_file,
     study = planned("simulation.duration_ms=200_000")
     out = tmp_path / "out"
 
-    driver = started(study_file, out)
+    driver = started(study_file, out, *LONGER)
     wait_for_parts(driver, out, 2)
     jvm_and_workers = descendants(driver.pid)
     os.kill(driver.pid, signal.SIGKILL)
@@ -191,7 +172,7 @@ def test_a_killed_and_an_interrupted_sweep_go_on_to_the_same_dataset(study_file,
     after_kill = parts_there(out)
     assert 2 <= after_kill < 8
 
-    driver = started(study_file, out)
+    driver = started(study_file, out, *LONGER)
     wait_for_parts(driver, out, after_kill + 2)
     os.kill(driver.pid, signal.SIGINT)
     stdout, stderr = driver.communicate()

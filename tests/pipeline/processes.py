@@ -51,9 +51,9 @@ def python_workers() -> list[int]:
     return [pid for pid in daemons if any(pid in descendants(other) for other in daemons)]
 
 
-def executors() -> list[int]:
-    """Executors of a cluster that this process has started."""
-    return [pid for pid, command in descendants(os.getpid()).items() if "CoarseGrainedExecutorBackend" in command]
+def executors(driver: int) -> list[int]:
+    """Executors of a cluster of this machine that the process ``driver`` has started."""
+    return [pid for pid, command in descendants(driver).items() if "CoarseGrainedExecutorBackend" in command]
 
 
 def parts_there(out: Path) -> int:

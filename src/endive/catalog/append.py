@@ -88,6 +88,10 @@ class AppendCatalog(Catalog):
         self.log_entry_read = log_entry_read
         self._applied: set[int] = set()  # txn ids applied since the last checkpoint
 
+    @property
+    def distributions(self) -> tuple[LatencyDistribution, ...]:
+        return () if self.log_entry_read is None else (self.log_entry_read,)
+
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
     ) -> Generator[int, None, CatalogSnapshot]:

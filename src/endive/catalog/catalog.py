@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping
 from endive.catalog import rules
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
+from endive.distributions import LatencyDistribution
 from endive.rng import START_READ
 from endive.storage.client import Client, Clock
 
@@ -75,8 +76,14 @@ class Catalog(ABC):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether the class is Endive's own: only then can the compiled engine stand in for it."""
-        return type(self).__module__.split(".")[0] == "endive"
+        """Whether class and distributions are Endive's own: only then can the compiled engine stand in for it."""
+        is_ours = type(self).__module__.split(".")[0] == "endive"
+        return is_ours and all(part.is_built_in for part in self.distributions)
+
+    @property
+    def distributions(self) -> tuple[LatencyDistribution, ...]:
+        """What its answers are drawn from, besides what storage draws."""
+        return ()
 
     def _decide(self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> bool:
         """At the server's instant: install the commit if nothing it watches has moved."""

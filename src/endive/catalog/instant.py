@@ -26,6 +26,10 @@ class InstantCatalog(Catalog):
         super().__init__(state, refusal_returns_snapshot=refusal_returns_snapshot)
         self.latency = latency
 
+    @property
+    def distributions(self) -> tuple[LatencyDistribution, ...]:
+        return (self.latency,)
+
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
     ) -> Generator[int, None, CatalogSnapshot]:

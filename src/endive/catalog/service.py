@@ -55,6 +55,10 @@ class ServiceCatalog(Catalog):
         self._storage = storage
         self._free_us = [0] * workers
 
+    @property
+    def distributions(self) -> tuple[LatencyDistribution, ...]:
+        return (self.latency,) if self.service_time is None else (self.latency, self.service_time)
+
     def attach(self, clock: Clock) -> None:
         """Bind to the engine's clock; every worker is free."""
         super().attach(clock)

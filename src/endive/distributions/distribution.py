@@ -75,6 +75,11 @@ class LatencyDistribution(ABC):
         """The numbers that compiled loops draw from, not to be written to; None if there are no parts."""
         return self._code
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the compiled engine draws as this class does: not if it is the user's own, whatever it extends."""
+        return type(self).__module__.split(".")[0] == "endive" and self.code() is not None
+
     def sample_ms(self, key: int, counter: int, size_bytes: int = 0) -> float:
         """The draw (key, counter) in ms, not rounded."""
         code = self._code

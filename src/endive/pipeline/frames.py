@@ -29,7 +29,7 @@ from endive.pipeline.scopes import POINT, RUN
 from endive.pipeline.seeds import figures_across_seeds
 from endive.pipeline.summarise import MEASURED, measured, measured_by_sweep
 from endive.pipeline.tally import tallied
-from endive.pipeline.timeline import binned, drift, run_timeline, timeline_across_seeds
+from endive.pipeline.timeline import binned, drift, point_timeline, timeline_rates
 from endive.pipeline.window import windows, with_common_window, with_window
 
 if TYPE_CHECKING:
@@ -86,9 +86,10 @@ class Frames:
         return exact_percentiles(latencies.where(~is_large)).unionByName(approximate)
 
     @cached_property
-    def run_timeline(self) -> DataFrame:
-        """Every run over time; kept."""
-        return self._keep(run_timeline(binned(self.txns, self._bins), windows(self.runs), self._bins))
+    def timeline(self) -> DataFrame:
+        """Every configuration over time; kept."""
+        counts = binned(self.txns, self._bins)
+        return self._keep(point_timeline(counts, self.points, windows(self.runs), self._bins))
 
     # --- figures ----------------------------------------------------------------------------------------
 
@@ -120,7 +121,7 @@ class Frames:
                 "commits_half_min": sf.lit(None).cast("long"),
             }
             return self._keep(found.withColumns(unknown))
-        drifts = drift(self.run_timeline, self.points)
+        drifts = drift(self.timeline)
         return self._keep(found.join(sf.broadcast(drifts), on=list(POINT), how="left"))
 
     # --- tables that need more than one step ------------------------------------------------------------
@@ -132,7 +133,7 @@ class Frames:
 
     def timeline_table(self) -> DataFrame:
         """Rates over time, across seeds."""
-        return timeline_across_seeds(self.run_timeline, self.points, self.seeds_max)
+        return timeline_rates(self.timeline, self.seeds_max)
 
     def configuration_table(self) -> DataFrame:
         """Configurations with their axes."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
+from endive.pipeline.confidence import student_t_table
 from endive.pipeline.scopes import ALL, POINT, POINT_GROUP, RUN, RUN_GROUP, by_scope
-from endive.pipeline.seeds import across_seeds
 from endive.pipeline.summarise import ratio
 from endive.pipeline.window import us
 
@@ -23,8 +23,8 @@ BINS_DEFAULT: Final = 60
 BINS_MAX: Final = 10_000
 
 BIN: Final = ("bin", "start_ms", "end_ms", "in_window")  # in_window: the bin lies in the window, wholly
-COUNTS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_txns")
-RUN_TIMELINE: Final = (*RUN_GROUP, *BIN, *COUNTS)
+COUNTS: Final = ("submitted", "committed", "committed_squared", "aborted", "latency_us", "latency_txns")
+POINT_TIMELINE: Final = (*POINT_GROUP, *BIN, "seeds", *COUNTS)
 TIMELINE: Final = (
     *POINT_GROUP,
     *BIN,
@@ -55,68 +55,65 @@ def binned(txns: DataFrame, bins: int) -> DataFrame:
     )
 
 
-def run_timeline(counts: DataFrame, bounds: DataFrame, bins: int) -> DataFrame:
-    """``RUN_TIMELINE``: every bin of every run, operation type and source, also those in which nothing happened.
+def point_timeline(counts: DataFrame, points: DataFrame, bounds: DataFrame, bins: int) -> DataFrame:
+    """``POINT_TIMELINE``: every bin of every configuration and scope, also those in which nothing happened.
 
-    ``counts`` are those of ``binned``, ``bounds`` the ``windows`` of the runs.
+    ``counts`` are those of ``binned``, ``bounds`` the ``windows`` of the runs. All numbers are whole, and sums over the
+    ``seeds`` of a configuration; ``committed_squared`` is the sum of squares that their spread is made of.
     """
-    found = (
-        counts.transform(_by_bin)
-        .transform(by_scope)
-        .groupBy(*RUN_GROUP, "bin")
-        .agg(*(sf.sum(name).alias(name) for name in COUNTS))
+    per_run = counts.transform(_by_bin).transform(by_scope).groupBy(*RUN_GROUP, "bin")
+    located = (
+        per_run.agg(*(sf.sum(name).alias(name) for name in COUNTS if name != "committed_squared"))
+        .withColumn("committed_squared", sf.col("committed") * sf.col("committed"))
+        .join(sf.broadcast(points), on=list(RUN), how="inner")
     )
+    found = located.groupBy(*POINT_GROUP, "bin").agg(*(sf.sum(name).alias(name) for name in COUNTS))
     grid = (
-        found.select(*RUN_GROUP)
-        .distinct()
+        located.groupBy(*POINT_GROUP)
+        .agg(sf.count_distinct("run_id").cast("int").alias("seeds"))
         .withColumn("bin", sf.explode(sf.sequence(sf.lit(0), sf.lit(bins - 1))))
-        .join(sf.broadcast(bounds), on=list(RUN), how="inner")
-        .select(*RUN_GROUP, "bin", *_edges(bins))
+        .join(sf.broadcast(_point_bounds(bounds, points)), on=list(POINT), how="inner")
+        .select(*POINT_GROUP, "bin", *_edges(bins), "seeds")
     )
-    return grid.join(found, on=[*RUN_GROUP, "bin"], how="left").na.fill(0, list(COUNTS)).select(*RUN_TIMELINE)
+    return grid.join(found, on=[*POINT_GROUP, "bin"], how="left").na.fill(0, list(COUNTS)).select(*POINT_TIMELINE)
 
 
-def timeline_across_seeds(timeline: DataFrame, points: DataFrame, seeds_max: int) -> DataFrame:
-    """``TIMELINE``: rates of every configuration over time, that of commits with its interval."""
-    keys = [*POINT_GROUP, *BIN]
-    located = timeline.join(sf.broadcast(points), on=list(RUN), how="inner")
+def timeline_rates(timeline: DataFrame, seeds_max: int) -> DataFrame:
+    """``TIMELINE``: the sums of ``point_timeline`` as rates, that of commits with its interval over seeds."""
+    n, total = sf.col("seeds"), sf.col("committed")
     length_s = (sf.col("end_ms") - sf.col("start_ms")) / 1000.0
-    commits = across_seeds(
-        located.select(*keys, "seed", (sf.col("committed") / length_s).alias("value")), keys, seeds_max
-    )
-    sums = located.groupBy(*keys).agg(*(sf.sum(name).alias(name) for name in COUNTS))
-
-    def per_s(count: str) -> Column:
-        return (sf.col(count) / sf.col("seeds") / length_s).alias(f"{count}_per_s")
-
-    return commits.join(sums, on=keys, how="inner").select(
-        *keys,
+    squares = n * sf.col("committed_squared") - total * total  # n * (n - 1) * variance, in whole numbers
+    stddev = sf.sqrt(squares.cast("double") / (n * (n - 1)).cast("double")) / length_s
+    table = sf.array(*(sf.lit(t) for t in student_t_table(seeds_max)))
+    reach = sf.get(table, n - 2) * stddev / sf.sqrt(n.cast("double"))
+    mean = ratio(total, n) / length_s
+    is_many = n > 1
+    return timeline.select(
+        *POINT_GROUP,
+        *BIN,
         "seeds",
-        per_s("submitted"),
-        sf.col("mean").alias("committed_per_s"),
-        sf.col("stddev").alias("committed_per_s_stddev"),
-        sf.col("ci95_low").alias("committed_per_s_ci95_low"),
-        sf.col("ci95_high").alias("committed_per_s_ci95_high"),
-        per_s("aborted"),
+        (ratio(sf.col("submitted"), n) / length_s).alias("submitted_per_s"),
+        mean.alias("committed_per_s"),
+        sf.when(is_many, stddev).alias("committed_per_s_stddev"),
+        sf.when(is_many, sf.greatest(mean - reach, sf.lit(0.0))).alias("committed_per_s_ci95_low"),
+        sf.when(is_many, mean + reach).alias("committed_per_s_ci95_high"),
+        (ratio(sf.col("aborted"), n) / length_s).alias("aborted_per_s"),
         ratio(sf.col("latency_us"), 1000 * sf.col("latency_txns")).alias("commit_latency_mean_ms"),
-    )
+    ).select(*TIMELINE)
 
 
-def drift(timeline: DataFrame, points: DataFrame) -> DataFrame:
+def drift(timeline: DataFrame) -> DataFrame:
     """``POINT`` and ``commit_latency_drift``: how much slower commits got within the window, all seeds together.
 
     The mean commit latency of txns submitted in its second half, relative to that of the first, less 1. Null where a
-    half has no commit. ``commits_half_min`` is the smaller number of commits behind it.
+    half has no commit. ``commits_half_min`` is the smaller number of commits behind it. ``timeline`` is that of
+    ``point_timeline``.
     """
-    inside = (
-        timeline.where((sf.col("scope") == ALL) & sf.col("in_window"))
-        .join(sf.broadcast(points), on=list(RUN), how="inner")
-        .select(*POINT, "bin", "latency_us", "latency_txns")
-    )
     whole = Window.partitionBy(*POINT).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     middle = (sf.min("bin").over(whole) + sf.max("bin").over(whole) + 1) / 2.0
     halves = (
-        inside.withColumn("is_late", sf.col("bin") + 0.5 > middle)
+        timeline.where((sf.col("scope") == ALL) & sf.col("in_window"))
+        .withColumn("is_late", sf.col("bin") + 0.5 > middle)
         .groupBy(*POINT)
         .agg(
             *(
@@ -132,6 +129,16 @@ def drift(timeline: DataFrame, points: DataFrame) -> DataFrame:
         *POINT,
         (ratio(late, early) - 1).alias("commit_latency_drift"),
         sf.least("latency_txns_early", "latency_txns_late").alias("commits_half_min"),
+    )
+
+
+def _point_bounds(bounds: DataFrame, points: DataFrame) -> DataFrame:
+    """The window of every configuration: that of any of its runs."""
+    names = ("duration_us", "window_start_us", "window_end_us")
+    return (
+        bounds.join(sf.broadcast(points), on=list(RUN), how="inner")
+        .groupBy(*POINT)
+        .agg(*(sf.max(name).alias(name) for name in names))
     )
 
 

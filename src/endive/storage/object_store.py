@@ -147,16 +147,16 @@ class ObjectStore(StorageProvider):
     @property
     def is_built_in(self) -> bool:
         """Also False if a distribution is the user's own: the compiled engine could not draw from it."""
-        return super().is_built_in and all(code is not None for code in self._codes())
+        return super().is_built_in and all(part.is_built_in for part in self._distributions())
 
-    def _codes(self) -> Iterator[object]:
+    def _distributions(self) -> Iterator[LatencyDistribution]:
         for slot in range(N_REQUEST_SLOTS):
             object, op = divmod(slot, N_OPERATIONS)
             if self._has[op]:
-                yield self.latency(object, op).code()
-                yield self.latency(object, op, success=False).code()
+                yield self.latency(object, op)
+                yield self.latency(object, op, success=False)
         for late in self.profile.contention.values():
-            yield late.penalty.code()
+            yield late.penalty
 
     def reset(self) -> None:
         self._objects.clear()

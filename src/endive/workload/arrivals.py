@@ -176,7 +176,7 @@ class Arrivals(ABC):
     def is_built_in(self) -> bool:
         """Whether the compiled engine knows them: a user's classes run on the reference engine only."""
         ours = type(self).__module__ == __name__
-        return ours and (self.gaps is None or self.gaps.code() is not None)
+        return ours and (self.gaps is None or self.gaps.is_built_in)
 
     @cached_property
     def row(self) -> tuple[int, ...]:

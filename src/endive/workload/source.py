@@ -70,7 +70,7 @@ class Source:
         choices = [self.tables] if self.partitions is None else [self.tables, self.partitions]
         return (
             self.arrivals.is_built_in
-            and self.runtime.code() is not None
+            and self.runtime.is_built_in
             and all(choice.selector.is_built_in for choice in choices)
         )
 

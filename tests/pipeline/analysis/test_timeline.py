@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import pyarrow.parquet as pq
 import pytest
 
-from endive.pipeline.timeline import binned, drift, run_timeline
+from endive.pipeline.confidence import student_t
+from endive.pipeline.timeline import binned, drift, point_timeline, timeline_rates
 from endive.pipeline.window import with_common_window
 from endive.results import Window
 
@@ -17,16 +19,19 @@ TXNS = (
     "study string, run_id string, kind string, source string, status string, submit_ms double, end_ms double, "
     "commit_latency_ms double"
 )
+POINTS = "study string, run_id string, point int, seed bigint"
 BOUNDS = "study string, run_id string, duration_us bigint, window_start_us bigint, window_end_us bigint"
 WINDOW = Window(duration_us=10_000_000, warmup_us=2_000_000, cooldown_us=2_000_000)
 
 
-def timeline(spark, txns, bins=5):
-    """Txns as (status, submitted, ended, commit latency), in ms, of one run of 10 s with a window from 2 to 8 s."""
-    rows = [("s", "r", "fast_append", "a", *txn) for txn in txns]
-    bounds = spark.createDataFrame([("s", "r", 10_000_000, 2_000_000, 8_000_000)], BOUNDS)
+def timeline(spark, *runs, bins=5):
+    """Runs of txns as (status, submitted, ended, commit latency), in ms; 10 s each with a window from 2 to 8 s."""
+    rows = [("s", f"r{run}", "fast_append", "a", *txn) for run, txns in enumerate(runs) for txn in txns]
+    ids = [("s", f"r{run}") for run in range(len(runs))]
+    bounds = spark.createDataFrame([(*key, 10_000_000, 2_000_000, 8_000_000) for key in ids], BOUNDS)
+    points = spark.createDataFrame([(*key, 3, 42 + run) for run, key in enumerate(ids)], POINTS)
     frame = spark.createDataFrame(rows, TXNS).transform(with_common_window, WINDOW)
-    return run_timeline(binned(frame, bins), bounds, bins)
+    return point_timeline(binned(frame, bins), points, bounds, bins)
 
 
 def of_all(frame):
@@ -73,17 +78,40 @@ def test_drift_compares_the_halves_of_the_window(spark, latencies, expected):
     inside = [2_500.0, 4_500.0, 5_500.0, 7_500.0]  # the window of 2 to 8 s has its middle at 5 s
     txns = [("committed", submit, submit + 10.0, latency) for submit, latency in zip(inside, latencies, strict=True)]
     outside = [("committed", 100.0, 200.0, 9_999.0), ("committed", 9_000.0, 9_100.0, 9_999.0)]
-    points = spark.createDataFrame([("s", "r", 3, 42)], "study string, run_id string, point int, seed bigint")
 
-    (row,) = drift(timeline(spark, txns + outside, bins=10), points).toArrow().to_pylist()
+    (row,) = drift(timeline(spark, txns[:2] + outside, txns[2:], bins=10)).toArrow().to_pylist()
 
     assert {"study": "s", "point": 3, "commit_latency_drift": expected, "commits_half_min": 2} == row
 
 
 def test_a_half_without_a_commit_has_no_drift(spark):
-    points = spark.createDataFrame([("s", "r", 3, 42)], "study string, run_id string, point int, seed bigint")
-    (row,) = drift(timeline(spark, [("committed", 2_500.0, 2_600.0, 1.0)]), points).toArrow().to_pylist()
+    (row,) = drift(timeline(spark, [("committed", 2_500.0, 2_600.0, 1.0)])).toArrow().to_pylist()
     assert (None, 0) == (row["commit_latency_drift"], row["commits_half_min"])
+
+
+def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened(spark):
+    def commits(count):
+        return [("committed", 100.0, 2_100.0, 1.0)] * count + [("aborted", 9_000.0, 9_500.0, None)]
+
+    frame = timeline_rates(timeline(spark, commits(4), commits(0), commits(5)), seeds_max=3)
+
+    row = of_all(frame)[1]
+    per_s = [2.0, 0.0, 2.5]  # in a bin of 2 s
+    reach = student_t(2) * statistics.stdev(per_s) / math.sqrt(3)
+    assert (3, 1.5, 0.0) == (row["seeds"], row["committed_per_s"], row["committed_per_s_ci95_low"])
+    assert math.isclose(statistics.stdev(per_s), row["committed_per_s_stddev"], rel_tol=1e-14)
+    assert math.isclose(1.5 + reach, row["committed_per_s_ci95_high"], rel_tol=1e-14)
+    assert (None, 0.0) == (row["commit_latency_mean_ms"], row["aborted_per_s"])
+    assert (1.0, 0.5) == tuple(
+        of_all(frame)[index]["commit_latency_mean_ms" if not index else "aborted_per_s"] for index in (0, 4)
+    )
+
+
+def test_a_single_seed_has_no_interval(spark):
+    row = of_all(timeline_rates(timeline(spark, [("committed", 0.0, 1.0, 1.0)]), seeds_max=1))[0]
+    assert [0.5, None, None, None] == [
+        row[f"committed_per_s{end}"] for end in ("", "_stddev", "_ci95_low", "_ci95_high")
+    ]
 
 
 def test_the_commits_of_all_bins_are_the_commits_of_the_runs(analysis, swept):
