@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
@@ -16,7 +18,19 @@ MASTER = "local-cluster[2,1,1024]"  # two workers with one core and 1 GB each, e
 SETTINGS = ("simulation.duration_ms=200_000", "transaction.retry_backoff.policy=none")
 
 
-def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(study_file, planned, tmp_path):
+@pytest.fixture
+def spark_home(tmp_path):
+    """Spark as it is installed, but with a place of its own for what the workers of a cluster leave behind."""
+    import pyspark
+
+    home = tmp_path / "spark"
+    home.mkdir()
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+    return home
+
+
+def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(study_file, planned, spark_home, tmp_path):
     run_sweep(planned(*SETTINGS), tmp_path / "alone", lambda: InProcessSpark(cores=2), engine="reference")
     out = tmp_path / "cluster"
     settings = [option for setting in SETTINGS for option in ("--set", setting)]
@@ -24,8 +38,7 @@ def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(study_f
         study_file,
         out,
         *("--master", MASTER, "--conf", "spark.executor.memory=512m", *settings),
-        SPARK_WORKER_DIR=str(tmp_path / "work"),
-        SPARK_LOCAL_DIRS=str(tmp_path),
+        SPARK_HOME=str(spark_home),
     )
     with killed_when(lambda: runs_ended(out) >= 1, lambda: executors(driver.pid)) as killed:
         stdout, stderr = driver.communicate()

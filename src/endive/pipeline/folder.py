@@ -208,7 +208,6 @@ class SweepFolder:
             return path.name == f"{dataset}.parquet"
         return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
 
-    _refuse_unplanned_files = refuse_unplanned_files
 
 
 def _damaged(path: Path, what: str, files: Iterable[Path]) -> OutputError:

@@ -126,7 +126,7 @@ def open_dataset(path: str | Path) -> Dataset:
     if not root.is_dir():
         raise OutputError(f"{path} is not a folder. Name the folder that 'endive sweep --out' has filled.")
     folder = SweepFolder.read(root)
-    folder._refuse_unplanned_files()
+    folder.refuse_unplanned_files()
     runs, groups, studies = {}, {}, {}
     for study, plan in folder.studies.items():
         table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
