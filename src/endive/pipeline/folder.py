@@ -209,7 +209,6 @@ class SweepFolder:
         return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
 
 
-
 def _damaged(path: Path, what: str, files: Iterable[Path]) -> OutputError:
     names = " and ".join(str(file) for file in files)
     remedy = f"Delete {names} and sweep again: only these runs are simulated again." if names else "Sweep again."
