@@ -1,18 +1,18 @@
 """How long the analysis of a sweep takes, and how much memory, beside DuckDB and pandas.
 
 Owns a synthetic dataset (runs that were simulated, repeated under other names until there are enough txns) and the
-measuring: each contender in a process of its own, its memory that of the whole process tree. The contenders compute the
-same aggregation: per run, operation type and source the counts, all sums, and three percentiles of both latencies; the
-first line is the whole of ``endive analyze``, which writes thirteen tables more.
+measuring: each contender in a process of its own, time and memory those of the whole process tree. All but the first
+compute the same aggregation: per run, operation type and source the counts, all sums, and three percentiles of both
+latencies. The first is the whole of ``endive analyze``: these and ten tables more, written in three formats.
 
-    python benchmarks/analysis.py --txns 3e6
-    python benchmarks/analysis.py --txns 14e6 --only analyze,spark
+    python -m benchmarks.analysis
+    python -m benchmarks.analysis --txns 3e6 --only analyze,duckdb
+    python -m benchmarks.analysis --only analyze --growth       also with ten times as many txns: 8 GB of disk
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from benchmarks.measuring import ROOT, machine, table
 
 STUDY = """
 [study]
@@ -168,69 +170,81 @@ CONTENDERS: dict[str, Callable[[Path, str], None]] = {
 
 
 def measured(name: str, folder: Path, master: str) -> dict[str, Any]:
-    """Seconds and largest memory of a contender in a process of its own."""
-    command = [sys.executable, __file__, "--contender", name, "--folder", str(folder), "--master", master]
+    """Seconds, CPU seconds and largest memory of a contender and all it starts."""
+    command = [sys.executable, "-m", "benchmarks.analysis", "--contender", name]
+    command += ["--folder", str(folder), "--master", master]
     start_s = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    peak_bytes = 0
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    peak_bytes, cpu_s = 0, {}
     while process.poll() is None:
-        peak_bytes = max(peak_bytes, tree_bytes(process.pid))
+        found = tree(process.pid)
+        peak_bytes = max(peak_bytes, sum(size for size, _ in found.values()))
+        cpu_s |= {pid: seconds for pid, (_, seconds) in found.items()}
         time.sleep(0.1)
     return {
-        "contender": name,
-        "wall_s": round(time.perf_counter() - start_s, 1),
-        "memory_gb": round(peak_bytes / 1e9, 2),
+        "wall_s": time.perf_counter() - start_s,
+        "cpu_s": sum(cpu_s.values()),
+        "memory_gb": peak_bytes / 1e9,
         "is_ok": process.returncode == 0,
     }
 
 
-def tree_bytes(root: int) -> int:
-    """Resident memory of a process and everything it started."""
-    parents: dict[int, list[int]] = {}
+def tree(root: int) -> dict[int, tuple[int, float]]:
+    """Resident bytes and CPU seconds of a process and everything it started, by process."""
+    children: dict[int, list[int]] = {}
+    usage: dict[int, tuple[int, float]] = {}
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents.setdefault(int(fields[1]), []).append(int(entry.name))
-    waiting, total = [root], 0
+        if not entry.name.isdecimal():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        pid = int(entry.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        ticks = int(fields[11]) + int(fields[12])
+        usage[pid] = (int(fields[21]) * os.sysconf("SC_PAGE_SIZE"), ticks / os.sysconf("SC_CLK_TCK"))
+    waiting, found = [root], {}
     while waiting:
         pid = waiting.pop()
-        waiting += parents.get(pid, [])
-        try:
-            pages = int((Path("/proc") / str(pid) / "statm").read_text().split()[1])
-        except (OSError, IndexError):
-            continue
-        total += pages * os.sysconf("SC_PAGE_SIZE")
-    return total
+        waiting += children.get(pid, [])
+        if pid in usage:
+            found[pid] = usage[pid]
+    return found
+
+
+def row(name: str, txns: int, folder: Path, master: str) -> list[str]:
+    """One line of the table."""
+    figures = measured(name, folder, master)
+    if not figures["is_ok"]:
+        return [name, f"{txns:,}", "failed", "-", f"{figures['memory_gb']:.2f}"]
+    return [name, f"{txns:,}", *(f"{figures[key]:.1f}" for key in ("wall_s", "cpu_s")), f"{figures['memory_gb']:.2f}"]
 
 
 def main() -> None:
     """Make the dataset, run the contenders, print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--txns", type=float, default=3e6)
-    parser.add_argument("--only", default=",".join(CONTENDERS))
-    parser.add_argument("--folder", type=Path, help="where the dataset is, or goes; else a temporary folder")
+    parser.add_argument("--txns", type=float, default=14e6)
+    parser.add_argument("--only", default=",".join(CONTENDERS), help=f"some of: {', '.join(CONTENDERS)}")
+    parser.add_argument("--growth", action="store_true", help="also ten times as many txns")
+    parser.add_argument("--folder", type=Path, help="keep the dataset here, or take it from here")
     parser.add_argument("--master", default="local[2]")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--contender", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.contender:
         CONTENDERS[given.contender](given.folder, given.master)
         return
+    print(machine())
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        folder = given.folder or Path(scratch) / "dataset"
-        if not folder.exists():
-            make_dataset(folder, int(given.txns))
-        answers = [measured(name, folder, given.master) for name in given.only.split(",")]
-    if given.json:
-        print(json.dumps(answers))
-        return
-    print(f"| contender | wall (s) | memory (GB) |\n|---|---:|---:|   {given.txns:,.0f} txns, {given.master}")
-    for answer in answers:
-        failed = "" if answer["is_ok"] else " (failed)"
-        print(f"| {answer['contender']}{failed} | {answer['wall_s']} | {answer['memory_gb']} |")
+        for times in (1, 10) if given.growth else (1,):
+            txns = int(given.txns) * times
+            folder = (given.folder or Path(scratch) / "dataset").resolve()
+            folder = folder.with_name(f"{folder.name}-x{times}") if times > 1 else folder
+            if not folder.exists():
+                make_dataset(folder, txns)
+            rows += [row(name, txns, folder, given.master) for name in given.only.split(",")]
+    print(table(("contender", "txns", "wall (s)", "CPU (s)", "memory (GB)"), rows))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ class Tally:
     """What was tried: configurations that differ, their txns, and how often the model's parts came up."""
 
     configurations: set[str] = field(default_factory=set)
+    refused: int = 0  # by both engines in the same words; such a configuration does not count
     seen: Counter[str] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
 
@@ -90,7 +91,8 @@ class Tally:
         count, seen = len(self.configurations), self.seen
         return (
             f"{count:,} configurations in {elapsed_s:,.0f} s, {seen['txns']:,} txns ({seen['committed']:,} committed, "
-            f"{seen['aborted']:,} aborted, {seen['in_flight']:,} in flight), {seen['attempts']:,} attempts"
+            f"{seen['aborted']:,} aborted, {seen['in_flight']:,} in flight), {seen['attempts']:,} attempts; "
+            f"{self.refused:,} refused"
         )
 
     def table(self) -> str:
@@ -112,6 +114,8 @@ def compare(config: Config, tally: Tally | None = None) -> str | None:
     reference, compiled = outcome(config, "reference"), outcome(config, "compiled")
     if isinstance(reference, str) or isinstance(compiled, str):
         if reference == compiled and str(reference).startswith("refused"):
+            if tally is not None:
+                tally.refused += 1
             return None
         ends = {"reference": reference, "compiled": compiled}
         return "; ".join(f"{name}: {end if isinstance(end, str) else 'a result'}" for name, end in ends.items())
