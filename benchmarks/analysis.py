@@ -106,7 +106,7 @@ def spark(folder: Path, master: str) -> None:
     from endive.pipeline.frames import Frames
     from endive.pipeline.reading import open_dataset
 
-    session = make_session(master=master, conf=SETTINGS)
+    session = make_session(master=master, conf={**SETTINGS, "spark.sql.ansi.enabled": "false"})
     print(Frames(session, open_dataset(folder), bins=60).measured.toArrow().num_rows)
 
 
@@ -132,6 +132,7 @@ def duckdb(folder: Path, master: str) -> None:
         f"where submit_ms >= 900000 and submit_ms < 2700000 "
         f"group by grouping sets ((run_id), (run_id, kind), (run_id, source))"
     )
+    assert answer is not None
     print(len(answer.fetchall()))
 
 
@@ -175,7 +176,8 @@ def measured(name: str, folder: Path, master: str) -> dict[str, Any]:
     command += ["--folder", str(folder), "--master", master]
     start_s = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    peak_bytes, cpu_s = 0, {}
+    peak_bytes = 0
+    cpu_s: dict[int, float] = {}
     while process.poll() is None:
         found = tree(process.pid)
         peak_bytes = max(peak_bytes, sum(size for size, _ in found.values()))

@@ -62,20 +62,28 @@ def point_timeline(counts: DataFrame, points: DataFrame, bounds: DataFrame, bins
     ``seeds`` of a configuration; ``committed_squared`` is the sum of squares that their spread is made of.
     """
     per_run = counts.transform(_by_bin).transform(by_scope).groupBy(*RUN_GROUP, "bin")
-    located = (
+    found = (
         per_run.agg(*(sf.sum(name).alias(name) for name in COUNTS if name != "committed_squared"))
         .withColumn("committed_squared", sf.col("committed") * sf.col("committed"))
         .join(sf.broadcast(points), on=list(RUN), how="inner")
+        .groupBy(*POINT_GROUP, "bin")
+        .agg(*(sf.sum(name).alias(name) for name in COUNTS))
     )
-    found = located.groupBy(*POINT_GROUP, "bin").agg(*(sf.sum(name).alias(name) for name in COUNTS))
-    grid = (
-        located.groupBy(*POINT_GROUP)
-        .agg(sf.count_distinct("run_id").cast("int").alias("seeds"))
+    by_bin = sf.map_from_entries(sf.collect_list(sf.struct("bin", sf.struct(*COUNTS))))
+    dense = (
+        found.groupBy(*POINT_GROUP)
+        .agg(by_bin.alias("by_bin"))
         .withColumn("bin", sf.explode(sf.sequence(sf.lit(0), sf.lit(bins - 1))))
+        .withColumn("at", sf.try_element_at("by_bin", "bin"))
         .join(sf.broadcast(_point_bounds(bounds, points)), on=list(POINT), how="inner")
-        .select(*POINT_GROUP, "bin", *_edges(bins), "seeds")
     )
-    return grid.join(found, on=[*POINT_GROUP, "bin"], how="left").na.fill(0, list(COUNTS)).select(*POINT_TIMELINE)
+    return dense.select(
+        *POINT_GROUP,
+        "bin",
+        *_edges(bins),
+        "seeds",
+        *(sf.coalesce(sf.col("at")[name], sf.lit(0)).alias(name) for name in COUNTS),
+    ).select(*POINT_TIMELINE)
 
 
 def timeline_rates(timeline: DataFrame, seeds_max: int) -> DataFrame:
@@ -133,12 +141,12 @@ def drift(timeline: DataFrame) -> DataFrame:
 
 
 def _point_bounds(bounds: DataFrame, points: DataFrame) -> DataFrame:
-    """The window of every configuration: that of any of its runs."""
+    """The window of every configuration, that of any of its runs, and how many ``seeds`` it has."""
     names = ("duration_us", "window_start_us", "window_end_us")
     return (
         bounds.join(sf.broadcast(points), on=list(RUN), how="inner")
         .groupBy(*POINT)
-        .agg(*(sf.max(name).alias(name) for name in names))
+        .agg(*(sf.max(name).alias(name) for name in names), sf.count(sf.lit(1)).cast("int").alias("seeds"))
     )
 
 
