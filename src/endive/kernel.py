@@ -27,7 +27,8 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
 from numba.extending import register_jitable
 
-NEVER_COMPILED = ("cli", "config", "pipeline", "report")  # folders no compiled function is in, nor calls
+# Folders that no compiled function is in, nor calls: editing them recompiles nothing.
+NEVER_COMPILED = ("cli", "config", "pipeline", "report", "verification")
 CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
 UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600
 _HASH_BYTES = 12
