@@ -1,0 +1,246 @@
+"""``endive verify``: hold the model against closed forms, measurements and real Iceberg, and say right or wrong.
+
+Owns what is shown on a terminal and the exit code. Refuses to own the comparisons (``endive.verification``) and the
+pages written from them (``endive.verification.pages``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from endive.verification import Check, Options, Outcome, Suite
+
+EXIT_WRONG: Final = 1
+_STYLES: Final = {"right": "green", "wrong": "bold red", "shown": "dim"}
+
+
+def verify(
+    suite: Annotated[str | None, typer.Argument(help="Which suite; all of them if left out.")] = None,
+    list_suites: Annotated[bool, typer.Option("--list", help="Say which suites there are and stop.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    is_quick: Annotated[bool, typer.Option("--quick", help="Only a part of each suite; seconds, not minutes.")] = False,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Run real Iceberg now, instead of reading what was recorded from it.")
+    ] = False,
+    iceberg_jars: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with Iceberg's jars; else they come from Maven.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for pages (Markdown) and plots (SVG).")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every check, not only a line per kind.")] = False,
+) -> None:
+    """Hold the model against closed forms, measurements and real Iceberg.
+
+    Ends with 0 if everything that ran is right, 1 if something is wrong, 2 if it was asked wrongly. A suite that cannot
+    run says why and what to do about it; the others still run.
+    """
+    from endive.verification import SUITES, Options, suite_named
+
+    chosen = [suite_named(suite)] if suite is not None else list(SUITES.values())
+    if list_suites:
+        _print_list(chosen, as_json)
+        return
+    options = Options(is_quick=is_quick, is_live=is_live, iceberg_jars=_existing(iceberg_jars))
+    pages = None if out is None else _pages(out)
+    outcomes = []
+    for outcome in _run(chosen, options):
+        outcomes.append(outcome)
+        if not as_json:
+            _print(outcome, every)
+    if pages is not None:
+        pages(outcomes)
+    if as_json:
+        typer.echo(json.dumps(verification_dict(outcomes), allow_nan=False))
+    else:
+        _print_verdict(outcomes, out)
+    if not all(outcome.holds for outcome in outcomes):
+        raise typer.Exit(EXIT_WRONG)
+
+
+def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Everything the suites found, as one JSON object; a number that is none becomes null."""
+    document = {"holds": all(outcome.holds for outcome in outcomes), "outcomes": [each.to_dict() for each in outcomes]}
+    return {key: _finite(value) for key, value in document.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return value
+
+
+def _existing(folder: Path | None) -> Path | None:
+    from endive.errors import ConfigError
+
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(
+            f"--iceberg-jars = '{folder}' is not a folder. Give the folder that holds iceberg-core or "
+            "iceberg-spark-runtime, or leave the option out to fetch the jars by Maven."
+        )
+    return folder
+
+
+def _pages(out: Path) -> Callable[[list[Outcome]], None]:
+    """What writes the pages; the place is tried before anything runs."""
+    from endive.verification.pages import PageFolder
+
+    return PageFolder(out).write
+
+
+def _run(chosen: list[Suite], options: Options) -> Iterator[Outcome]:
+    from endive.verification import run_suite
+
+    for suite in chosen:
+        with _status() as tell:
+            outcomes = run_suite(suite, options, tell=tell)
+        yield from outcomes
+
+
+@contextlib.contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """Which suite runs, on a terminal and nowhere else."""
+    from endive.cli.console import stderr
+
+    console = stderr()
+    if not console.is_terminal:
+        yield lambda step: None
+        return
+    with console.status("") as status:
+        yield lambda step: status.update(step)
+
+
+# ---- what is shown -----------------------------------------------------------------------------------
+
+
+def _print_list(suites: list[Suite], as_json: bool) -> None:
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table
+
+    if as_json:
+        typer.echo(json.dumps({suite.name: suite.title for suite in suites}))
+        return
+    table = new_table("", show_header=False)
+    for suite in suites:
+        table.add_row(suite.name, suite.title)
+    stdout().print(table)
+
+
+def _print(outcome: Outcome, every: bool) -> None:
+    from rich.markup import escape
+    from rich.text import Text
+
+    from endive.cli.console import stdout
+
+    console = stdout()
+    title = f"{outcome.suite} {outcome.part}".strip()
+    if outcome.skipped is not None:
+        console.print(Text.assemble((f"{title}: skipped. ", "bold yellow"), escape(outcome.skipped)), soft_wrap=True)
+        return
+    console.print(_every(title, outcome) if every else _kinds(title, outcome))
+    if not every:
+        for check in outcome.checks:
+            if not check.holds:
+                console.print(Text.assemble(("wrong: ", "bold red"), line(check)), soft_wrap=True)
+
+
+def _kinds(title: str, outcome: Outcome) -> RenderableType:
+    """A line per kind of check: how many, how far off the worst is."""
+    from rich.markup import escape
+
+    from endive.cli.tables import new_table
+    from endive.verification.texts import allowed_text, error_text
+
+    table = new_table(title)
+    for column, justify in (("check", "left"), ("checks", "right"), ("right", "right"), ("worst", "right")):
+        table.add_column(column, justify="right" if justify == "right" else "left")
+    table.add_column("allowed", justify="right")
+    table.add_column("")
+    kinds: dict[str, list[Check]] = {}
+    for check in outcome.checks:
+        kinds.setdefault(check.name, []).append(check)
+    for name, checks in kinds.items():
+        worst = max(checks, key=lambda check: (not check.holds, abs(check.error or 0.0)))
+        judged = [check for check in checks if check.verdict != "shown"]
+        verdict = "shown" if not judged else "right" if all(check.holds for check in checks) else "wrong"
+        right = str(sum(check.holds for check in judged)) if judged else "-"
+        limits = sorted({allowed_text(check) for check in judged})
+        style = _STYLES[verdict]
+        table.add_row(
+            escape(name),
+            str(len(checks)),
+            right,
+            error_text(worst),
+            " / ".join(limits),
+            f"[{style}]{verdict}[/{style}]",
+        )
+    return table
+
+
+def _every(title: str, outcome: Outcome) -> RenderableType:
+    from rich.markup import escape
+
+    from endive.cli.tables import new_table
+    from endive.verification.texts import allowed_text, cell_text, error_text, value_text
+
+    table = new_table(title)
+    for column in ("check", "cell"):
+        table.add_column(column)
+    for column in ("expected", "actual", "error", "allowed"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for check in outcome.checks:
+        style = _STYLES[check.verdict]
+        table.add_row(
+            escape(check.name),
+            escape(cell_text(check)),
+            value_text(check.expected),
+            value_text(check.actual),
+            error_text(check),
+            allowed_text(check),
+            f"[{style}]{check.verdict}[/{style}]",
+        )
+    return table
+
+
+def _print_verdict(outcomes: list[Outcome], out: Path | None) -> None:
+    from rich.text import Text
+
+    from endive.cli.console import stdout
+
+    wrong = sum(outcome.count("wrong") for outcome in outcomes)
+    right = sum(outcome.count("right") for outcome in outcomes)
+    skipped = sum(outcome.skipped is not None for outcome in outcomes)
+    verdict = ("wrong", f"{wrong:,} wrong, ") if wrong else ("right", "")
+    console = stdout()
+    console.print(
+        Text.assemble((verdict[0], _STYLES[verdict[0]]), f": {verdict[1]}{right:,} checks right, {skipped} skipped")
+    )
+    if out is not None:
+        console.print(f"pages in {out}", markup=False, soft_wrap=True)
+
+
+def line(check: Check) -> str:
+    """A check as one line."""
+    from endive.verification.texts import allowed_text, cell_text, error_text, value_text
+
+    allowed = f", allowed {allowed_text(check)}" if check.allowed is not None else ""
+    error = f", off by {error_text(check)}" if check.error is not None else ""
+    return (
+        f"{check.name} ({cell_text(check)}): expected {value_text(check.expected)}, got {value_text(check.actual)}"
+        f"{f' {check.unit}' if check.unit else ''}{error}{allowed}{f'; {check.note}' if check.note else ''}"
+    )

@@ -1,0 +1,226 @@
+"""The pages of ``docs/validation``: a page per suite, its plots beside it, and an index.
+
+Owns the Markdown. Refuses to own what a suite found and how a plot is drawn (``endive.report.comparison``).
+
+A page is a function of its outcome, so that the same model writes the same bytes. The index keeps what it knew of
+suites that did not run this time (``index.json``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from endive.errors import OutputError
+from endive.verification.suite import RIGHT, SHOWN, WRONG, Check, Figure, Outcome, Table
+from endive.verification.suites import SUITES
+from endive.verification.texts import allowed_text, error_text, value_text
+
+_INDEX_DATA: Final = "index.json"
+_INDEX_PAGE: Final = "README.md"
+
+
+class PageFolder:
+    """A folder of pages that one or several suites write to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / ".writable").touch()
+            (folder / ".writable").unlink()
+        except OSError as error:
+            raise OutputError(
+                f"--out = '{folder}' cannot be written to: {error.strerror}. Name another folder."
+            ) from None
+
+    def write(self, outcomes: Sequence[Outcome]) -> None:
+        """The pages of these outcomes, and the index of all."""
+        by_suite: dict[str, list[Outcome]] = {}
+        for outcome in outcomes:
+            by_suite.setdefault(outcome.suite, []).append(outcome)
+        index = self._read_index()
+        for suite, parts in by_suite.items():
+            self._draw(figure for part in parts for figure in part.figures)
+            self._write(f"{suite}.md", suite_page(suite, parts))
+            index[suite] = [summary(part) for part in parts]
+        ordered = {name: index[name] for name in SUITES if name in index}
+        self._write(_INDEX_DATA, json.dumps(ordered, indent=1) + "\n")
+        self._write(_INDEX_PAGE, index_page(ordered))
+
+    def _draw(self, figures: Iterable[Figure]) -> None:
+        for figure in figures:
+            self._write(f"{figure.name}.svg", _svg(figure))
+
+    def _read_index(self) -> dict[str, Any]:
+        path = self._folder / _INDEX_DATA
+        if not path.exists():
+            return {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            raise OutputError(f"'{path}' is not JSON. Remove it and run every suite again.") from None
+        return dict(found)
+
+    def _write(self, name: str, text: str) -> None:
+        (self._folder / name).write_text(text, encoding="utf-8")
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """What the index says of an outcome."""
+    return {
+        "part": outcome.part,
+        "skipped": outcome.skipped,
+        "command": outcome.command,
+        "kinds": [_kind(name, checks) for name, checks in kinds(outcome.checks).items()],
+        **{verdict: outcome.count(verdict) for verdict in (RIGHT, WRONG, SHOWN)},
+    }
+
+
+def kinds(checks: Iterable[Check]) -> dict[str, list[Check]]:
+    """Checks by what they compare, in the order they were made."""
+    found: dict[str, list[Check]] = {}
+    for check in checks:
+        found.setdefault(check.name, []).append(check)
+    return found
+
+
+def _kind(name: str, checks: list[Check]) -> dict[str, Any]:
+    judged = [check for check in checks if check.verdict != SHOWN]
+    worst = max(checks, key=lambda check: abs(check.error or 0.0))
+    return {
+        "name": name,
+        "checks": len(checks),
+        "right": sum(check.holds for check in judged),
+        "wrong": sum(not check.holds for check in judged),
+        "worst": error_text(worst),
+        "allowed": " / ".join(sorted({allowed_text(check) for check in judged})),
+    }
+
+
+def _svg(figure: Figure) -> str:
+    try:
+        from endive.report.comparison import ComparisonStyle, draw_comparison
+    except ImportError as error:
+        raise OutputError(
+            f"--out draws plots, and {error.name} is not installed. Install the extra: pip install 'endive[report]'."
+        ) from None
+    style = ComparisonStyle(
+        title=figure.title,
+        x_title=figure.x_title,
+        y_title=figure.y_title,
+        expected_label=figure.expected_label,
+        actual_label=figure.actual_label,
+        is_x_log=figure.is_x_log,
+        is_y_log=figure.is_y_log,
+    )
+    return draw_comparison(figure.points, style)
+
+
+# ---- pages -------------------------------------------------------------------------------------------
+
+
+def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
+    """Every suite, how many of its checks are right, and how far off the worst of each kind is."""
+    lines = [
+        "# Validation",
+        "",
+        "What the model was held against, and how far off it is. The pages are written by `make verify` (all of them)",
+        "or `endive verify SUITE --out docs/validation` (one); nothing on them is typed in by hand. *Right* means",
+        "within what the check allows, *wrong* that it is not; *shown* pairs have no limit to be held to. An error is",
+        "positive where the model says more.",
+        "",
+        "| suite | what is compared | checks | right | wrong | worst error | allowed | verdict |",
+        "|---|---|--:|--:|--:|--:|--:|---|",
+    ]
+    for name, parts in index.items():
+        for part in parts:
+            lines += _index_rows(name, part)
+    lines += ["", "## Suites", ""]
+    lines += [f"- [{name}]({name}.md): {SUITES[name].title}" for name in index]
+    return "\n".join(lines) + "\n"
+
+
+def _index_rows(name: str, part: dict[str, Any]) -> list[str]:
+    title = f"[{name}]({name}.md)" + (f" ({part['part']})" if part["part"] else "")
+    if part["skipped"] is not None:
+        return [f"| {title} | did not run: {_escape(part['skipped'])} | | | | | | skipped |"]
+    rows = []
+    for kind in part["kinds"]:
+        judged = kind["right"] + kind["wrong"]
+        verdict = "shown" if not judged else "**wrong**" if kind["wrong"] else "right"
+        counts = (kind["right"], kind["wrong"]) if judged else ("-", "-")
+        rows.append(
+            f"| {title} | {_escape(kind['name'])} | {kind['checks']:,} | {counts[0]} | {counts[1]} "
+            f"| {kind['worst']} | {kind['allowed']} | {verdict} |"
+        )
+    return rows
+
+
+def suite_page(name: str, parts: Sequence[Outcome]) -> str:
+    """Everything a suite found."""
+    lines = [f"# {SUITES[name].title}", ""]
+    for part in parts:
+        lines += _part_lines(part)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _part_lines(outcome: Outcome) -> list[str]:
+    lines = [f"## {outcome.part}", ""] if outcome.part else []
+    lines += _how_made(outcome)
+    if outcome.intro:
+        lines += [outcome.intro.strip(), ""]
+    for figure in outcome.figures:
+        lines += [f"![{figure.title}]({figure.name}.svg)", ""]
+        lines += [figure.note, ""] if figure.note else []
+    for table in outcome.tables:
+        lines += _table_lines(table)
+    for kind, checks in kinds(outcome.checks).items():
+        lines += _check_lines(kind, checks)
+    if outcome.remarks:
+        lines += [outcome.remarks.strip(), ""]
+    return lines
+
+
+def _how_made(outcome: Outcome) -> list[str]:
+    made = f"Made by `{outcome.command}`." if outcome.command else ""
+    facts = ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in outcome.provenance.items())
+    if outcome.skipped is not None:
+        return [f"**Skipped.** {outcome.skipped} {made}".rstrip(), ""]
+    right, wrong, shown = (outcome.count(verdict) for verdict in (RIGHT, WRONG, SHOWN))
+    verdict = f"**Wrong: {wrong:,} of {right + wrong:,} checks.**" if wrong else f"**Right: all {right:,} checks.**"
+    rest = f" {shown:,} more are shown without a limit." if shown else ""
+    return [f"{verdict}{rest} {made}{f' ({facts})' if facts else ''}".rstrip(), ""]
+
+
+def _table_lines(table: Table) -> list[str]:
+    lines = [f"### {table.title}", "", "| " + " | ".join(table.headings) + " |"]
+    lines.append("|" + "|".join("---" if _is_text(table, i) else "--:" for i in range(len(table.headings))) + "|")
+    lines += ["| " + " | ".join(_escape(value_text(value)) for value in row) + " |" for row in table.rows]
+    return [*lines, "", *([table.note, ""] if table.note else [])]
+
+
+def _is_text(table: Table, column: int) -> bool:
+    return any(isinstance(row[column], str) for row in table.rows)
+
+
+def _check_lines(name: str, checks: list[Check]) -> list[str]:
+    cells = list(dict.fromkeys(label for check in checks for label in check.what))
+    unit = next((check.unit for check in checks if check.unit), "")
+    has_note = any(check.note for check in checks)
+    headings = [*cells, f"expected{f' ({unit})' if unit else ''}", "actual", "error", "allowed", ""]
+    headings += ["note"] if has_note else []
+    lines = [f"### {name[:1].upper()}{name[1:]}", "", "| " + " | ".join(headings) + " |"]
+    lines.append("|" + "---|" * len(cells) + "--:|" * 4 + "---|" * (2 if has_note else 1))
+    for check in checks:
+        row = [value_text(check.what.get(label)) for label in cells]
+        row += [value_text(check.expected), value_text(check.actual), error_text(check), allowed_text(check)]
+        row += ["**wrong**" if check.verdict == WRONG else check.verdict] + ([check.note] if has_note else [])
+        lines.append("| " + " | ".join(_escape(text) for text in row) + " |")
+    return [*lines, ""]
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,107 @@
+"""The suites by name, and running one so that what it lacks stops nobody else.
+
+Owns the list and the reading of missing libraries as a reason to skip. Refuses to own any comparison; each suite is a
+module of its own, imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from endive.errors import ConfigError
+from endive.verification.suite import Options, Outcome, skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A module with ``run(options) -> Outcome``."""
+
+    module: str
+    name: str = ""  # where a suite has several
+    needs: str = ""  # how to get what its imports need
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """One question put to the model, answered by one module or several."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+_JAVA: Final = "Install the extra: pip install 'endive[spark]'."
+_PYICEBERG: Final = "Install PyIceberg: pip install 'endive[verify]'."
+_ALL: Final = (
+    Suite(
+        name="theory",
+        title="Closed forms: ceilings, queues, probabilities, the commit cycle of every provider",
+        parts=(Part(module="endive.verification.theory"),),
+    ),
+    Suite(
+        name="stores",
+        title="Conditional writes: closed-loop curves measured on five object stores",
+        parts=(Part(module="endive.verification.stores"),),
+    ),
+    Suite(
+        name="requests",
+        title="Requests by object and attempt, against real Iceberg",
+        parts=(
+            Part(module="endive.verification.iceberg.requests", name="java", needs=_JAVA),
+            Part(module="endive.verification.pyiceberg.requests", name="pyiceberg", needs=_PYICEBERG),
+        ),
+    ),
+    Suite(
+        name="load",
+        title="Throughput and latency under load, against real Iceberg",
+        parts=(
+            Part(module="endive.verification.iceberg.load", name="java", needs=_JAVA),
+            Part(module="endive.verification.pyiceberg.load", name="pyiceberg", needs=_PYICEBERG),
+        ),
+    ),
+    Suite(
+        name="isolation",
+        title="Every committed version built on the one before it; planted bugs are caught",
+        parts=(Part(module="endive.verification.isolation"),),
+    ),
+    Suite(
+        name="seeds",
+        title="The documents the model was described in: which of their claims hold",
+        parts=(Part(module="endive.verification.seeds"),),
+    ),
+)
+SUITES: Final[dict[str, Suite]] = {suite.name: suite for suite in _ALL}
+
+
+def suite_named(name: str) -> Suite:
+    """The suite, or what there is instead."""
+    if name not in SUITES:
+        raise ConfigError(f"no suite is called {name!r}. Choose one of: {', '.join(SUITES)}; or none, to run all.")
+    return SUITES[name]
+
+
+def run_suite(
+    suite: Suite, options: Options, *, tell: Callable[[str], None] = lambda step: None
+) -> tuple[Outcome, ...]:
+    """The outcome of every part; a part whose libraries are missing is skipped with the reason."""
+    outcomes = []
+    for part in suite.parts:
+        tell(f"{suite.name} {part.name}".strip())
+        outcomes.append(_run_part(suite, part, options))
+    return tuple(outcomes)
+
+
+def _run_part(suite: Suite, part: Part, options: Options) -> Outcome:
+    command = f"endive verify {suite.name}"
+    try:
+        module = importlib.import_module(part.module)
+    except ImportError as error:
+        reason = f"{part.module} cannot be imported: {error}. {part.needs}".rstrip()
+        return skipped(suite.name, reason, part=part.name, command=command)
+    outcome = module.run(options)
+    assert isinstance(outcome, Outcome), part.module
+    assert (outcome.suite, outcome.part) == (suite.name, part.name), part.module
+    return outcome
