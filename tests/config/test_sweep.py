@@ -52,6 +52,15 @@ def test_a_points_configuration_is_the_base_with_its_values(study):
     assert point.config_hash == alone.config_hash()
 
 
+def test_a_linked_name_says_what_the_values_of_a_key_are(study):
+    found = study("[[linked]]\nhow = ['few', 'many']\ntransaction.retry = [1, 9]\n").expand()
+
+    assert [{"how": "few", "transaction.retry": 1}, {"how": "many", "transaction.retry": 9}] == [
+        dict(point.values) for point in found
+    ]
+    assert [1, 9] == [point.config.transaction.retry for point in found]
+
+
 def test_linked_axes_move_together(study):
     text = """
 [axes]

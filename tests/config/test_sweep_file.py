@@ -63,6 +63,10 @@ def problems(tmp_path: Path):
             "axes: 'simulation.seed' cannot be set here: luck is varied by seeds = .. (a count or a list).",
         ),
         (AXIS + "load = [1, 2]", "axes: 'load' is not a key of a configuration, and no [derived] key uses it."),
+        (
+            AXIS + "[[linked]]\nload = [1]\nname = ['x']",
+            "axes: 'load' is not a key of a configuration, and no [derived] key uses it.",
+        ),
         (AXIS + "catalog.num_tables = [1, 1]", "axes: catalog.num_tables has the value 1 twice."),
         (AXIS + "catalog.num_tables = []", "axes: catalog.num_tables has no values, so the grid would be empty."),
         (AXIS + "[[linked]]\ntransaction.retry = [1]", "axes: transaction.retry is given twice."),

@@ -261,6 +261,9 @@ class StudyReader:
     def _check_names(self, study: Study) -> None:
         """Every key exists, none is given twice, none lies inside another, every own name is used."""
         used = {name for _, expression in study.derived for name in expression.names}
+        for group in study.groups:
+            if any("." in axis.key for axis in group):
+                used |= {axis.key for axis in group}  # a name that moves with a key says what the value is
         places = [("axes", axis.key) for axis in study.axes] + [("derived", key) for key, _ in study.derived]
         seen: set[str] = set()
         for where, key in places:
