@@ -58,7 +58,7 @@ def test_a_linked_name_says_what_the_values_of_a_key_are(study):
     assert [{"how": "few", "transaction.retry": 1}, {"how": "many", "transaction.retry": 9}] == [
         dict(point.values) for point in found
     ]
-    assert [1, 9] == [point.config.transaction.retry for point in found]
+    assert [1, 9] == [point.config.sources[0].retry for point in found]
 
 
 def test_linked_axes_move_together(study):

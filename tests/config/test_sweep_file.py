@@ -64,7 +64,7 @@ def problems(tmp_path: Path):
         ),
         (AXIS + "load = [1, 2]", "axes: 'load' is not a key of a configuration, and no [derived] key uses it."),
         (
-            AXIS + "[[linked]]\nload = [1]\nname = ['x']",
+            AXIS + "[[linked]]\nload = [1, 2]",
             "axes: 'load' is not a key of a configuration, and no [derived] key uses it.",
         ),
         (AXIS + "catalog.num_tables = [1, 1]", "axes: catalog.num_tables has the value 1 twice."),
