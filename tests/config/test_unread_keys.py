@@ -483,3 +483,7 @@ def test_a_key_that_nothing_reads_is_refused_with_the_reason(parse, text, proble
         parse(text)
 
     assert tuple(problems) == caught.value.problems
+
+
+def test_a_table_without_a_key_gives_none(parse):
+    assert parse("[catalog]\ntype = 'cas'\nservice = {}") == parse("[catalog]\ntype = 'cas'")

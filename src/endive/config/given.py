@@ -76,6 +76,8 @@ def _problem_if_given(path: Path, unread: Unread, about: tuple[str, ...], docume
     if unread.is_tolerated or not isinstance(holder, Mapping) or path[-1] not in holder:
         return []
     value = holder[str(path[-1])]
+    if value == {}:
+        return []  # a table without a key gives none; a study writes it where a choice leaves the table out
     key = dotted(path, document)
     head = key if isinstance(value, Mapping) else f"{key} = {shown(value)}"
     return [Problem(f"{head} is read by nothing: {unread.because}. Remove it.", path, about)]
