@@ -1,0 +1,110 @@
+"""The studies load, have the size their pages state, say what they are for, and run."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+import endive
+from endive.config.sweep import SweepPoint, load_study
+from endive.pipeline.figures import FIGURES
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+NO_STUDIES = ("quickstart.toml", "appendix/base.toml", "growth/s3_sized.toml")  # a configuration, a base, a profile
+
+# Combinations and seeds of every study, as docs/studies/README.md states them.
+SIZES = {
+    "appendix/exp_2_1_iceberg.toml": (9, 5),
+    "appendix/exp_2_1_merge.toml": (9, 5),
+    "appendix/exp_2_2_iceberg.toml": (54, 3),
+    "appendix/exp_2_2_merge.toml": (54, 3),
+    "appendix/exp_3_1_iceberg.toml": (63, 3),
+    "appendix/exp_3_1_merge.toml": (63, 3),
+    "appendix/exp_3_2_iceberg.toml": (72, 3),
+    "appendix/exp_3_2_merge.toml": (72, 3),
+    "appendix/exp_3_3_iceberg.toml": (180, 3),
+    "appendix/exp_3_3_merge.toml": (180, 3),
+    "appendix/exp_4_1_iceberg.toml": (45, 5),
+    "appendix/exp_4_1_merge.toml": (36, 5),
+    "catalogs/catalogs.toml": (168, 3),
+    "demo.toml": (12, 3),
+    "examples/retry_policies.toml": (13, 3),
+    "growth/merging.toml": (35, 5),
+    "growth/snapshots.toml": (21, 3),
+    "mixed/compaction.toml": (38, 5),
+    "mixed/compaction_beside_deletes.toml": (24, 5),
+    "mixed/overwrites.toml": (60, 5),
+    "partitions/overlap.toml": (31, 3),
+    "partitions/partitions.toml": (44, 3),
+    "providers/one_object.toml": (45, 3),
+    "providers/service.toml": (90, 3),
+    "retries/policies.toml": (126, 5),
+}
+SMALL = {"duration_ms": 40_000, "warmup_ms": 0, "cooldown_ms": 0}
+
+
+@cache
+def expanded(name: str) -> tuple[SweepPoint, ...]:
+    """The points of a study; expanding one checks every combination."""
+    return load_study(EXPERIMENTS / name).expand()
+
+
+def opening(name: str) -> list[str]:
+    """The comment a study file opens with, line by line."""
+    lines = (EXPERIMENTS / name).read_text().split("\n")
+    return list(takewhile(lambda line: line.startswith("#"), lines))
+
+
+def study_files() -> list[str]:
+    """Every study, by its path in experiments/."""
+    found = (path.relative_to(EXPERIMENTS).as_posix() for path in EXPERIMENTS.rglob("*.toml"))
+    return sorted(name for name in found if name not in NO_STUDIES)
+
+
+def test_every_study_has_its_size_written_down():
+    assert sorted(SIZES) == study_files()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_study_expands_to_the_size_that_its_page_states(name):
+    assert SIZES[name] == (len(expanded(name)), len(load_study(EXPERIMENTS / name).seeds))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_study_opens_with_its_question_how_to_run_it_and_what_to_look_for(name):
+    comment = opening(name)
+
+    assert "?" in comment[0]
+    assert 1 == len([line for line in comment if line.startswith("# What to look for: ")])
+    assert any(f"endive sweep experiments/{name} " in line or line.endswith("make demo") for line in comment)
+
+
+@pytest.mark.parametrize("name", [name for name in SIZES if "/" in name and not name.startswith("examples/")])
+def test_a_study_names_the_page_of_its_result(name):
+    pages = [line.split()[2].rstrip(",") for line in opening(name) if line.startswith("# Result: ")]
+
+    assert [True] == [(EXPERIMENTS.parent / page).is_file() for page in pages]
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_study_says_what_its_report_draws(name):
+    study = load_study(EXPERIMENTS / name)
+
+    assert None not in (study.title, study.question, study.look_for)
+    assert study.report.x in study.columns
+    assert {"success_rate", "committed_per_s"} <= set(study.report.metrics) <= set(FIGURES)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_ends_of_a_studys_grid_run_in_small(name):
+    for point in (expanded(name)[0], expanded(name)[-1]):
+        config = point.config.to_dict()
+        result = endive.simulate({**config, "simulation": {**config["simulation"], **SMALL}})
+
+        counts = result.summary()["txns"]
+        ended = counts["committed"] + sum(counts["aborted"].values()) + sum(counts["in_flight"].values())
+        assert counts["submitted"] == ended == result.transactions.num_rows
+        assert {source.name for source in point.config.sources} == set(result.transactions["source"].to_pylist())

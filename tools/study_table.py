@@ -1,0 +1,108 @@
+"""One figure of an analysed study as a small Markdown table, such as the pages in docs/studies hold.
+
+Owns the choice of rows and columns (by default what the study is drawn against, and its series) and the rounding.
+Computes nothing: every number stands in DIR/analysis.
+
+    python tools/study_table.py out/exp_2_1 exp_2_1_merge success_rate commit_latency_p50_ms
+    python tools/study_table.py out/mixed overwrites success_rate --name overwrites
+    python tools/study_table.py out/catalogs catalogs committed_per_s --columns variant --where catalog.num_tables=1
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+Row = dict[str, str]
+Cell = tuple[str, str]  # value of the row's axis, value of the column's
+
+
+def main() -> None:
+    """Print one table per figure."""
+    given = _arguments()
+    analysis = Path(given.folder) / "analysis"
+    report = json.loads((analysis / "index.json").read_text())["studies"][given.study].get("report", {})
+    rows, columns = given.rows or report["x"], given.columns or report.get("series")
+    points = _points(analysis, given.study, given.where)
+    for figure in given.figures:
+        print(f"{figure}, {given.name}\n")
+        cells = dict(
+            _cells(analysis, given, figure, {number: _place(at, rows, columns) for number, at in points.items()})
+        )
+        print("\n".join(_table(rows, columns, cells)), end="\n\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("folder", help="a folder that 'endive analyze' has analysed")
+    parser.add_argument("study", help="name of a study in it")
+    parser.add_argument("figures", nargs="+", help="figures of the analysis, such as success_rate")
+    parser.add_argument("--rows", help="axis down the side; default: what the study is drawn against")
+    parser.add_argument("--columns", help="axis along the top; default: the study's series")
+    parser.add_argument("--name", default="all", help="an operation type or a source, instead of all txns")
+    parser.add_argument("--where", action="append", default=[], help="KEY=VALUE: only points with that value")
+    return parser.parse_args()
+
+
+def _points(analysis: Path, study: str, where: Sequence[str]) -> dict[str, Row]:
+    """Points of the study that meet the conditions, by number, in the order of the grid."""
+    wanted = dict(condition.split("=", 1) for condition in where)
+    return {
+        row["point"]: row
+        for row in _read(analysis / "configurations.csv")
+        if row["study"] == study and row["scope"] == "all" and all(row[key] == value for key, value in wanted.items())
+    }
+
+
+def _place(point: Row, rows: str, columns: str | None) -> Cell:
+    return point[rows], point[columns] if columns else ""
+
+
+def _cells(
+    analysis: Path, given: argparse.Namespace, figure: str, places: dict[str, Cell]
+) -> Iterable[tuple[Cell, str]]:
+    seen: dict[Cell, str] = {}
+    for row in _read(analysis / "figures.csv"):
+        is_meant = row["study"] == given.study and row["figure"] == figure and row["name"] == given.name
+        if not is_meant or row["point"] not in places:
+            continue
+        place = places[row["point"]]
+        if place in seen:
+            raise SystemExit(f"Points {seen[place]} and {row['point']} fall into one cell: tell them apart by --where.")
+        seen[place] = row["point"]
+        yield place, _shown(figure, row)
+
+
+def _shown(figure: str, row: Row) -> str:
+    """Mean and half the width of its interval; three digits that matter."""
+    if row["mean"] == "":
+        return "-"
+    mean = float(row["mean"])
+    spread = (float(row["ci95_high"]) - mean, mean - float(row["ci95_low"])) if row["ci95_low"] else None
+    if figure == "success_rate":
+        return f"{100 * mean:.1f} %" + (f" ± {100 * max(spread):.1f}" if spread and max(spread) >= 5e-4 else "")
+    return _rounded(mean) + (f" ± {_rounded(max(spread))}" if spread and max(spread) > 0.01 * abs(mean) else "")
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _table(rows: str, columns: str | None, cells: dict[Cell, str]) -> Iterable[str]:
+    heads = list(dict.fromkeys(column for _, column in cells))
+    yield "| " + " | ".join([rows, *heads] if columns else [rows, "mean"]) + " |"
+    yield "|---|" + "--:|" * len(heads)
+    for row in dict.fromkeys(row for row, _ in cells):
+        yield "| " + " | ".join([row, *(cells.get((row, head), "") for head in heads)]) + " |"
+
+
+def _read(path: Path) -> Iterable[Row]:
+    with path.open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+if __name__ == "__main__":
+    main()
