@@ -25,7 +25,7 @@ from pathlib import Path
 from endive.rng import stream_key, substream
 from endive.storage import Client, ObjectStore, Request, load_profile
 
-CURVES = Path(__file__).parent / "data" / "conditional_writes.csv"
+CURVES = Path(__file__).parent.parent / "src/endive/verification/data/conditional_writes.csv"
 DRAWS_PER_REQUEST = 4
 SUCCESSES_WANTED = 20_000
 SEED = 1

@@ -1,6 +1,6 @@
 """The pages of ``docs/validation``: a page per suite, its plots beside it, and an index.
 
-Owns the Markdown. Refuses to own what a suite found and how a plot is drawn (``endive.report.comparison``).
+Owns the Markdown. Refuses to own what a suite found and how a plot is drawn (``endive.report.agreement``).
 
 A page is a function of its outcome, so that the same model writes the same bytes. The index keeps what it knew of
 suites that did not run this time (``index.json``).
@@ -102,12 +102,12 @@ def _kind(name: str, checks: list[Check]) -> dict[str, Any]:
 
 def _svg(figure: Figure) -> str:
     try:
-        from endive.report.comparison import ComparisonStyle, draw_comparison
+        from endive.report.agreement import AgreementStyle, draw_agreement
     except ImportError as error:
         raise OutputError(
             f"--out draws plots, and {error.name} is not installed. Install the extra: pip install 'endive[report]'."
         ) from None
-    style = ComparisonStyle(
+    style = AgreementStyle(
         title=figure.title,
         x_title=figure.x_title,
         y_title=figure.y_title,
@@ -116,7 +116,7 @@ def _svg(figure: Figure) -> str:
         is_x_log=figure.is_x_log,
         is_y_log=figure.is_y_log,
     )
-    return draw_comparison(figure.points, style)
+    return draw_agreement(figure.points, style)
 
 
 # ---- pages -------------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """Expected against actual along an axis, a panel each; ``endive.report.comparison`` draws it."""
+    """Expected against actual along an axis, a panel each; ``endive.report.agreement`` draws it."""
 
     name: str  # of the file, without its ending
     title: str

@@ -1,0 +1,160 @@
+"""The experiment behind the measured curves: N clients write one object conditionally, one request after another.
+
+Owns the clients: each sends its next request when the answer to the last has come, with the version it then knows.
+Refuses to own figures (profiles have them) and the rules of a conditional request (``endive.storage.contention``).
+
+What a refused client had to do before its next try is told only by the shape of the curves. Three readings were tried:
+it learns the version its request was refused for; it pays a read of the object; it learns the newest version when the
+refusal arrives, at no extra cost. Only the last fits the failure shares and the successes per second of every provider
+with refusals as slow as they were measured, so it is the one simulated here.
+
+The clients run as one compiled loop, because a fit runs them thousands of times. ``tests/verification`` hold it to
+``ObjectStore``, request for request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from endive.distributions.code import draw_us
+from endive.kernel import jitted
+from endive.rng import stream_key, substream
+from endive.storage import APPEND, CAS, CATALOG, ObjectStore, Profile
+from endive.storage.contention import (
+    DRAW_PENALTY,
+    DRAW_REFUSAL,
+    NO_TXN,
+    admitted_us,
+    answer_leg_us,
+    is_contended,
+    next_free_us,
+    request_leg_us,
+)
+
+DRAWS_PER_REQUEST: Final = 4
+SIZE_BYTES: Final = 100
+SUCCESSES: Final = 20_000
+SEED: Final = 1
+STREAM: Final = "closed_loop"
+OPERATIONS: Final = {"cas": CAS, "append": APPEND}
+
+_ARRIVES: Final = 0  # a client's next event: its request reaches the server
+_ANSWERED: Final = 1
+_SUCCEEDED: Final = 1
+_REFUSED: Final = 0
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopResult:
+    """What the clients achieved."""
+
+    success_per_s: float
+    failure_pct: float
+    success_mean_ms: float
+    success_median_ms: float
+    success_p95_ms: float
+    success_p99_ms: float
+
+
+def run_closed_loop(
+    profile: Profile, op: str, clients: int, *, successes: int = SUCCESSES, seed: int = SEED
+) -> LoopResult:
+    """N clients on one object of this store until so many writes have succeeded."""
+    storage = ObjectStore(profile)
+    code = OPERATIONS[op]
+    success, refusal = (storage.latency(CATALOG, code, outcome).code() for outcome in (True, False))
+    late = storage.penalty(code)
+    penalty = None if late is None else late.code()
+    assert success is not None, "a measured profile has distributions the compiled loop can draw from"
+    assert refusal is not None
+    codes = np.concatenate([success, refusal, np.empty(0) if penalty is None else penalty])
+    key = stream_key(seed, STREAM)
+    keys = np.array([substream(key, i) for i in range(clients)], np.int64)
+    latencies_us = np.zeros(successes, np.int64)
+    now_us, failures = _run(
+        codes,
+        success.size,
+        success.size + refusal.size,
+        storage.leg_share(code),
+        storage.contention_window_us(code) if penalty is not None else 0,
+        storage.spacing_us,
+        keys,
+        latencies_us,
+    )
+    p50, p95, p99 = np.quantile(latencies_us, [0.5, 0.95, 0.99]) / 1e3
+    return LoopResult(
+        success_per_s=successes / (now_us / 1e6),
+        failure_pct=100.0 * failures / (successes + failures),
+        success_mean_ms=float(latencies_us.mean()) / 1e3,
+        success_median_ms=float(p50),
+        success_p95_ms=float(p95),
+        success_p99_ms=float(p99),
+    )
+
+
+@jitted
+def _run(
+    codes: Floats,
+    refusal_at: int,
+    penalty_at: int,
+    share: float,
+    window_us: int,
+    spacing_us: int,
+    keys: Ints,
+    latencies_us: Ints,
+) -> tuple[int, int]:
+    """Time when the last success was answered, and refusals answered by then."""
+    clients = keys.size
+    due_us = np.zeros(clients, np.int64)
+    stage = np.full(clients, _ANSWERED, np.int64)
+    outcome = np.full(clients, _SUCCEEDED, np.int64)
+    known = np.full(clients, -1, np.int64)  # the first turn makes it 0, as if a success had been answered
+    counter = np.full(clients, -DRAWS_PER_REQUEST, np.int64)
+    sent_us = np.zeros(clients, np.int64)
+    drawn_us = np.zeros(clients, np.int64)
+    free_us, last_us, last_client = 0, 0, NO_TXN
+    version, successes, failures = 0, -clients, 0
+    while True:
+        i = int(np.argmin(due_us))  # the first of those due at one instant
+        now_us = due_us[i]
+        if stage[i] == _ANSWERED:
+            if outcome[i] == _SUCCEEDED:
+                known[i] += 1
+                if successes >= 0:
+                    latencies_us[successes] = now_us - sent_us[i]
+                successes += 1
+                if successes == latencies_us.size:
+                    return now_us, failures
+            else:
+                known[i] = version
+                failures += 1
+            counter[i] += DRAWS_PER_REQUEST
+            drawn_us[i] = draw_us(codes, 0, keys[i], counter[i], SIZE_BYTES)
+            sent_us[i] = now_us
+            stage[i] = _ARRIVES
+            due_us[i] = now_us + request_leg_us(drawn_us[i], share)
+            continue
+        if admitted_us(now_us, free_us) > now_us:
+            due_us[i] = admitted_us(now_us, free_us)
+            continue
+        contended = is_contended(now_us, last_us, last_client, i, window_us)
+        last_us, last_client = now_us, i
+        latency_us = drawn_us[i]
+        if known[i] == version:
+            version += 1
+            outcome[i] = _SUCCEEDED
+            free_us = next_free_us(now_us, spacing_us)
+        else:
+            outcome[i] = _REFUSED
+            latency_us = draw_us(codes, refusal_at, keys[i], counter[i] + DRAW_REFUSAL, SIZE_BYTES)
+        penalty_us = draw_us(codes, penalty_at, keys[i], counter[i] + DRAW_PENALTY, 0) if contended else 0
+        leg_us = request_leg_us(drawn_us[i], share)
+        due_us[i] = now_us + answer_leg_us(latency_us, leg_us, penalty_us)
+        stage[i] = _ANSWERED
