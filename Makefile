@@ -16,10 +16,10 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r target what; do printf '%-20s %s\n' "$$target" "$$what"; done
 
-demo: $(PACKAGES) $(JAVA) ## run a small study on local Spark, analyse it, and say where the tables are
-	@$(RUN)endive sweep experiments/examples/retry_policies.toml --out out/demo
-	@$(RUN)endive analyze out/demo
-	@echo "The same tables, and ten more, as Markdown, CSV and Parquet: out/demo/analysis (start with configurations.md)"
+demo: $(PACKAGES) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, and answer in five lines
+	@$(RUN)endive sweep experiments/demo.toml --out out/demo
+	@$(RUN)endive analyze out/demo > /dev/null
+	@$(RUN)endive report out/demo
 
 test: $(PACKAGES) $(JAVA) ## run the tests: unit, properties, golden, integration
 	@$(RUN)python -m pytest -q -m "not slow" -n $(TEST_WORKERS) --dist loadfile
