@@ -15,24 +15,30 @@ import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
+FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
 Row = dict[str, str]
 Cell = tuple[str, str]  # value of the row's axis, value of the column's
 
 
 def main() -> None:
-    """Print one table per figure."""
+    """Print one table per figure, or one with the figures along the top."""
     given = _arguments()
     analysis = Path(given.folder) / "analysis"
     report = json.loads((analysis / "index.json").read_text())["studies"][given.study].get("report", {})
-    rows, columns = given.rows or report["x"], given.columns or report.get("series")
+    rows, columns = given.rows or report["x"], given.columns or report.get("series", FIGURES)
     points = _points(analysis, given.study, given.where)
+    if columns == FIGURES:
+        places = {number: (at[rows], "") for number, at in points.items()}
+        found = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
+        cells = {(row, figure): shown for figure, column in found for (row, _), shown in column}
+        print("\n".join(_table(rows, cells)))
+        return
+    places = {number: (at[rows], at[columns]) for number, at in points.items()}
     for figure in given.figures:
         print(f"{figure}, {given.name}\n")
-        cells = dict(
-            _cells(analysis, given, figure, {number: _place(at, rows, columns) for number, at in points.items()})
-        )
-        print("\n".join(_table(rows, columns, cells)), end="\n\n")
+        print("\n".join(_table(rows, dict(_cells(analysis, given, figure, places)))), end="\n\n")
 
 
 def _arguments() -> argparse.Namespace:
@@ -41,7 +47,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("study", help="name of a study in it")
     parser.add_argument("figures", nargs="+", help="figures of the analysis, such as success_rate")
     parser.add_argument("--rows", help="axis down the side; default: what the study is drawn against")
-    parser.add_argument("--columns", help="axis along the top; default: the study's series")
+    parser.add_argument("--columns", help="axis along the top, or 'figures'; default: the study's series")
     parser.add_argument("--name", default="all", help="an operation type or a source, instead of all txns")
     parser.add_argument("--where", action="append", default=[], help="KEY=VALUE: only points with that value")
     return parser.parse_args()
@@ -55,10 +61,6 @@ def _points(analysis: Path, study: str, where: Sequence[str]) -> dict[str, Row]:
         for row in _read(analysis / "configurations.csv")
         if row["study"] == study and row["scope"] == "all" and all(row[key] == value for key, value in wanted.items())
     }
-
-
-def _place(point: Row, rows: str, columns: str | None) -> Cell:
-    return point[rows], point[columns] if columns else ""
 
 
 def _cells(
@@ -91,9 +93,9 @@ def _rounded(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _table(rows: str, columns: str | None, cells: dict[Cell, str]) -> Iterable[str]:
+def _table(rows: str, cells: dict[Cell, str]) -> Iterable[str]:
     heads = list(dict.fromkeys(column for _, column in cells))
-    yield "| " + " | ".join([rows, *heads] if columns else [rows, "mean"]) + " |"
+    yield "| " + " | ".join([rows, *heads]) + " |"
     yield "|---|" + "--:|" * len(heads)
     for row in dict.fromkeys(row for row, _ in cells):
         yield "| " + " | ".join([row, *(cells.get((row, head), "") for head in heads)]) + " |"
