@@ -26,9 +26,10 @@ def main() -> None:
     """Print one table per figure, or one with the figures along the top."""
     given = _arguments()
     analysis = Path(given.folder) / "analysis"
-    report = json.loads((analysis / "index.json").read_text())["studies"][given.study].get("report", {})
-    rows, columns = given.rows or report["x"], given.columns or report.get("series", FIGURES)
+    report = _report(analysis, given.study)
+    rows, columns = given.rows or report.get("x", ""), given.columns or report.get("series", FIGURES)
     points = _points(analysis, given.study, given.where)
+    _refuse_unknown(points, rows, columns)
     if columns == FIGURES:
         places = {number: (at[rows], "") for number, at in points.items()}
         found = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
@@ -53,13 +54,35 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _report(analysis: Path, study: str) -> dict[str, str]:
+    """What the study is drawn against."""
+    try:
+        studies = json.loads((analysis / "index.json").read_text())["studies"]
+    except FileNotFoundError:
+        raise SystemExit(f"{analysis} holds no analysis. Run: endive analyze {analysis.parent}") from None
+    if study not in studies:
+        raise SystemExit(f"{analysis} has no study '{study}'. Choose one of: {', '.join(studies)}.")
+    return dict(studies[study].get("report", {}))
+
+
+def _refuse_unknown(points: dict[str, Row], rows: str, columns: str) -> None:
+    if not points:
+        raise SystemExit("No point meets the conditions of --where.")
+    known = next(iter(points.values()))
+    for axis in (rows, columns):
+        if axis not in known and axis != FIGURES:
+            raise SystemExit(f"'{axis}' is no axis of the study. Name one with --rows and --columns.")
+
+
 def _points(analysis: Path, study: str, where: Sequence[str]) -> dict[str, Row]:
     """Points of the study that meet the conditions, by number, in the order of the grid."""
     wanted = dict(condition.split("=", 1) for condition in where)
     return {
         row["point"]: row
         for row in _read(analysis / "configurations.csv")
-        if row["study"] == study and row["scope"] == "all" and all(row[key] == value for key, value in wanted.items())
+        if row["study"] == study
+        and row["scope"] == "all"
+        and all(row.get(key) == value for key, value in wanted.items())
     }
 
 
