@@ -27,7 +27,8 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
 from numba.extending import register_jitable
 
-# Folders that no compiled function is in, nor calls: editing them recompiles nothing.
+# Folders that no compiled function of another file calls: editing them recompiles at most the edited file, and Numba
+# notices that by itself.
 NEVER_COMPILED = ("cli", "config", "pipeline", "report", "verification")
 CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
 UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600

@@ -6,7 +6,7 @@ what happens after an answer: catalogs and transactions do.
 
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.storage.object_store import ObjectStore
-from endive.storage.profile import Contention, Figure, Price, Profile
+from endive.storage.profile import Contention, Figure, Price, Profile, Throttling
 from endive.storage.profile_file import (
     MEASURED,
     SEEDS,
@@ -82,6 +82,7 @@ __all__ = [
     "S3StorageProvider",
     "StorageProvider",
     "StorageResult",
+    "Throttling",
     "TracedRequest",
     "list_profiles",
     "load_profile",

@@ -8,6 +8,8 @@ One conditional request, in order::
 
     0                     sent; success latency L drawn at `counter`
     leg                   reaches the server: leg = request_leg_us(L, share)
+                          is_contended(...) by the window of throttling? then it waits a drawn delay, once; the
+                          object remembers who reached it last either way
     admitted              waits while admitted_us(now, next_free) > now, and asks again on waking:
                           another waiter may have written at that very instant
                           is_contended(...)?  then the object remembers (now, txn)
@@ -15,7 +17,8 @@ One conditional request, in order::
     admitted + answer     the answer arrives: answer_leg_us(outcome latency, leg, penalty)
 
 The outcome latency is L after a success; after a refusal it is drawn at `counter + 1`. The penalty is drawn
-at `counter + 2`, and only if the request was contended.
+at `counter + 2`, and only if the request was contended; the delay of a throttled request at
+`counter + DRAW_DELAY`, far from the draws of any other request of the same step.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ NO_TXN: Final = -1  # nobody has written conditionally to this object yet
 DRAW_SUCCESS: Final = 0  # offsets from a request's counter
 DRAW_REFUSAL: Final = 1
 DRAW_PENALTY: Final = 2
+DRAW_DELAY: Final = 1 << 22
 
 
 @rule
@@ -64,7 +68,7 @@ def next_free_us(now_us: int, spacing_us: int) -> int:
 
 @rule
 def is_contended(now_us: int, last_us: int, last_txn: int, txn_id: int, window_us: int) -> bool:
-    """Whether the conditional request evaluated last was another txn's, and within the window."""
+    """Whether the conditional request remembered last was another txn's, and within the window."""
     return window_us > 0 and last_txn != NO_TXN and last_txn != txn_id and now_us - last_us <= window_us
 
 

@@ -13,11 +13,12 @@ read, write, head, delete  ``counter``: the latency
 batch b of p in parallel   ``counter + b * p``: the slowest of p (p = 1: as a single request)
 cas, append, tail_append   ``counter``: latency of success, and with it the request leg;
                            ``counter + 1``: latency of a refusal, only if refused;
-                           ``counter + 2``: acknowledgement penalty, only if contended
+                           ``counter + 2``: acknowledgement penalty, only if contended;
+                           ``counter + DRAW_DELAY``: wait before evaluation, only if throttled
 =========================  ====================================================================
 
 A request that nobody observes is one delay of its whole latency; an observed one is two, the request leg
-and the rest. An ordered one is two, and one more for each wait on the object's write limit.
+and the rest. An ordered one is two, one more if it is throttled, and one for each wait on the object's write limit.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from endive.distributions import LatencyDistribution
 from endive.errors import EngineError, UnsupportedOperationError
 from endive.storage.client import Client, Clock
 from endive.storage.contention import (
+    DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
     NO_TXN,
@@ -62,12 +64,14 @@ _DrawUs = Callable[..., int]
 class ObjectState:
     """What one conditionally written object remembers between requests."""
 
-    __slots__ = ("last_txn", "last_us", "next_free_us")
+    __slots__ = ("last_txn", "last_us", "next_free_us", "reached_txn", "reached_us")
 
     def __init__(self) -> None:
         self.next_free_us = 0
-        self.last_us = 0
+        self.last_us = 0  # evaluated last
         self.last_txn = NO_TXN
+        self.reached_us = 0  # reached the object last, evaluated or not
+        self.reached_txn = NO_TXN
 
 
 class ObjectStore(StorageProvider):
@@ -83,6 +87,8 @@ class ObjectStore(StorageProvider):
         self._shares = [self.leg_share(op) for op in range(N_OPERATIONS)]
         self._windows_us = [self.contention_window_us(op) for op in range(N_OPERATIONS)]
         self._penalties_us = [_draw_of(self.penalty(op)) for op in range(N_OPERATIONS)]
+        self._throttle_windows_us = [self.throttle_window_us(op) for op in range(N_OPERATIONS)]
+        self._delays_us = [_draw_of(self.throttle_delay(op)) for op in range(N_OPERATIONS)]
         self._success_us: list[_DrawUs] = []
         self._refusal_us: list[_DrawUs] = []
         self._slowest_us: list[_DrawUs] = []
@@ -135,6 +141,16 @@ class ObjectStore(StorageProvider):
         contention = self.profile.contention.get(op)
         return None if contention is None else contention.penalty
 
+    def throttle_window_us(self, op: int) -> int:
+        """How near a rival's request must have been for this one to be evaluated late; 0 = never."""
+        throttling = self.profile.throttling.get(op)
+        return 0 if throttling is None else int(throttling.window_ms * 1000.0 + 0.5)
+
+    def throttle_delay(self, op: int) -> LatencyDistribution | None:
+        """How long a throttled request waits before it is evaluated."""
+        throttling = self.profile.throttling.get(op)
+        return None if throttling is None else throttling.delay
+
     @property
     def heads_before_read(self) -> frozenset[int]:
         return self.profile.head_before_read
@@ -157,6 +173,8 @@ class ObjectStore(StorageProvider):
                 yield self.latency(object, op, success=False)
         for late in self.profile.contention.values():
             yield late.penalty
+        for held in self.profile.throttling.values():
+            yield held.delay
 
     def reset(self) -> None:
         self._objects.clear()
@@ -358,6 +376,9 @@ class ObjectStore(StorageProvider):
         yield leg_us
 
         state = self._objects.setdefault(key, ObjectState())
+        delay_us = self._throttled_us(state, op, client, counter)
+        if delay_us > 0:
+            yield delay_us
         while (free_us := admitted_us(clock.now_us, state.next_free_us)) > clock.now_us:
             yield free_us - clock.now_us
         now_us = clock.now_us
@@ -375,12 +396,24 @@ class ObjectStore(StorageProvider):
         yield answer_us
         return StorageResult(success, (now_us - sent_us + answer_us) / 1000.0, size_bytes, observed)
 
+    def _throttled_us(self, state: ObjectState, op: int, client: Client, counter: int) -> int:
+        """How long a request that reaches the object now is held back; the object remembers it either way."""
+        window_us = self._throttle_windows_us[op]
+        if window_us == 0:
+            return 0
+        assert self._clock is not None
+        now_us = self._clock.now_us
+        throttled = is_contended(now_us, state.reached_us, state.reached_txn, client.txn_id, window_us)
+        state.reached_us = now_us
+        state.reached_txn = client.txn_id
+        return self._delays_us[op](client.key, counter + DRAW_DELAY) if throttled else 0
 
-def _draw_of(penalty: LatencyDistribution | None) -> _DrawUs:
-    return _no_penalty if penalty is None else penalty.sample_us
+
+def _draw_of(extra: LatencyDistribution | None) -> _DrawUs:
+    return _no_extra if extra is None else extra.sample_us
 
 
-def _no_penalty(*_: Any) -> int:
+def _no_extra(*_: Any) -> int:
     return 0
 
 

@@ -43,6 +43,16 @@ class Contention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Throttling:
+    """A request that reaches an object within ``window_ms`` after a rival's is evaluated later."""
+
+    window_ms: float
+    delay: LatencyDistribution
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """What 1,000 requests of one kind cost, on the date the list was read."""
 
@@ -72,6 +82,7 @@ class Profile:
     min_latency_override_ms: float | None = None  # the user's floor, under everything
     leg_shares: Mapping[int, float] = field(default_factory=dict)
     contention: Mapping[int, Contention] = field(default_factory=dict)
+    throttling: Mapping[int, Throttling] = field(default_factory=dict)
     writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
     prices: Mapping[int, Price] = field(default_factory=dict)
@@ -138,7 +149,7 @@ class Profile:
         )
         figures = {(op, True): fixed for op in self.capabilities}
         return dataclasses.replace(
-            self, figures=figures, object_figures={}, overrides={}, contention={}, min_latency_ms=0.0
+            self, figures=figures, object_figures={}, overrides={}, contention={}, throttling={}, min_latency_ms=0.0
         )
 
     def describe(self) -> list[tuple[str, str, float, float, float, str]]:
@@ -161,6 +172,10 @@ class Profile:
                 late = self.contention[op]
                 quantiles = _quantiles(late.penalty)
                 rows.append((f"{OPERATIONS[op]}, contended: plus", late.text, *quantiles, late.source))
+            if op in self.throttling:
+                held = self.throttling[op]
+                quantiles = _quantiles(held.delay)
+                rows.append((f"{OPERATIONS[op]}, throttled: first", held.text, *quantiles, held.source))
         return rows
 
     def _row(self, operation: str, figure: Figure) -> tuple[str, str, float, float, float, str]:

@@ -14,6 +14,7 @@ Layout of a file; every table that holds a figure says its ``source``::
     [floor]             min_latency_ms
     [legs]              <operation> = share of the latency before the server evaluates (0.5 if absent)
     [contention.<operation>]   window_ms, penalty = {a distribution table}
+    [throttling.<operation>]   window_ms, delay = {a distribution table}
     [write_limit]       writes_per_s_max       successful conditional writes to one object
     [head_before_read]  objects = ["manifest_list"]
     [prices.<operation>]       usd_per_1000, date (the day the list was read)
@@ -30,7 +31,7 @@ from typing import Any
 from endive.config.capabilities import BUILT_IN, is_profile_path
 from endive.distributions import LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
-from endive.storage.profile import Contention, Figure, ObjectKey, OutcomeKey, Price, Profile
+from endive.storage.profile import Contention, Figure, ObjectKey, OutcomeKey, Price, Profile, Throttling
 from endive.storage.profile_table import ProfileTable, nearest
 from endive.storage.requests import (
     CAPABILITIES,
@@ -104,6 +105,7 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
         min_latency_ms=_noted_number(table, "floor", "min_latency_ms", notes),
         leg_shares=_leg_shares(table.table("legs"), capabilities, notes),
         contention=_contention(table.table("contention"), capabilities),
+        throttling=_throttling(table.table("throttling"), capabilities),
         writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
         head_before_read=_head_before_read(table.table("head_before_read"), notes),
         prices=_prices(table.table("prices"), capabilities),
@@ -245,18 +247,35 @@ def _contention(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, 
     found: dict[int, Contention] = {}
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
-        window_ms = inner.number("window_ms", above=0.0)
-        source = inner.text("source")
-        penalty_table = inner.table("penalty")
-        if not penalty_table.is_given:
-            inner.problem("penalty", "is missing. Give the distribution of a contended answer's extra time")
-        spec = penalty_table.rest()
-        penalty = _distribution(spec, penalty_table) if penalty_table.is_given else None
-        inner.finish()
-        if penalty is not None:
-            text = f"{_as_text(spec)}; window_ms = {window_ms:g}"
+        late = _extra_time(inner, "penalty", "is missing. Give the distribution of a contended answer's extra time")
+        if late is not None:
+            window_ms, penalty, text, source = late
             found[op] = Contention(window_ms=window_ms, penalty=penalty, text=text, source=source)
     return found
+
+
+def _throttling(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Throttling]:
+    found: dict[int, Throttling] = {}
+    for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
+        _check_claimed(inner, op, capabilities)
+        held = _extra_time(inner, "delay", "is missing. Give the distribution of a throttled request's wait")
+        if held is not None:
+            window_ms, delay, text, source = held
+            found[op] = Throttling(window_ms=window_ms, delay=delay, text=text, source=source)
+    return found
+
+
+def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, str] | None:
+    """A window, what a request inside it takes longer, both as text, and the source."""
+    window_ms = table.number("window_ms", above=0.0)
+    source = table.text("source")
+    inner = table.table(key)
+    if not inner.is_given:
+        table.problem(key, missing)
+    spec = inner.rest()
+    extra = _distribution(spec, inner) if inner.is_given else None
+    table.finish()
+    return None if extra is None else (window_ms, extra, f"{_as_text(spec)}; window_ms = {window_ms:g}", source)
 
 
 def _head_before_read(table: ProfileTable, notes: dict[str, str]) -> frozenset[int]:

@@ -20,11 +20,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import draw_us
 from endive.kernel import jitted
 from endive.rng import stream_key, substream
 from endive.storage import APPEND, CAS, CATALOG, ObjectStore, Profile
 from endive.storage.contention import (
+    DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
     NO_TXN,
@@ -42,8 +44,9 @@ SEED: Final = 1
 STREAM: Final = "closed_loop"
 OPERATIONS: Final = {"cas": CAS, "append": APPEND}
 
-_ARRIVES: Final = 0  # a client's next event: its request reaches the server
-_ANSWERED: Final = 1
+_REACHES: Final = 0  # a client's next event: its request reaches the object
+_WAITS: Final = 1  # it has waited there
+_ANSWERED: Final = 2
 _SUCCEEDED: Final = 1
 _REFUSED: Final = 0
 
@@ -70,11 +73,10 @@ def run_closed_loop(
     storage = ObjectStore(profile)
     code = OPERATIONS[op]
     success, refusal = (storage.latency(CATALOG, code, outcome).code() for outcome in (True, False))
-    late = storage.penalty(code)
-    penalty = None if late is None else late.code()
+    penalty, delay = (_code(extra) for extra in (storage.penalty(code), storage.throttle_delay(code)))
     assert success is not None, "a measured profile has distributions the compiled loop can draw from"
     assert refusal is not None
-    codes = np.concatenate([success, refusal, np.empty(0) if penalty is None else penalty])
+    codes = np.concatenate([success, refusal, penalty, delay])
     key = stream_key(seed, STREAM)
     keys = np.array([substream(key, i) for i in range(clients)], np.int64)
     latencies_us = np.zeros(successes, np.int64)
@@ -82,8 +84,10 @@ def run_closed_loop(
         codes,
         success.size,
         success.size + refusal.size,
+        success.size + refusal.size + penalty.size,
         storage.leg_share(code),
-        storage.contention_window_us(code) if penalty is not None else 0,
+        storage.contention_window_us(code),
+        storage.throttle_window_us(code),
         storage.spacing_us,
         keys,
         latencies_us,
@@ -99,13 +103,21 @@ def run_closed_loop(
     )
 
 
+def _code(extra: LatencyDistribution | None) -> Floats:
+    code = FixedLatency(0.0).code() if extra is None else extra.code()
+    assert code is not None
+    return code
+
+
 @jitted
 def _run(
     codes: Floats,
     refusal_at: int,
     penalty_at: int,
+    delay_at: int,
     share: float,
     window_us: int,
+    throttle_us: int,
     spacing_us: int,
     keys: Ints,
     latencies_us: Ints,
@@ -119,7 +131,7 @@ def _run(
     counter = np.full(clients, -DRAWS_PER_REQUEST, np.int64)
     sent_us = np.zeros(clients, np.int64)
     drawn_us = np.zeros(clients, np.int64)
-    free_us, last_us, last_client = 0, 0, NO_TXN
+    free_us, last_us, last_client, reached_us, reached_client = 0, 0, NO_TXN, 0, NO_TXN
     version, successes, failures = 0, -clients, 0
     while True:
         i = int(np.argmin(due_us))  # the first of those due at one instant
@@ -138,9 +150,17 @@ def _run(
             counter[i] += DRAWS_PER_REQUEST
             drawn_us[i] = draw_us(codes, 0, keys[i], counter[i], SIZE_BYTES)
             sent_us[i] = now_us
-            stage[i] = _ARRIVES
+            stage[i] = _REACHES
             due_us[i] = now_us + request_leg_us(drawn_us[i], share)
             continue
+        if stage[i] == _REACHES:
+            stage[i] = _WAITS
+            throttled = is_contended(now_us, reached_us, reached_client, i, throttle_us)
+            reached_us, reached_client = now_us, i
+            if throttled:
+                due_us[i] = now_us + draw_us(codes, delay_at, keys[i], counter[i] + DRAW_DELAY, 0)
+                if due_us[i] > now_us:
+                    continue
         if admitted_us(now_us, free_us) > now_us:
             due_us[i] = admitted_us(now_us, free_us)
             continue

@@ -248,7 +248,7 @@ def decided(
 def commit_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
     """The server evaluates a commit on the catalog's own state."""
     if m[C_CATALOG] == CATALOG_CAS:
-        free_us = waits_until_us(m, CATALOG_OBJECT, now)
+        free_us = waits_until_us(m, f, x, i, CATALOG_OBJECT, CAS, now)
         if free_us > now:
             return free_us
         contended = meets_rival(m, x, i, CATALOG_OBJECT, CAS, now)
@@ -331,7 +331,7 @@ def learn_log_end(m: IntArray, x: IntArray, i: int) -> None:
 @leaf
 def log_appended(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
     """The log evaluates an append at an offset."""
-    free_us = waits_until_us(m, LOG_OBJECT, now)
+    free_us = waits_until_us(m, f, x, i, LOG_OBJECT, APPEND, now)
     if free_us > now:
         return free_us
     contended = meets_rival(m, x, i, LOG_OBJECT, APPEND, now)
@@ -383,7 +383,7 @@ def log_head_evaluated(m: IntArray, x: IntArray, i: int, now: int) -> int:
 @leaf
 def compaction_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
     """The log evaluates a compacting swap; with preset ``log`` it carries the committer's own record."""
-    free_us = waits_until_us(m, LOG_OBJECT, now)
+    free_us = waits_until_us(m, f, x, i, LOG_OBJECT, CAS, now)
     if free_us > now:
         return free_us
     contended = meets_rival(m, x, i, LOG_OBJECT, CAS, now)
@@ -419,7 +419,7 @@ def list_appended(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> 
     position = x[i + X_POSITION]
     table = x[i + B + position]
     number = FIRST_LIST_OBJECT + table
-    free_us = waits_until_us(m, number, now)
+    free_us = waits_until_us(m, f, x, i, number, APPEND, now)
     if free_us > now:
         return free_us
     contended = meets_rival(m, x, i, number, APPEND, now)

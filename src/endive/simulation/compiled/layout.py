@@ -64,8 +64,10 @@ C_SUCCESS: Final = C_PROTOCOL + N_PROTOCOL  # offset in f by request slot
 C_REFUSAL: Final = C_SUCCESS + N_REQUEST_SLOTS
 C_PENALTY: Final = C_REFUSAL + N_REQUEST_SLOTS  # offset by operation, or -1
 C_WINDOW_US: Final = C_PENALTY + N_OPERATIONS  # contention window by operation
+C_DELAY: Final = C_WINDOW_US + N_OPERATIONS  # of throttling: offset by operation, or -1
+C_THROTTLE_US: Final = C_DELAY + N_OPERATIONS  # window of throttling by operation
 # places at B
-C_B_WATCHED: Final = C_WINDOW_US + N_OPERATIONS
+C_B_WATCHED: Final = C_THROTTLE_US + N_OPERATIONS
 C_B_EXPECTED: Final = C_B_WATCHED + 1
 C_B_SNAPSHOTS: Final = C_B_WATCHED + 2
 C_B_PLANS: Final = C_B_WATCHED + 3
@@ -139,7 +141,9 @@ FIRST_SOURCE: Final = G + N_G  # then one block of N_SOURCE places per source
 OBJECT_NEXT_FREE: Final = 0
 OBJECT_LAST_US: Final = 1
 OBJECT_LAST_TXN: Final = 2
-N_OBJECT: Final = 3
+OBJECT_REACHED_US: Final = 3
+OBJECT_REACHED_TXN: Final = 4
+N_OBJECT: Final = 5
 CATALOG_OBJECT: Final = 0
 LOG_OBJECT: Final = 1
 FIRST_LIST_OBJECT: Final = 2
@@ -183,7 +187,8 @@ X_READ_BYTES: Final = 33
 X_SUBMIT_BYTES: Final = 34
 X_NEXT_FREE: Final = 35  # next free record, while this one is free
 X_OPERATION: Final = 36  # where its operation vector starts in m
-R: Final = 37
+X_HAS_REACHED: Final = 37  # the conditional request under way has reached its object, and is not evaluated yet
+R: Final = 38
 B: Final = R + N_ROW
 
 # purposes of a catalog read

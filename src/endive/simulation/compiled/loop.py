@@ -90,6 +90,7 @@ from endive.simulation.compiled.layout import (
     STEP_STOP,
     STEP_SWAP,
     TURN_OVER,
+    X_HAS_REACHED,
     X_KEPT_MANIFESTS,
     X_KEY,
     X_LOST_LISTS,
@@ -187,6 +188,7 @@ def submit(m: IntArray, f: FloatArray, x: IntArray, source: int, index: int, now
     x[i + X_LOST_LISTS] = 0
     x[i + X_LOST_MANIFESTS] = 0
     x[i + X_KEPT_MANIFESTS] = 0
+    x[i + X_HAS_REACHED] = 0
     x[i + X_SUBMIT_BYTES] = catalog_bytes(m)
     draft(m, f, x, i)
     watch(m, x, i)

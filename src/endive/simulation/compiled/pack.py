@@ -80,6 +80,7 @@ def pack(parts: Parts) -> Packed:
     record_places = at.B + _pack_places(parts, c)
     objects = np.zeros((at.FIRST_LIST_OBJECT + state.num_tables, at.N_OBJECT), dtype=np.int64)
     objects[:, at.OBJECT_LAST_TXN] = NO_TXN
+    objects[:, at.OBJECT_REACHED_TXN] = NO_TXN
     c[at.G + at.G_CATALOG_BYTES] = state.catalog_bytes
     c[at.G + at.G_LOG : at.G + at.G_LOG + len(state.log)] = state.log
     c[at.G + at.G_FREE_HEAD] = NOT_THERE
@@ -165,6 +166,9 @@ def _pack_storage(parts: Parts, c: IntArray, f: FloatArray, codes: _Codes) -> No
         c[at.C_WINDOW_US + op] = storage.contention_window_us(op)
         penalty = storage.penalty(op)
         c[at.C_PENALTY + op] = NOT_THERE if penalty is None else codes.add(penalty.code())
+        c[at.C_THROTTLE_US + op] = storage.throttle_window_us(op)
+        delay = storage.throttle_delay(op)
+        c[at.C_DELAY + op] = NOT_THERE if delay is None else codes.add(delay.code())
     for slot in range(N_REQUEST_SLOTS):
         object_kind, op = divmod(slot, N_OPERATIONS)
         success: LatencyDistribution = FixedLatency(0.0)

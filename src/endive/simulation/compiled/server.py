@@ -31,6 +31,7 @@ from endive.simulation.compiled.layout import (
     C_B_SNAPSHOTS,
     C_B_WATCHED,
     C_CATALOG,
+    C_DELAY,
     C_FREE,
     C_GROUPS,
     C_IS_INLINED,
@@ -46,6 +47,7 @@ from endive.simulation.compiled.layout import (
     C_SCOPE,
     C_SPACING_US,
     C_TABLES,
+    C_THROTTLE_US,
     C_V,
     C_WINDOW_US,
     CATALOG_APPEND,
@@ -56,6 +58,8 @@ from endive.simulation.compiled.layout import (
     OBJECT_LAST_TXN,
     OBJECT_LAST_US,
     OBJECT_NEXT_FREE,
+    OBJECT_REACHED_TXN,
+    OBJECT_REACHED_US,
     SNAP_BASE,
     SNAP_PREVIOUS,
     SNAP_START,
@@ -65,6 +69,7 @@ from endive.simulation.compiled.layout import (
     X_BASE_SEALED,
     X_BASE_US,
     X_COUNTER,
+    X_HAS_REACHED,
     X_KEY,
     X_LATENCY,
     X_LEG,
@@ -75,6 +80,7 @@ from endive.simulation.compiled.layout import (
     R,
 )
 from endive.storage.contention import (
+    DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
     admitted_us,
@@ -228,9 +234,26 @@ def object_at(m: IntArray, number: int) -> int:
 
 
 @leaf
-def waits_until_us(m: IntArray, number: int, now: int) -> int:
-    """When the object takes a conditional request that reaches it now."""
+def waits_until_us(m: IntArray, f: FloatArray, x: IntArray, i: int, number: int, op: int, now: int) -> int:
+    """When the object takes a conditional request that reaches it now, or has waited at it until now."""
+    if m[C_THROTTLE_US + op] > 0 and x[i + X_HAS_REACHED] == 0:
+        x[i + X_HAS_REACHED] = 1
+        free_us = now + throttled_us(m, f, x, i, number, op, now)
+        if free_us > now:
+            return free_us
     return admitted_us(now, m[object_at(m, number) + OBJECT_NEXT_FREE])
+
+
+@leaf
+def throttled_us(m: IntArray, f: FloatArray, x: IntArray, i: int, number: int, op: int, now: int) -> int:
+    """How long a request that reaches the object now is held back; the object remembers it either way."""
+    at = object_at(m, number)
+    txn_id = x[i + R + ROW_TXN_ID]
+    window_us = m[C_THROTTLE_US + op]
+    throttled = is_contended(now, m[at + OBJECT_REACHED_US], m[at + OBJECT_REACHED_TXN], txn_id, window_us)
+    m[at + OBJECT_REACHED_US] = now
+    m[at + OBJECT_REACHED_TXN] = txn_id
+    return draw_us(f, m[C_DELAY + op], x[i + X_KEY], x[i + X_COUNTER] + DRAW_DELAY, 0) if throttled else 0
 
 
 @leaf
@@ -241,6 +264,7 @@ def meets_rival(m: IntArray, x: IntArray, i: int, number: int, op: int, now: int
     contended = is_contended(now, m[at + OBJECT_LAST_US], m[at + OBJECT_LAST_TXN], txn_id, m[C_WINDOW_US + op])
     m[at + OBJECT_LAST_US] = now
     m[at + OBJECT_LAST_TXN] = txn_id
+    x[i + X_HAS_REACHED] = 0
     return contended
 
 
