@@ -1,7 +1,7 @@
 """The simulator's requests in a scenario: one txn of the reference engine, beset by rivals at exact moments.
 
-Owns the configuration that stands for a scenario and the script of its rivals. Rivals are not simulated: at their moment
-the catalog's state moves as the rules say their commit moves it, so that nothing but the victim asks for anything.
+Owns the configuration that stands for a scenario and the script of its rivals. Rivals are not simulated: at their
+moment the catalog's state moves as the rules say their commit moves it, so that only the victim asks for anything.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ class _Script:
         )
         partitions = (((self._partition,), 1),)
         state.apply(
-            {}, IntentionRecord(txn_id=-1, base=base, tables=(0,), n_written=1, effects=(effect,), partitions=partitions)
+            {},
+            IntentionRecord(txn_id=-1, base=base, tables=(0,), n_written=1, effects=(effect,), partitions=partitions),
         )
 
 
@@ -142,7 +143,9 @@ class _BesetCatalog(Catalog):
         super().attach(clock)
         self._catalog.attach(clock)
 
-    def read(self, *, client: Client | None = None, step: int = REFRESH, **size: Any) -> Generator[int, None, CatalogSnapshot]:
+    def read(
+        self, *, client: Client | None = None, step: int = REFRESH, **size: Any
+    ) -> Generator[int, None, CatalogSnapshot]:
         assert client is not None
         self._script.let_commit(self.state, client.attempt, step)
         return self._catalog.read(client=client, step=step, **size)

@@ -8,7 +8,6 @@ objects are named (``object_kind``).
 from __future__ import annotations
 
 import hashlib
-import socket
 import socketserver
 import threading
 import time
@@ -94,7 +93,7 @@ class _Connection(socketserver.StreamRequestHandler):
                     return
                 writer.write(listener.objects.serve(listener.door, request))
                 writer.flush()
-        except (ConnectionError, socket.timeout, ValueError):
+        except (TimeoutError, ConnectionError, ValueError):
             return  # the client has gone
 
 

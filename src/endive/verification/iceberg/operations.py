@@ -11,7 +11,7 @@ so that their manifests pass a partition filter and their files no filter on ids
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from endive.verification.iceberg.gateway import IcebergJvm, Java
@@ -102,11 +102,11 @@ RIVALS: Final[Mapping[str, Callable[[Files, Java, int, tuple[int, int]], None]]]
 # ---- victims -----------------------------------------------------------------------------------------
 
 
-def _fast_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _fast_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
     return table.newFastAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
 
 
-def _merge_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _merge_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
     return table.newAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
 
 
@@ -116,7 +116,7 @@ def _filter(jvm: IcebergJvm) -> Java:
     return getattr(expressions, "and")(expressions.equal("part", VICTIM_PARTITION), expressions.lessThan("id", 10))
 
 
-def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
     """As Spark's UPDATE and MERGE, merge-on-read."""
     change = table.newRowDelta()
     change.addRows(files.data(VICTIM_PARTITION, VICTIM_IDS))
@@ -125,15 +125,17 @@ def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation)
     change.conflictDetectionFilter(_filter(jvm))
     change.validateDeletedFiles()
     change.validateNoConflictingDeleteFiles()
+    if removed:
+        change.validateDataFilesExist([str(data_file.location()) for data_file in removed])
     if operation.isolation == "serializable":
         change.validateNoConflictingDataFiles()
     return change
 
 
-def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
     """As Spark's UPDATE and MERGE, copy-on-write."""
     change = table.newOverwrite()
-    for data_file in existing_files(jvm, table, operation.removed_from):
+    for data_file in removed:
         change.deleteFile(data_file)
     change.addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
     change.validateFromSnapshot(table.currentSnapshot().snapshotId())
@@ -144,22 +146,25 @@ def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Oper
     return change
 
 
-def _rewrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _rewrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
     """As Spark's rewrite_data_files: some files of the table become one."""
     change = table.newRewrite()
-    for data_file in existing_files(jvm, table, operation.removed_from):
+    for data_file in removed:
         change.deleteFile(data_file)
     change.addFile(files.data(VICTIM_PARTITION, BASE_IDS))
     change.validateFromSnapshot(table.currentSnapshot().snapshotId())
     return change
 
 
-def _replace_partitions(jvm: IcebergJvm, files: Files, table: Java, operation: Operation) -> Java:
+def _replace_partitions(
+    jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]
+) -> Java:
     """As Spark's INSERT OVERWRITE: unvalidated."""
     return table.newReplacePartitions().addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
 
 
-BUILDERS: Final[Mapping[str, Callable[[IcebergJvm, Files, Java, Operation], Java]]] = {
+Builder = Callable[[IcebergJvm, Files, Java, Operation, Sequence[Java]], Java]
+BUILDERS: Final[Mapping[str, Builder]] = {
     "fast_append": _fast_append,
     "merge_append": _merge_append,
     "row_delta": _row_delta,
@@ -167,6 +172,16 @@ BUILDERS: Final[Mapping[str, Callable[[IcebergJvm, Files, Java, Operation], Java
     "rewrite_files": _rewrite_files,
     "replace_partitions": _replace_partitions,
 }
+
+
+def build(jvm: IcebergJvm, files: Files, table: Java, planned: Java, operation: Operation) -> Java:
+    """The victim's change on ``table``, ready to commit.
+
+    Which files it removes was planned on ``planned``, the same table loaded once more: a table keeps the manifest lists
+    it has read, and the victim is to read its own.
+    """
+    removed = existing_files(jvm, planned, operation.removed_from) if operation.is_scanned else ()
+    return BUILDERS[operation.java](jvm, files, table, operation, removed)
 
 
 def existing_files(jvm: IcebergJvm, table: Java, count: int) -> list[Java]:

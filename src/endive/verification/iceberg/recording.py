@@ -16,14 +16,14 @@ from typing import Any, Final
 from endive.verification.iceberg.gateway import DATABASE, IcebergJvm, Java
 from endive.verification.iceberg.object_server import LoggedRequest, ObjectServer, s3_properties
 from endive.verification.iceberg.operations import (
-    BUILDERS,
+    BASE_IDS,
     OTHER_PARTITION,
-    RIVALS,
     RIVAL_IDS,
+    RIVALS,
     VICTIM_IDS,
     VICTIM_PARTITION,
-    BASE_IDS,
     Files,
+    build,
     commit_append,
     create_table,
 )
@@ -83,7 +83,8 @@ class Stage:
         self._rival.registerTable(identifier, chain[0])
         operation = scenario.operation
         victim_table = self._victims[scenario.catalog].loadTable(identifier)
-        change = BUILDERS[operation.java](self.jvm, self.files, victim_table, operation)
+        planned = self._rival.loadTable(identifier)
+        change = build(self.jvm, self.files, victim_table, planned, operation)
         self._come_before(scenario, identifier, chain)
         rivals = _Rivals(self, scenario, self._rival.loadTable(identifier), turn=scenario.n_behind)
         attempts = [0]
@@ -151,9 +152,7 @@ class Stage:
         entries = sorted(log, key=lambda entry: entry.begin_s)
         if scenario.catalog == "rest":
             return [_request(entry) for entry in entries]
-        found: list[tuple[int, int, Request]] = [
-            (entry.position, 1, _request(entry)) for entry in entries
-        ]
+        found: list[tuple[int, int, Request]] = [(entry.position, 1, _request(entry)) for entry in entries]
         with self.jvm.database_log.open("rb") as log_file:
             log_file.seek(begin)
             statements = _statements(log_file.read())

@@ -37,6 +37,12 @@ class Operation:
     manifests: int = SMALL_TABLE
     is_merging: bool = True
     removed_from: int = 0  # F; 0: the operation removes no file
+    is_referring: bool = False  # a row delta that names the data files its deletes refer to
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether the victim has picked existing files before it commits."""
+        return self.java in ("overwrite_files", "rewrite_files") or self.is_referring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +104,7 @@ ROW_DELTA_SERIALIZABLE: Final = _validated("row_delta", "serializable")
 ROW_DELTA_SNAPSHOT: Final = _validated("row_delta", "snapshot")
 OVERWRITE_SERIALIZABLE: Final = _validated("overwrite_files", "serializable")
 OVERWRITE_SNAPSHOT: Final = _validated("overwrite_files", "snapshot")
+OVERWRITE_FULL: Final = _validated("overwrite_files", "serializable", FULL_TABLE)
 ROW_DELTA_FULL: Final = _validated("row_delta", "serializable", FULL_TABLE)
 
 # Which rivals each operation meets.
@@ -121,13 +128,14 @@ def _scenario(operation: Operation, catalog: str, rivals: tuple[str, ...], n: in
 
 def all_scenarios() -> tuple[Scenario, ...]:
     """Every scenario, in the order they are recorded and shown."""
-    found = []
+    found: list[Scenario] = []
     for catalog in CATALOGS:
         for operation, choices in BESET:
             for rivals in choices:
-                found.extend(_scenario(operation, catalog, rivals, n, *losses) for n in BEHIND for losses in PATTERNS)
+                found.extend(_scenario(operation, catalog, rivals, n, *losses) for losses in PATTERNS for n in BEHIND)
                 found.append(_scenario(operation, catalog, rivals, 1, *EXHAUSTED))
-        found.extend(_scenario(ROW_DELTA_FULL, catalog, APPEND, n, *losses) for n in (0, 5) for losses in PATTERNS)
+        for operation in (ROW_DELTA_FULL, OVERWRITE_FULL):
+            found.extend(_scenario(operation, catalog, APPEND, n, *losses) for losses in PATTERNS for n in (0, 5))
         found.extend(_special(catalog))
     return tuple(found)
 

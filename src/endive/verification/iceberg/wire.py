@@ -68,7 +68,7 @@ def _read_chunks(reader: BinaryIO) -> bytes:
 
 def _strip_sdk_chunks(body: bytes) -> bytes:
     """The payload of an ``aws-chunked`` body: size in hexadecimal, signature, bytes; checksums trail."""
-    parts = []
+    parts: list[bytes] = []
     at = 0
     while True:
         end = body.index(b"\r\n", at)
