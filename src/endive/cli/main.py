@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from endive import __version__
-from endive.cli import analyze, config, providers, run, sweep, verify
+from endive.cli import analyze, config, providers, report, run, sweep, verify
 from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("sweep")(sweep.sweep)
 app.command("analyze")(analyze.analyze)
+app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.add_typer(config.app, name="config")
 app.command("providers")(providers.providers)

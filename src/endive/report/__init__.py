@@ -1,4 +1,10 @@
-"""Charts and pages made from results.
+"""The report: one page of answers and charts, made from the tables of an analysis.
 
-Owns every use of a chart library. Refuses to simulate: what it shows was made elsewhere.
+Reads ``DIR/analysis`` with pyarrow; needs neither Spark nor the simulator.
 """
+
+from endive.report.figures import write_figures
+from endive.report.report import REPORT, Report, make_report
+from endive.report.writing import write_report
+
+__all__ = ["REPORT", "Report", "make_report", "write_figures", "write_report"]

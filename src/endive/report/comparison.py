@@ -1,112 +1,314 @@
-"""A plot that reads right or wrong: expected values with the band around them, and what the model says.
+"""Two or more studies side by side: the same figures in one chart, and how far they differ.
 
-Owns the drawing. Refuses to judge: a point is right where it lies in the band it came with.
+Owns when studies can be compared (they vary the same axes) and the comparison itself: seed by seed, because runs with
+one seed share their luck. Ratios are geometric means over seeds, success is a difference; intervals are Student's t.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-import altair as alt
-import vl_convert
+from endive.pipeline.confidence import student_t
+from endive.report.axes import Axis, Layout, make_axis
+from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.curves import curve_chart, curve_layers, latency_throughput
+from endive.report.dataset import Points
+from endive.report.material import FIGURES, Material, drawn_values, scaled, with_ends, x_channel
+from endive.report.reading import Row
+from endive.report.words import figure_words, listed, number
 
-_RIGHT: Final = "#1a7f37"
-_WRONG: Final = "#cf222e"
-_EXPECTED: Final = "#57606a"
-_BAND: Final = "#d0d7de"
-_PANEL_WIDTH: Final = 190
-_PANEL_HEIGHT: Final = 150
-_FONT: Final = "DejaVu Sans, Verdana, Arial, sans-serif"
-
-
-class ComparedPoint(Protocol):
-    """What a point must tell."""
-
-    @property
-    def panel(self) -> str: ...
-    @property
-    def x(self) -> float: ...
-    @property
-    def expected(self) -> float: ...
-    @property
-    def actual(self) -> float: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
+STUDY: Final = "study"
+_COMPARED: Final = ("success_rate", "committed_per_s", "commit_latency_p95_ms", "requests_per_committed_txn")
+_PANELS_MAX: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonStyle:
-    """Words and scales of a plot."""
+class Comparison:
+    """What the page says about studies side by side."""
 
-    title: str
-    x_title: str
-    y_title: str
-    expected_label: str
-    actual_label: str
-    is_x_log: bool = False
-    is_y_log: bool = False
-    columns: int = 4
+    paragraph: str
+    lines: tuple[str, ...]
+    place: int  # of its data on the page: after the studies
+    material: Material | None = None
+    charts: tuple[Chart, ...] = ()
 
 
-def draw_comparison(points: Sequence[ComparedPoint], style: ComparisonStyle) -> str:
-    """The plot as SVG, a panel for each group of points."""
-    return str(vl_convert.vegalite_to_svg(comparison_chart(points, style)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One figure of one configuration, in another study instead of the first."""
+
+    value: float  # a ratio; a difference for the success rate
+    low: float | None
+    high: float | None
+    seeds: int
 
 
-def comparison_chart(points: Sequence[ComparedPoint], style: ComparisonStyle) -> dict[str, Any]:
-    """The plot as a Vega-Lite document."""
-    right, wrong = f"{style.actual_label}, right", f"{style.actual_label}, wrong"
-    rows = [
-        {
-            "panel": point.panel,
-            "x": point.x,
-            "expected": point.expected,
-            "actual": point.actual,
-            "low": point.low,
-            "high": point.high,
-            "verdict": right if _is_right(point) else wrong,
-        }
-        for point in points
-    ]
-    x = alt.X("x:Q", title=style.x_title, scale=_scale(style.is_x_log), axis=alt.Axis(grid=False, tickCount=5))
-    y_scale = _scale(style.is_y_log)
-    verdicts = alt.Scale(domain=[style.expected_label, right, wrong], range=[_EXPECTED, _RIGHT, _WRONG])
-    base = alt.Chart()
-    band = base.mark_area(color=_BAND, opacity=0.8, interpolate="linear").encode(
-        x=x, y=alt.Y("low:Q", title=style.y_title, scale=y_scale), y2="high:Q"
-    )
-    line = base.mark_line(color=_EXPECTED, strokeWidth=1.5, point=alt.OverlayMarkDef(color=_EXPECTED, size=18)).encode(
-        x=x, y=alt.Y("expected:Q", title=style.y_title, scale=y_scale)
-    )
-    marks = base.mark_point(filled=False, size=60, strokeWidth=2).encode(
-        x=x,
-        y=alt.Y("actual:Q", title=style.y_title, scale=y_scale),
-        color=alt.Color("verdict:N", scale=verdicts, legend=alt.Legend(title=None, orient="top")),
-        shape=alt.Shape(
-            "verdict:N",
-            scale=alt.Scale(domain=[style.expected_label, right, wrong], range=["circle", "circle", "cross"]),
-            legend=alt.Legend(title=None, orient="top"),
+def compare(materials: Sequence[Material]) -> Comparison | None:
+    """A comparison with the first study; None if there is only one."""
+    if len(materials) < 2:
+        return None
+    names = _names(materials)
+    sets = [frozenset(axis.key for axis in material.layout.axes) for material in materials]
+    if len(set(sets)) > 1 or not sets[0]:
+        told = "; ".join(f"{name}: {', '.join(sorted(keys)) or 'none'}" for name, keys in zip(names, sets, strict=True))
+        text = f"The studies vary different axes ({told}), so they are not drawn over each other; each has its section."
+        return Comparison(paragraph=text, lines=(), place=len(materials))
+    merged = _merged(materials, names)
+    changes = _add_changes(merged, materials, names)
+    made = [
+        latency_throughput(merged),
+        *(
+            curve_chart(
+                merged, figure.replace("_", "-"), f"{figure_words(figure)[0].capitalize()}, side by side", [figure], ""
+            )
+            for figure in ("success_rate", "committed_per_s")
         ),
+        _change_chart(merged, names),
+    ]
+    paragraph, line = _words(merged, names, changes)
+    return Comparison(
+        paragraph=paragraph,
+        lines=(line,) if line else (),
+        place=len(materials),
+        material=merged,
+        charts=tuple(chart for chart in made if isinstance(chart, Chart)),
     )
-    panels = list(dict.fromkeys(point.panel for point in points))
-    chart = (
-        alt.layer(band, line, marks, data=alt.InlineData(values=rows))
-        .properties(width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=min(style.columns, len(panels)))
-        .resolve_scale(y="independent", x="independent")
-        .properties(title=style.title)
-        .configure(font=_FONT, background="white")
+
+
+def change(figure: str, first: dict[int, Any], second: dict[int, Any]) -> Change | None:
+    """How a figure changes from one set of runs to another, paired by seed; None if no seed has both."""
+    pairs = [(first[seed], second[seed]) for seed in sorted(first.keys() & second.keys())]
+    pairs = [(a, b) for a, b in pairs if a is not None and b is not None]
+    is_difference = figure == "success_rate"
+    if not is_difference:
+        pairs = [(a, b) for a, b in pairs if a > 0 and b > 0]
+    if not pairs:
+        return None
+    steps = [b - a if is_difference else math.log(b / a) for a, b in pairs]
+    mean = sum(steps) / len(steps)
+    back = (lambda value: value) if is_difference else math.exp
+    if len(steps) == 1:
+        return Change(value=back(mean), low=None, high=None, seeds=1)
+    stddev = math.sqrt(sum((step - mean) ** 2 for step in steps) / (len(steps) - 1))
+    half = student_t(len(steps) - 1) * stddev / math.sqrt(len(steps))
+    return Change(value=back(mean), low=back(mean - half), high=back(mean + half), seeds=len(steps))
+
+
+# ---- one material out of many ----------------------------------------------------------------------------
+
+
+def _names(materials: Sequence[Material]) -> list[str]:
+    titles = [material.study.title for material in materials]
+    if len(set(titles)) == len(titles):
+        return titles
+    longer = [f"{material.study.title} ({material.study.folder.name})" for material in materials]
+    if len(set(longer)) == len(longer):
+        return longer
+    return [f"{title} ({index + 1})" for index, title in enumerate(titles)]
+
+
+def _merged(materials: Sequence[Material], names: Sequence[str]) -> Material:
+    """All points of all studies, with the study as the axis of colours."""
+    first = materials[0].layout
+    raw = [_raw_points(material) for material in materials]
+    made = {axis.key: make_axis(axis.key, [row[axis.key] for rows in raw for row in rows]) for axis in first.axes}
+    study = Axis(
+        key=STUDY,
+        name="study",
+        unit="",
+        labels=tuple(names),
+        numbers=None,
+        label_of={repr(name): name for name in names},
     )
-    return dict(chart.to_dict())
+    old = first.series or first.panel
+    panel = made[old.key] if old is not None and len(made[old.key].labels) <= _PANELS_MAX else None
+    x = made[first.x.key] if first.x else None
+    placed = [axis for axis in (x, study, panel) if axis is not None]
+    rest = [axis for axis in made.values() if axis not in placed]
+    layout = Layout(axes=(*placed, *rest), x=x, series=study, panel=panel, is_load=False)
+    numbers: list[int] = []
+    labels: dict[str, list[str]] = {axis.key: [] for axis in layout.axes}
+    positions: list[float | None] = []
+    rows: list[Row] = []
+    for material, name, points in zip(materials, names, raw, strict=True):
+        figures = {row["point"]: row for row in material.study.rows("configurations")}
+        for point in points:
+            number_here = len(numbers)
+            numbers.append(number_here)
+            for axis in layout.axes:
+                labels[axis.key].append(name if axis is study else axis.label(point[axis.key]))
+            positions.append(None if x is None else x.number(point[x.key]))
+            rows.append({**figures[point["point"]], "point": number_here, "old": (name, point["point"])})
+    merged = Material(
+        study=replace(materials[0].study, name="comparison"),
+        layout=layout,
+        points=Points(
+            numbers=tuple(numbers),
+            labels={key: tuple(values) for key, values in labels.items()},
+            x=tuple(positions),
+            layout=layout,
+        ),
+        legend=Legend(field="s", title="study", marks=marks(names, with_shapes=True)),
+        selection={axis.key: materials[0].selection.get(axis.key, axis.labels[0]) for axis in layout.axes},
+    )
+    for row in rows:
+        success = row["success_rate"]
+        row["success_label"] = f"{100 * success:.0f} %" if success is not None and success < 0.95 else None
+        row["saturated"] = bool(row["saturated"])
+    columns = [column for figure in FIGURES for column in with_ends(figure)]
+    merged.add("configurations", rows, ["seeds", "saturated", "saturation_sign", "success_label", *columns])
+    return merged
 
 
-def _is_right(point: ComparedPoint) -> bool:
-    return (point.low is None or point.low <= point.actual) and (point.high is None or point.actual <= point.high)
+def _raw_points(material: Material) -> list[Row]:
+    keys = [axis.key for axis in material.layout.axes]
+    return material.study.rows("configurations", columns=["point", "scope", *keys])
 
 
-def _scale(is_log: bool) -> alt.Scale:
-    return alt.Scale(type="log") if is_log else alt.Scale(zero=True)
+# ---- the difference --------------------------------------------------------------------------------------
+
+
+def _add_changes(merged: Material, materials: Sequence[Material], names: Sequence[str]) -> list[Row]:
+    """One row per configuration of the later studies that the first one has too."""
+    keys = [axis.key for axis in materials[0].layout.axes]
+    runs = [_runs(material, keys) for material in materials]
+    place = 0
+    found: list[Row] = []
+    for material, own, name in zip(materials, runs, names, strict=True):
+        for point in _raw_points(material):
+            here = tuple(repr(point[key]) for key in keys)
+            if material is not materials[0] and here in runs[0]:
+                row: Row = {"point": place, "name": name}
+                for figure in _COMPARED:
+                    made = change(figure, runs[0][here].get(figure, {}), own.get(here, {}).get(figure, {}))
+                    if made is not None:
+                        row[f"{figure}_change"], row["seeds"] = made.value, made.seeds
+                        row[f"{figure}_change_ci95_low"], row[f"{figure}_change_ci95_high"] = made.low, made.high
+                found.append(row)
+            place += 1
+    columns = [column for figure in _COMPARED for column in with_ends(f"{figure}_change")]
+    merged.add("changes", found, ["name", "seeds", *columns])
+    return found
+
+
+def _runs(material: Material, keys: Sequence[str]) -> dict[tuple[str, ...], dict[str, dict[int, Any]]]:
+    """Configuration -> figure -> seed -> value."""
+    found: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
+    for row in material.study.rows("runs", columns=["seed", "status", *keys, *_COMPARED]):
+        if row["status"] == "ok":
+            here = found.setdefault(tuple(repr(row[key]) for key in keys), {})
+            for figure in _COMPARED:
+                here.setdefault(figure, {})[row["seed"]] = row[figure]
+    return found
+
+
+def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
+    title = f"How far from {names[0]}"
+    x, panel = merged.layout.x, merged.layout.panel
+    figures = [figure for figure in _COMPARED if merged.values("changes", f"{figure}_change")]
+    if x is None or not figures:
+        return Omission(title=title, why="the studies have no configuration in common.")
+    legend = Legend(field="name", title="study", marks=marks(names, with_shapes=True)[1:])
+    variants = []
+    for figure in sorted(figures, key=lambda name: name != "commit_latency_p95_ms"):
+        label = _change_label(figure, names[0])
+        layers = curve_layers(
+            legend,
+            x_channel(x),
+            _change_channel(figure, label, drawn_values(merged, "changes", f"{figure}_change")),
+            f"{figure}_change",
+            has_band=bool(merged.values("changes", f"{figure}_change_ci95_low")),
+            floor=-1.0 if figure == "success_rate" else 0.0,
+            is_line=x.is_numeric,
+            x_title=x.title,
+            is_saturated_marked=False,
+        )
+        layers.insert(0, _level(0.0 if figure == "success_rate" else 1.0))
+        spec = faceted(
+            {"layer": layers}, "f" if panel else None, panel.labels if panel else (), panel.name if panel else ""
+        )
+        variants.append(Variant(label=label, spec=spec))
+    columns: list[tuple[str, str]] = [("name", "study"), ("seeds", "seeds in common")]
+    for figure in figures:
+        columns += zip(with_ends(f"{figure}_change"), (_change_label(figure, names[0]), "95 % from", "to"), strict=True)
+    return Chart(
+        id="changes",
+        title=title,
+        reading=f"Each configuration against the same one of {names[0]}, seed by seed, because equal seeds share "
+        f"their luck. A "
+        "band that crosses the dashed line is no difference these seeds can show.",
+        alt=f"{title}, along {x.name}.",
+        dataset="changes",
+        selected=merged.keys(x, merged.layout.series, panel),
+        variants=tuple(variants),
+        columns=tuple(columns),
+        legend=legend,
+        facet="f" if panel else None,
+        height_px=280,
+    )
+
+
+def _change_channel(figure: str, label: str, values: Sequence[float]) -> Spec:
+    channel: Spec = {"field": f"{figure}_change", "type": "quantitative", "title": label}
+    if figure == "success_rate":
+        return {**channel, "scale": {"zero": True}, "axis": {"format": "+.0%"}}
+    return {**channel, **scaled([*values, 0.8, 1.25], is_log=True)}
+
+
+def _change_label(figure: str, first: str) -> str:
+    if figure == "success_rate":
+        return "success rate, difference in points"
+    return f"{' '.join(figure_words(figure)).removesuffix(' ms').removesuffix(' txns/s')}, as a multiple"
+
+
+def _level(level: float) -> Spec:
+    return {
+        "data": {"values": [{"level": level}]},
+        "mark": {"type": "rule", "stroke": "var(--soft)", "strokeDash": [3, 3], "tooltip": None},
+        "encoding": {"y": {"field": "level", "type": "quantitative"}},
+    }
+
+
+def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tuple[str, str]:
+    """A paragraph, and a line for the terminal: where the studies differ most in P95, and in success."""
+    if not changes:
+        text = f"The studies vary the same axes but have no configuration in common with {names[0]}."
+        return text, ""
+    sentences, line = [], ""
+    for name in names[1:]:
+        own = [row for row in changes if row["name"] == name]
+        facts = []
+        for figure in ("commit_latency_p95_ms", "success_rate", "committed_per_s"):
+            known = [row for row in own if row.get(f"{figure}_change") is not None]
+            if known:
+                facts.append(_range_words(merged, figure, known))
+        if facts:
+            sentences.append(f"{name} against {names[0]}, over {len(own)} configurations in common: {listed(facts)}.")
+            line = line or f"{name} against {names[0]}: {'; '.join(facts[:2])}"
+    return " ".join(sentences), line
+
+
+def _range_words(merged: Material, figure: str, rows: Sequence[Row]) -> str:
+    low = min(rows, key=lambda row: float(row[f"{figure}_change"]))
+    high = max(rows, key=lambda row: float(row[f"{figure}_change"]))
+    name = {"success_rate": "success", "committed_per_s": "commits/s", "commit_latency_p95_ms": "P95"}[figure]
+    ends = [f"{_change_text(figure, row)} ({_place(merged, row)})" for row in (low, high)]
+    return f"{name} {ends[0]}" if low is high else f"{name} from {ends[0]} to {ends[1]}"
+
+
+def _change_text(figure: str, row: Row) -> str:
+    value, low, high = (row[column] for column in with_ends(f"{figure}_change"))
+    if figure == "success_rate":
+        text = f"{100 * value:+.1f} points"
+        return text if low is None else f"{text} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    text = f"\u00d7 {number(value)}"
+    return text if low is None else f"{text} [{number(low)}, {number(high)}]"
+
+
+def _place(merged: Material, row: Row) -> str:
+    axes = [axis for axis in merged.layout.axes if axis.key != STUDY]
+    labels = [f"{merged.points.labels[axis.key][row['point']]} {axis.unit}".strip() for axis in axes]
+    return ", ".join(labels)

@@ -1,0 +1,80 @@
+"""The warnings of an analysis, in words, one entry per kind.
+
+Owns how many places of a kind are named. Refuses to decide what deserves a warning: the analysis has done that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from endive.report.material import Material
+from endive.report.reading import Row
+from endive.report.words import WARNING_NAMES, counted
+
+_PLACES_MAX: Final = 60
+_ORDER: Final = tuple(name for name in WARNING_NAMES if name != "saturated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """One kind of warning and where it applies."""
+
+    kind: str
+    name: str
+    text: str
+    places: tuple[str, ...]
+    more: int  # places that are not listed
+
+
+def cautions(material: Material) -> tuple[Caution, ...]:
+    """Every kind of warning of a study, what weakens numbers before what they say."""
+    rows = material.study.rows("warnings", scope=None)
+    found = []
+    for kind in (*_ORDER, "saturated", *sorted({row["warning"] for row in rows} - set(WARNING_NAMES))):
+        alike = [row for row in rows if row["warning"] == kind]
+        if alike:
+            found.append(_caution(material, kind, alike))
+    return tuple(found)
+
+
+def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:
+    placed = [row for row in rows if row["point"] is not None]
+    points = len({row["point"] for row in placed})
+    total = len(material.points.numbers)
+    if kind == "saturated":
+        text = (
+            f"{points:,} of {counted(total, 'configuration')}: success rate below 95 %, or P95 of commit latency "
+            f"above twice its P50. "
+            "They are drawn with hollow marks. Their figures hold for this window; under such a load they need not "
+            "be steady."
+        )
+    elif not placed:
+        text = " ".join(dict.fromkeys(str(row["text"]) for row in rows))
+    elif len(placed) == 1:
+        text = str(placed[0]["text"])
+    else:
+        seeds = any(row["seed"] is not None for row in placed)
+        count = counted(len(placed), "run") if seeds else f"{points:,} of {counted(total, 'configuration')}"
+        text = f"{count}. The first: {placed[0]['text']}"
+    places = [f"{_place(material, row)}: {row['text']}" for row in placed]
+    return Caution(
+        kind=kind,
+        name=WARNING_NAMES.get(kind, kind.replace("_", " ")),
+        text=text,
+        places=tuple(places[:_PLACES_MAX]) if len(places) > 1 else (),
+        more=max(0, len(places) - _PLACES_MAX),
+    )
+
+
+def _place(material: Material, row: Row) -> str:
+    place = material.points.index().get(row["point"])
+    parts = []
+    if place is not None:
+        parts = [f"{axis.name} {material.points.labels[axis.key][place]}" for axis in material.layout.axes]
+    if not parts:
+        parts = [f"configuration {row['point']}"]
+    if row["seed"] is not None:
+        parts.append(f"seed {row['seed']}")
+    return ", ".join(parts)

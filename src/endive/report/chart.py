@@ -1,0 +1,213 @@
+"""What a chart is: Vega-Lite specifications, the data set they draw, and what stands around them on the page.
+
+Owns these values and the colours, dashes and shapes that tell series apart. Colours are CSS variables, so that one
+drawing serves the light page, the dark one and paper; ``THEME`` gives them values for pictures. Refuses to own any
+chart: see ``curves``, ``stacks``, ``spread`` and ``comparison``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Spec = dict[str, Any]
+
+# Okabe and Ito's colours, which stay apart for colour-blind eyes; the page darkens or lightens them per theme.
+COLOURS: Final = 9
+DASHES: Final = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [5, 2], [1, 3], [12, 3], [4, 2, 1, 2])
+SHAPES: Final = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
+
+THEME: Final[Mapping[str, str]] = {  # of pictures; page.css has the same for the page, and a dark one
+    "--paper": "#ffffff",
+    "--ink": "#1b1f24",
+    "--soft": "#57606a",
+    "--grid": "#e3e7ec",
+    "--shade": "#eef1f4",
+    "--bad": "#b3261e",
+    "--c0": "#0072b2",
+    "--c1": "#d55e00",
+    "--c2": "#009e73",
+    "--c3": "#aa4499",
+    "--c4": "#b8860b",
+    "--c5": "#56b4e9",
+    "--c6": "#7a5c3e",
+    "--c7": "#5f6670",
+    "--c8": "#e39bbf",
+}
+
+FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+CONFIG: Final[Spec] = {
+    "background": "transparent",
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--soft)",
+        "titleColor": "var(--ink)",
+        "gridColor": "var(--grid)",
+        "domainColor": "var(--soft)",
+        "tickColor": "var(--soft)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": 600,
+        "titlePadding": 8,
+        "labelOverlap": "greedy",
+        "labelSeparation": 4,
+    },
+    "header": {
+        "labelColor": "var(--ink)",
+        "labelFontSize": 12,
+        "labelFontWeight": 600,
+        "title": None,
+        "labelPadding": 6,
+    },
+    "legend": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12},
+    "title": {"color": "var(--ink)", "subtitleColor": "var(--soft)", "anchor": "start", "fontSize": 15},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """How one entry of a legend looks; a swatch if it has no shape."""
+
+    label: str
+    colour: str
+    dash: tuple[int, ...] = ()
+    shape: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Legend:
+    """Entries that can be switched off: those of one field of the data."""
+
+    field: str
+    title: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One way to draw a chart's data; a reader chooses."""
+
+    label: str
+    spec: Spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """One figure of the page."""
+
+    id: str
+    title: str
+    reading: str  # one or two sentences: what is drawn, and how to read it
+    alt: str  # what a reader sees, for those who do not
+    dataset: str
+    selected: tuple[str, ...]  # keys of the axes of which one value is drawn
+    variants: tuple[Variant, ...]
+    columns: tuple[tuple[str, str], ...]  # field and heading, of the table beside it
+    variant_title: str = "Show"
+    legend: Legend | None = None
+    facet: str | None = None  # field that splits it into panels
+    height_px: int = 320
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Omission:
+    """A chart the data cannot support, and why."""
+
+    title: str
+    why: str
+
+
+@dataclass(slots=True)
+class Drawn:
+    """What a study's charts turned out to be, in the order of the page."""
+
+    charts: list[Chart] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
+
+    def add(self, made: Chart | Omission) -> None:
+        """Keep one or the other."""
+        if isinstance(made, Chart):
+            self.charts.append(made)
+        else:
+            self.omissions.append(made)
+
+
+# ---- parts of specifications ---------------------------------------------------------------------------
+
+
+def marks(labels: Sequence[str], *, with_shapes: bool) -> tuple[Mark, ...]:
+    """A look for each label: colours first, then dashes and shapes, which differ from one to the next anyway."""
+    return tuple(
+        Mark(
+            label=label,
+            colour=f"var(--c{index % COLOURS})",
+            dash=tuple(DASHES[(index + index // COLOURS) % len(DASHES)]) if with_shapes else (),
+            shape=SHAPES[(index + index // COLOURS) % len(SHAPES)] if with_shapes else "",
+        )
+        for index, label in enumerate(labels)
+    )
+
+
+def colour_of(legend: Legend, *, title: str | None = None) -> Spec:
+    """A colour channel with the legend's colours."""
+    return {
+        "field": legend.field,
+        "type": "nominal",
+        "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.colour for mark in legend.marks]},
+        "legend": {"title": title or legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+    }
+
+
+def dash_of(legend: Legend) -> Spec:
+    """A channel of dashes, beside the colours."""
+    return {
+        "field": legend.field,
+        "type": "nominal",
+        "scale": {"domain": [mark.label for mark in legend.marks], "range": [list(mark.dash) for mark in legend.marks]},
+        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+    }
+
+
+def shape_of(legend: Legend) -> Spec:
+    """A channel of shapes, beside the colours."""
+    return {
+        "field": legend.field,
+        "type": "nominal",
+        "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.shape for mark in legend.marks]},
+        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+    }
+
+
+def faceted(spec: Spec, field_name: str | None, labels: Sequence[str], prefix: str = "") -> Spec:
+    """The same in panels, one for each value of a field; as it is without one."""
+    if field_name is None:
+        return spec
+    header: Spec = {"labelLimit": 320}
+    if prefix:
+        header["labelExpr"] = f"'{prefix.replace(chr(39), '')}: ' + datum.value"
+    return {
+        "facet": {"field": field_name, "type": "nominal", "sort": list(labels), "header": header, "title": None},
+        "columns": 2,
+        "spec": spec,
+    }
+
+
+def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
+    """What is shown beside the pointer: (field, heading, format); no format is text."""
+    return [
+        {"field": name, "title": heading, "type": "quantitative", "format": form}
+        if form
+        else {"field": name, "title": heading, "type": "nominal"}
+        for name, heading, form in fields
+    ]

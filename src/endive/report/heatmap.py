@@ -1,0 +1,119 @@
+"""Heatmaps: a figure over two axes of numbers, one cell per configuration; cells with low success are hatched.
+
+Owns this specification and the choice of the two axes. The hatch is a pattern that the page, or the picture, defines.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.report.axes import Axis
+from endive.report.chart import Chart, Omission, Spec, Variant, faceted, tooltip
+from endive.report.curves import table_columns
+from endive.report.material import Material, ends_text, number_format
+from endive.report.words import figure_label, figure_words
+from endive.results.summary import SUCCESS_RATE_MIN
+
+_CELLS_MAX: Final = 24  # values on one side
+_DARK: Final = "#101418"
+_LIGHT: Final = "#ffffff"
+
+
+def heatmap(material: Material) -> Chart | Omission:
+    """Two axes of numbers at once; cells with low success are hatched."""
+    title = "Two axes at once"
+    numeric = [axis for axis in material.layout.axes if axis.is_numeric and len(axis.labels) <= _CELLS_MAX]
+    if len(numeric) < 2:
+        return Omission(title=title, why="a heatmap needs two axes of numbers with at most 24 values each.")
+    x = material.layout.x if material.layout.x in numeric else numeric[0]
+    y = max((axis for axis in numeric if axis is not x), key=lambda axis: len(axis.labels))
+    assert x is not None
+    split = next((axis for axis in (material.layout.series, material.layout.panel) if axis not in (None, x, y)), None)
+    field = None if split is None else ("s" if split is material.layout.series else "f")
+    return Chart(
+        id="heatmap",
+        title=f"{x.name.capitalize()} and {y.name}",
+        reading="One cell per configuration. Hatched cells commit fewer than 95 % of their txns.",
+        alt=f"Heatmap over {x.title} and {y.title}: "
+        + ends_text(material, "configurations", "success_rate", material.keys(x, material.layout.series)),
+        dataset="configurations",
+        selected=material.keys(x, y, split),
+        variants=tuple(
+            Variant(label=figure_label(figure), spec=_heat_spec(material, figure, x, y, field, split))
+            for figure in ("success_rate", "committed_per_s", "commit_latency_p95_ms", "requests_per_committed_txn")
+            if material.values("configurations", figure)
+        ),
+        columns=table_columns(["success_rate", "committed_per_s", "commit_latency_p95_ms"]),
+        facet=field,
+        height_px=max(120, 34 * len(y.labels)),
+    )
+
+
+def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | None, split: Axis | None) -> Spec:
+    names = {axis.key: f"a{index}" for index, axis in enumerate(material.layout.axes)}
+    along = {
+        "field": names[x.key],
+        "type": "ordinal",
+        "sort": list(x.labels),
+        "title": x.title,
+        "axis": {"labelAngle": 0, "labelLimit": 80},
+    }
+    up = {"field": names[y.key], "type": "ordinal", "sort": list(reversed(y.labels)), "title": y.title}
+    is_share = figure_words(figure)[1] == "%"
+    scale: Spec = {"scheme": "cividis"}
+    if is_share:
+        scale["domain"] = [0, 1]
+    elif material.is_wide("configurations", figure):
+        scale["type"] = "log"
+    if figure not in ("success_rate", "committed_per_s"):
+        scale["reverse"] = True  # bright is good
+    who = ((field, split.title, ""),) if field and split else ()
+    cell = {"x": along, "y": up}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1},
+            "encoding": {
+                **cell,
+                "color": {"field": figure, "type": "quantitative", "scale": scale, "legend": _gradient(figure)},
+                "tooltip": tooltip(
+                    *who,
+                    (names[x.key], x.title, ""),
+                    (names[y.key], y.title, ""),
+                    (figure, figure_words(figure)[0], number_format(figure)),
+                    ("success_rate", "success rate", ".1%"),
+                    ("seeds", "seeds", ",d"),
+                    ("saturation_sign", "saturated by", ""),
+                ),
+            },
+        },
+        {
+            "transform": [{"filter": f"isValid(datum.success_rate) && datum.success_rate < {SUCCESS_RATE_MIN}"}],
+            "mark": {"type": "rect", "fill": "url(#hatch)", "tooltip": None, "opacity": 0.45},
+            "encoding": cell,
+        },
+        _cell_text(figure, cell, "stroke", _DARK, _LIGHT, {"strokeWidth": 2.5, "strokeJoin": "round", "opacity": 0.75}),
+        _cell_text(figure, cell, "fill", _LIGHT, _DARK, {}),
+    ]
+    return faceted({"layer": layers}, field, split.labels if split else (), split.name if split else "")
+
+
+def _gradient(figure: str) -> Spec:
+    is_share = figure_words(figure)[1] == "%"
+    return {
+        "title": figure_label(figure),
+        "orient": "top",
+        "format": ".0%" if is_share else "~s",
+        "gradientLength": 160,
+    }
+
+
+def _cell_text(figure: str, cell: Spec, channel: str, on_dark: str, on_light: str, look: Spec) -> Spec:
+    """The value in its cell, readable on its colour and on hatching."""
+    is_share = figure_words(figure)[1] == "%"
+    text = f"format(100 * datum['{figure}'], '.0f')" if is_share else f"format(datum['{figure}'], '.2~s')"
+    dark = {"test": f"luminance(scale('color', datum['{figure}'])) < 0.35", "value": on_dark}
+    return {
+        "transform": [{"filter": f"isValid(datum['{figure}'])"}, {"calculate": text, "as": "cell"}],
+        "mark": {"type": "text", "fontSize": 11, "tooltip": None, **look},
+        "encoding": {**cell, "text": {"field": "cell"}, channel: {"condition": dark, "value": on_light}},
+    }

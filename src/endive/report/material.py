@@ -1,0 +1,242 @@
+"""What all charts of one study start from: its axes, its points, the data sets made so far, what is selected first.
+
+Owns these and the questions charts ask of them. Refuses to draw.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from endive.report.axes import Axis, Layout, choose_layout
+from endive.report.chart import Legend, Spec, marks
+from endive.report.dataset import Dataset, Points, joined, list_points, make_dataset
+from endive.report.reading import Row, Study
+from endive.report.words import figure_words, log_ticks, shown
+from endive.results.summary import SUCCESS_RATE_MIN
+
+LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
+FIGURES: Final = (
+    "success_rate",
+    "committed_per_s",
+    "offered_per_s",
+    *LATENCIES,
+    "retries_mean",
+    "requests_per_committed_txn",
+)
+_LOG_SPAN_MIN: Final = 20.0
+_SERIES_TOLD: Final = 4  # in the text beside a chart
+
+
+@dataclass(slots=True, kw_only=True)
+class Material:
+    """One study, ready to be drawn."""
+
+    study: Study
+    layout: Layout
+    points: Points
+    legend: Legend
+    selection: dict[str, str]  # axis key -> label shown first; of every axis
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether colours tell anything apart."""
+        return self.layout.series is not None
+
+    def keys(self, *axes: Axis | None) -> tuple[str, ...]:
+        """Keys of the axes that are not among these: one value of each has to be selected."""
+        placed = {axis.key for axis in axes if axis is not None}
+        return tuple(axis.key for axis in self.layout.axes if axis.key not in placed)
+
+    def rows(self, dataset: str, selected: Sequence[str]) -> list[Row]:
+        """The rows a chart draws first."""
+        return joined(self.points, self.datasets[dataset], {key: self.selection[key] for key in selected})
+
+    def values(self, dataset: str, column: str) -> list[float]:
+        """All values of a column, of every point."""
+        return [value for value in self.datasets[dataset].columns.get(column, []) if value is not None]
+
+    def is_wide(self, dataset: str, column: str) -> bool:
+        """Whether a linear axis would crush the lower values of a column."""
+        values = [value for value in self.values(dataset, column) if value > 0]
+        return bool(values) and max(values) / min(values) >= _LOG_SPAN_MIN
+
+    def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> Dataset:
+        """Make a data set that charts can name."""
+        self.datasets[name] = make_dataset(self.points, rows, columns)
+        return self.datasets[name]
+
+
+def prepare(study: Study) -> Material:
+    """Axes, points and the data set of whole runs, ``configurations``."""
+    layout = choose_layout(study)
+    points = list_points(study, layout)
+    rows = [row for row in study.rows("configurations") if row["success_rate"] is not None or row["offered_per_s"]]
+    extra = extra_metrics(study)
+    _add_metrics(study, rows, extra)
+    for row in rows:
+        row["success_label"] = _success_label(row["success_rate"])
+        row["saturated"] = bool(row["saturated"])
+    material = Material(
+        study=study,
+        layout=layout,
+        points=points,
+        legend=_series_legend(layout, study),
+        selection=_first_selection(layout, points, rows),
+    )
+    shown_columns = [column for figure in (*FIGURES, *extra) for column in with_ends(figure)]
+    material.add(
+        "configurations",
+        rows,
+        ["seeds", "saturated", "saturation_sign", "success_label", *dict.fromkeys(shown_columns)],
+    )
+    return material
+
+
+def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
+    """Everything a chart of a figure shows: means, and ends of intervals as far as a logarithmic axis has them."""
+    means = material.values(dataset, figure)
+    least = min((value for value in means if value > 0), default=0.0) / 2
+    ends = [value for end in with_ends(figure)[1:] for value in material.values(dataset, end)]
+    return [*means, *(max(value, least) for value in ends)]
+
+
+def with_ends(figure: str) -> tuple[str, str, str]:
+    """A figure's columns: mean and both ends of its interval."""
+    return figure, f"{figure}_ci95_low", f"{figure}_ci95_high"
+
+
+def extra_metrics(study: Study) -> tuple[str, ...]:
+    """Figures that the study file asks for and every report does not show anyway."""
+    asked = (study.facts.get("report") or {}).get("metrics") or ()
+    return tuple(metric for metric in asked if metric not in FIGURES)
+
+
+def ends_text(material: Material, dataset: str, figure: str, selected: Sequence[str]) -> str:
+    """From where to where a figure goes along x, series by series, in words."""
+    rows = [row for row in material.rows(dataset, selected) if row.get(figure) is not None]
+    told = []
+    for mark in material.legend.marks:
+        own = [row for row in rows if row["s"] == mark.label]
+        own.sort(key=lambda row: row["x"] if row["x"] is not None else 0.0)
+        if not own:
+            continue
+        name = f"{mark.label}: " if material.has_series else ""
+        first, last = own[0], own[-1]
+        if first is last:
+            told.append(f"{name}{shown(figure, first[figure])}")
+            continue
+        told.append(
+            f"{name}{shown(figure, first[figure])} at {first['xl']}, {shown(figure, last[figure])} at {last['xl']}"
+        )
+    more = len(told) - _SERIES_TOLD
+    text = "; ".join(told[:_SERIES_TOLD])
+    return f"{text}; and {more} more." if more > 0 else f"{text}."
+
+
+def x_channel(axis: Axis | None, *, ordinal: bool = False) -> Spec:
+    """The channel along the page: to scale for numbers, a logarithmic one where they grow by factors."""
+    if axis is None:
+        return {"field": "xl", "type": "ordinal", "title": None, "axis": {"labels": False, "ticks": False}}
+    if ordinal or not axis.is_numeric:
+        angle = 0 if max(len(label) for label in axis.labels) <= 9 else -40
+        return {
+            "field": "xl",
+            "type": "ordinal",
+            "sort": list(axis.labels),
+            "title": axis.title,
+            "axis": {"labelAngle": angle, "labelLimit": 140},
+        }
+    channel: Spec = {
+        "field": "x",
+        "type": "quantitative",
+        "title": axis.title,
+        "scale": {"type": "log", "padding": 14, "nice": False} if axis.is_log else {"zero": False, "padding": 14},
+        "axis": {"format": ",~r", "grid": False},
+    }
+    if axis.numbers is not None and len(axis.numbers) <= 12:
+        channel["axis"] |= {"values": list(axis.numbers), "format": ",.3~r"}
+    return channel
+
+
+def scaled(values: Sequence[float], *, is_log: bool) -> Spec:
+    """Scale and axis for values that are no shares: from zero, or by factors with few ticks."""
+    if not is_log:
+        return {"scale": {"zero": True, "nice": True}, "axis": {"format": ",~r", "tickCount": 6}}
+    known = [value for value in values if value > 0]
+    ticks = log_ticks(min(known), max(known))
+    return {"scale": {"type": "log", "nice": False, "padding": 10}, "axis": {"format": ",.3~r", "values": ticks}}
+
+
+def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False, title: str | None = None) -> Spec:
+    """The channel up the page, for a figure with these values."""
+    name, unit = figure_words(figure)
+    if unit == "%":
+        return {
+            "field": figure,
+            "type": "quantitative",
+            "title": title or name,
+            "scale": {"domain": [0, 1]},
+            "axis": {"format": ".0%"},
+        }
+    return {
+        "field": figure,
+        "type": "quantitative",
+        "title": title or (f"{name} ({unit})" if unit else name),
+        **scaled(values, is_log=is_log),
+    }
+
+
+def number_format(figure: str) -> str:
+    """How a tooltip writes a figure."""
+    return ".1%" if figure_words(figure)[1] == "%" else ",.4~r"
+
+
+# ---- leaves --------------------------------------------------------------------------------------------
+
+
+def _series_legend(layout: Layout, study: Study) -> Legend:
+    if layout.series is None:
+        return Legend(field="s", title="", marks=marks(["all"], with_shapes=True))
+    return Legend(field="s", title=layout.series.title, marks=marks(layout.series.labels, with_shapes=True))
+
+
+def _success_label(success_rate: float | None) -> str | None:
+    if success_rate is None or success_rate >= SUCCESS_RATE_MIN:
+        return None
+    return f"{100 * success_rate:.0f} %"
+
+
+def _first_selection(layout: Layout, points: Points, rows: Sequence[Row]) -> dict[str, str]:
+    """For every axis the value shown first: where the grid is fullest, and at the first load that is too much."""
+    keys = [axis.key for axis in layout.axes if layout.x is None or axis.key != layout.x.key]
+    combinations = Counter(tuple(points.labels[key][place] for key in keys) for place in range(len(points.numbers)))
+    fullest = max(combinations, key=lambda labels: combinations[labels]) if combinations else ()
+    found = dict(zip(keys, fullest, strict=False))
+    if layout.x is not None:
+        found[layout.x.key] = _first_overload(layout.x, points, rows)
+    return found
+
+
+def _first_overload(x: Axis, points: Points, rows: Sequence[Row]) -> str:
+    place_of = points.index()
+    low = {
+        points.labels[x.key][place_of[row["point"]]]
+        for row in rows
+        if row["success_rate"] is not None and row["success_rate"] < SUCCESS_RATE_MIN
+    }
+    return next((label for label in x.labels if label in low), x.labels[-1])
+
+
+def _add_metrics(study: Study, rows: Sequence[Row], metrics: Sequence[str]) -> None:
+    """Columns for figures that only the long table has."""
+    by_point: dict[Any, Row] = {row["point"]: row for row in rows}
+    for found in study.figure_rows(metrics) if metrics else ():
+        row = by_point.get(found["point"])
+        if row is not None:
+            name = found["figure"]
+            row[name] = found["mean"]
+            row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = found["ci95_low"], found["ci95_high"]

@@ -1,0 +1,343 @@
+"""The page: one HTML file that needs nothing but itself.
+
+Owns the markup and what is inlined: style, data, Vega's bundle, the script that draws. Refuses to own what is said
+(``endive.report.report``) and how it looks (``assets/page.css``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from endive.report.axes import Axis
+from endive.report.cautions import Caution
+from endive.report.chart import CONFIG, Chart, Legend, Omission
+from endive.report.comparison import Comparison
+from endive.report.material import Material
+from endive.report.report import Report, Section
+from endive.report.words import counted
+
+ASSETS: Final = Path(__file__).parent / "assets"
+_CURVES_SHOWN: Final = 12
+HATCH: Final = (
+    '<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect width="7" height="7" fill="none"/><line x1="0" y1="0" x2="0" y2="7" stroke="#ffffff" stroke-width="3"/>'
+    '<line x1="3" y1="0" x2="3" y2="7" stroke="#101418" stroke-width="1.6"/></pattern>'
+)
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    sections = [*(_section(index, section, report) for index, section in enumerate(report.sections))]
+    if report.comparison is not None:
+        sections.insert(0, _comparison(report.comparison))
+    data: dict[str, Any] = {
+        "config": CONFIG,
+        "studies": [study_data(section.material, section.charts) for section in report.sections],
+    }
+    if report.comparison is not None and report.comparison.material is not None:
+        data["studies"].append(study_data(report.comparison.material, report.comparison.charts))
+    parts = (
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:\">",
+        f"<title>{escape(report.title)} · Endive</title>",
+        f"<style>{_asset('page.css')}</style>",
+        "</head>",
+        "<body>",
+        '<a class="skip" href="#main">Skip to the answer</a>',
+        f'<svg width="0" height="0" class="defs" aria-hidden="true"><defs>{HATCH}</defs></svg>',
+        _header(report),
+        '<main id="main" tabindex="-1">',
+        '<noscript><p class="note">The charts and tables of this page are drawn by a script, which is switched off '
+        "here. The "
+        "answers below do not need it; the tables are also in the folder <code>analysis</code>.</p></noscript>",
+        *(f'<p class="note">{escape(note)}</p>' for note in report.notes),
+        *sections,
+        "</main>",
+        _footer(report),
+        f'<script id="report-data" type="application/json">{to_script(data)}</script>',
+        f"<script>{bundle()}</script>",
+        f"<script>{_asset('page.js')}</script>",
+        "</body>",
+        "</html>",
+    )
+    return "\n".join(parts) + "\n"
+
+
+def study_data(material: Material, charts: Sequence[Chart]) -> dict[str, Any]:
+    """What the script needs of one study."""
+    axes = material.layout.axes
+    index = {axis.key: place for place, axis in enumerate(axes)}
+    role = {
+        name: None if axis is None else index[axis.key]
+        for name, axis in (("xl", material.layout.x), ("s", material.layout.series), ("f", material.layout.panel))
+    }
+    used = {chart.dataset for chart in charts}
+    return {
+        "axes": [{"key": axis.key, "title": axis.title, "labels": list(axis.labels)} for axis in axes],
+        "roles": role,
+        "selection": [material.selection[axis.key] for axis in axes],
+        "points": material.points.to_json(),
+        "datasets": {name: dataset.to_json() for name, dataset in material.datasets.items() if name in used},
+        "charts": [_chart_data(chart, index) for chart in charts],
+    }
+
+
+def _chart_data(chart: Chart, index: dict[str, int]) -> dict[str, Any]:
+    return {
+        "id": chart.id,
+        "title": chart.title,
+        "alt": chart.alt,
+        "dataset": chart.dataset,
+        "selected": [index[key] for key in chart.selected],
+        "legend": None if chart.legend is None else chart.legend.field,
+        "variants": [
+            variant.spec if chart.legend is None else without_legends(variant.spec) for variant in chart.variants
+        ],
+        "columns": [list(column) for column in chart.columns],
+        "facet": chart.facet,
+        "height": chart.height_px,
+    }
+
+
+def without_legends(spec: Any) -> Any:
+    """The same specification, for a page that shows the legend itself."""
+    if isinstance(spec, list):
+        return [without_legends(part) for part in spec]
+    if isinstance(spec, dict):
+        return {key: None if key == "legend" else without_legends(part) for key, part in spec.items()}
+    return spec
+
+
+def to_script(data: Any) -> str:
+    """JSON that may stand inside a script element."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("</", "<\\/")
+
+
+def bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+# ---- parts of the page -----------------------------------------------------------------------------------
+
+
+def _header(report: Report) -> str:
+    links = [(f"study-{index}", section.material.study.title) for index, section in enumerate(report.sections)]
+    if report.comparison is not None:
+        links.insert(0, ("comparison", "Comparison"))
+    nav = ""
+    if len(links) > 1:
+        items = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title in links)
+        nav = f'<nav aria-label="Studies"><ul>{items}</ul></nav>'
+    return (
+        '<header><div class="top"><p class="brand">Endive <span>report</span></p>'
+        '<button type="button" id="theme" aria-pressed="false">Dark</button></div>'
+        f"<h1>{escape(report.title)}</h1>{nav}</header>"
+    )
+
+
+def _section(index: int, section: Section, report: Report) -> str:
+    material = section.material
+    facts = material.study.facts
+    parts = [f'<section class="study" id="study-{index}" data-study="{index}" aria-labelledby="study-{index}-title">']
+    hidden = ' class="only-alone"' if len(report.sections) == 1 else ""
+    parts.append(f'<h2 id="study-{index}-title"{hidden}>{escape(material.study.title)}</h2>')
+    if facts.get("question"):
+        parts.append(f'<p class="question">{escape(facts["question"])}</p>')
+    parts.append(_answer(index, section))
+    if facts.get("look_for"):
+        parts.append(f'<p class="look"><b>What to look for:</b> {escape(facts["look_for"])}.</p>')
+    parts.extend(_cautions(section.cautions))
+    parts.append(_controls(index, material))
+    parts.extend(_figures(index, section.charts, material))
+    parts.extend(_omissions(section.omissions))
+    parts.append("</section>")
+    return "\n".join(parts)
+
+
+def _answer(index: int, section: Section) -> str:
+    answer = section.answer
+    body = f'<div class="answer"><h3>The answer</h3><p>{escape(answer.paragraph)}</p>'
+    if answer.rows:
+        body += _table(answer.headings, answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
+        if len(answer.rows) > _CURVES_SHOWN:
+            rest = _table(answer.headings, answer.rows[_CURVES_SHOWN:], "The other configurations")
+            body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
+        body += '<p class="small">Means over seeds, with 95 % intervals in brackets.</p>'
+    return f"{body}</div>"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{escape(caption)}"><table><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cautions(found: Sequence[Caution]) -> Iterator[str]:
+    if not found:
+        return
+    yield '<div class="cautions" role="note" aria-label="Warnings"><h3>Read with care</h3><ul>'
+    for caution in found:
+        places = ""
+        if caution.places:
+            items = "".join(f"<li>{escape(place)}</li>" for place in caution.places)
+            more = f"<li>and {caution.more:,} more, in warnings.md</li>" if caution.more else ""
+            places = f"<details><summary>Where</summary><ul>{items}{more}</ul></details>"
+        words = f"<b>{escape(caution.name)}.</b> {escape(caution.text)}"
+        yield f'<li data-warning="{escape(caution.kind)}">{words}{places}</li>'
+    yield "</ul></div>"
+
+
+def _controls(index: int, material: Material) -> str:
+    """Selectors of the axes that every chart has to hold fixed."""
+    others = material.layout.others
+    if not others:
+        return ""
+    selects = "".join(_select(index, material, axis, "page") for axis in others)
+    name = "Which configurations are drawn"
+    return f'<div class="bar" role="group" aria-label="{name}"><span>Drawn for</span>{selects}</div>'
+
+
+def _select(index: int, material: Material, axis: Axis, where: str) -> str:
+    place = material.layout.axes.index(axis)
+    first = material.selection[axis.key]
+    options = "".join(
+        f'<option value="{escape(label)}"{" selected" if label == first else ""}>{escape(label)}</option>'
+        for label in axis.labels
+    )
+    name = f"{axis.title}, {where}"
+    return (
+        f"<label>{escape(axis.title)} "
+        f'<select data-study="{index}" data-axis="{place}" aria-label="{escape(name)}">{options}</select></label>'
+    )
+
+
+def _figures(index: int, charts: Sequence[Chart], material: Material) -> Iterator[str]:
+    yield '<div class="charts">'
+    for place, chart in enumerate(charts):
+        yield _figure(index, place, chart, material)
+    yield "</div>"
+
+
+def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
+    name = f"chart-{index}-{chart.id}"
+    fixed = {axis.key for axis in material.layout.others}
+    controls = [
+        _select(index, material, axis, chart.title)
+        for axis in material.layout.axes
+        if axis.key in chart.selected and axis.key not in fixed
+    ]
+    if len(chart.variants) > 1:
+        options = "".join(
+            f'<option value="{number}">{escape(variant.label)}</option>'
+            for number, variant in enumerate(chart.variants)
+        )
+        controls.insert(
+            0,
+            f'<label>{escape(chart.variant_title)} <select data-variant aria-label="Figure, '
+            f'{escape(chart.title)}">{options}'
+            "</select></label>",
+        )
+    tools = f'<div class="tools">{"".join(controls)}</div>' if controls else ""
+    legend = _legend(chart.legend) if chart.legend is not None else ""
+    return (
+        f'<figure id="{name}" data-study="{index}" data-chart="{place}">'
+        f"<figcaption><h3>{escape(chart.title)}</h3><p>{escape(chart.reading)}</p></figcaption>{tools}{legend}"
+        f'<div class="plot" role="img" aria-label="{escape(chart.alt)}" style="min-height:{chart.height_px}px"></div>'
+        '<p class="empty" hidden>No configuration of the study has this combination.</p>'
+        '<div class="data"><details><summary>Data as a table</summary><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="Data of {escape(chart.title)}"></div></details>'
+        f'<button type="button" data-csv aria-label="Download the data of {escape(chart.title)} as CSV">Download '
+        f"CSV</button></div>"
+        "</figure>"
+    )
+
+
+def _legend(legend: Legend) -> str:
+    """Entries that switch what they name off and on."""
+    items = "".join(
+        f'<li><button type="button" aria-pressed="true" '
+        f'data-entry="{escape(mark.label)}">{_swatch(mark.colour, mark.dash, mark.shape)}'
+        f"{escape(mark.label)}</button></li>"
+        for mark in legend.marks
+    )
+    title = f"<span>{escape(legend.title)}</span>" if legend.title else ""
+    name = escape(f"{legend.title}: show or hide")
+    return f'<div class="legend" role="group" aria-label="{name}">{title}<ul>{items}</ul></div>'
+
+
+_SHAPES: Final = {
+    "circle": '<circle cx="15" cy="7" r="4"/>',
+    "square": '<rect x="11" y="3" width="8" height="8"/>',
+    "triangle-up": '<path d="M15 2 20 11 10 11Z"/>',
+    "diamond": '<path d="M15 2 20 7 15 12 10 7Z"/>',
+    "cross": '<path d="M13.5 2h3v3.5H20v3h-3.5V12h-3V8.5H10v-3h3.5Z"/>',
+    "triangle-down": '<path d="M15 12 20 3 10 3Z"/>',
+    "triangle-right": '<path d="M20 7 11 12 11 2Z"/>',
+    "triangle-left": '<path d="M10 7 19 12 19 2Z"/>',
+}
+
+
+def _swatch(colour: str, dash: Sequence[int], shape: str) -> str:
+    if not shape:
+        inner = f'<rect x="9" y="1" width="12" height="12" rx="2" fill="{colour}"/>'
+    else:
+        dashes = "" if tuple(dash) == (1, 0) else f' stroke-dasharray="{" ".join(map(str, dash))}"'
+        inner = f'<path d="M0 7H30" stroke="{colour}" stroke-width="2"{dashes}/><g fill="{colour}">{_SHAPES[shape]}</g>'
+    return f'<svg viewBox="0 0 30 14" width="30" height="14" aria-hidden="true">{inner}</svg>'
+
+
+def _omissions(found: Sequence[Omission]) -> Iterator[str]:
+    if not found:
+        return
+    yield '<div class="left-out"><h3>Not drawn</h3><ul>'
+    for omission in found:
+        yield f"<li><b>{escape(omission.title)}:</b> {escape(omission.why)}</li>"
+    yield "</ul></div>"
+
+
+def _comparison(comparison: Comparison) -> str:
+    parts = ['<section class="study" id="comparison" aria-labelledby="comparison-title">']
+    parts.append('<h2 id="comparison-title">Comparison</h2>')
+    parts.append(f'<div class="answer"><p>{escape(comparison.paragraph)}</p></div>')
+    if comparison.material is not None:
+        index = comparison.place
+        parts.append(_controls(index, comparison.material))
+        parts.extend(_figures(index, comparison.charts, comparison.material))
+    parts.append("</section>")
+    return "\n".join(parts)
+
+
+def _footer(report: Report) -> str:
+    runs = sum(int(section.material.study.facts["runs"]) for section in report.sections)
+    seeds = "95 % intervals are two-sided, of the mean over seeds, by Student's t; with few seeds they are wide."
+    return (
+        f"<footer><p>{counted(runs, 'run')} of Endive {escape(report.version)}, model version "
+        f"{report.model_version}. {seeds} "
+        "A txn counts if it was submitted in the window between warm-up and cool-down. Every number of this page "
+        "stands in the "
+        "folder <code>analysis</code>, as Parquet, CSV and Markdown.</p></footer>"
+    )

@@ -1,0 +1,87 @@
+"""What requests cost, where the profile of the store says so.
+
+Owns the way from a configuration to the prices of its profile. Never guesses: a profile without ``[prices]`` has no
+price, and the requests of a catalog that is a server of its own are not on the store's bill.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from endive.errors import EndiveError
+from endive.report.reading import Study
+from endive.results.schema import OBJECTS
+from endive.storage import OPERATIONS, Profile, load_profile
+
+_ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """USD for one request, by point and ``object.operation``; and where they come from, or why there are none."""
+
+    usd_per_request: Mapping[int, Mapping[str, float]]
+    note: str
+
+
+def find_prices(study: Study) -> Prices:
+    """Prices of every point whose profile has them."""
+    configs = _configs(study)
+    if not configs:
+        return Prices(usd_per_request={}, note="Prices are not shown: the runs' configurations are not in the folder.")
+    found: dict[int, dict[str, float]] = {}
+    sources: dict[str, None] = {}
+    without: dict[str, None] = {}
+    for point, config in configs.items():
+        profile = _profile(config["storage"]["provider"], config["storage"].get("vintage", "measured"))
+        if profile is None or not profile.prices:
+            without[str(config["storage"]["provider"])] = None
+            continue
+        objects = [name for name in OBJECTS if name not in ("catalog", "log") or config["catalog"]["type"] in _ON_STORE]
+        found[point] = {
+            f"{name}.{OPERATIONS[op]}": price.usd_per_1000 / 1000
+            for op, price in profile.prices.items()
+            for name in objects
+        }
+        sources |= {
+            f"{profile.name}: {OPERATIONS[op]} {price.usd_per_1000:g} USD per 1,000 ({price.source}, "
+            f"{price.date})": None
+            for op, price in profile.prices.items()
+        }
+    if not found:
+        which = ", ".join(without)
+        return Prices(usd_per_request={}, note=f"No price is shown: the storage profile ({which}) states none.")
+    missing = f" Without a price: {', '.join(without)}." if without else ""
+    return Prices(
+        usd_per_request=found,
+        note=f"Prices are those of the profile, and count only the operations it names: {'; '.join(sources)}.{missing}",
+    )
+
+
+def _configs(study: Study) -> dict[int, dict[str, Any]]:
+    """The resolved configuration of each point, from the sweep's table of runs."""
+    file = study.folder / "runs" / f"study={study.name}" / "runs.parquet"
+    try:
+        table = pq.ParquetFile(file).read(columns=["point", "config"])
+    except (OSError, pa.ArrowException):
+        return {}
+    found: dict[int, dict[str, Any]] = {}
+    for point, text in zip(table["point"].to_pylist(), table["config"].to_pylist(), strict=True):
+        if point not in found:
+            found[point] = json.loads(text)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _profile(provider: str, vintage: str) -> Profile | None:
+    try:
+        return load_profile(provider, vintage)
+    except (EndiveError, OSError):
+        return None

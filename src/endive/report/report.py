@@ -1,0 +1,159 @@
+"""From an analysis to one page: which charts a study gets, in which order.
+
+Owns the order of the page and the way from folder to file. Refuses to own any chart, sentence or markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from endive.report.answer import Answer, answer
+from endive.report.cautions import Caution, cautions
+from endive.report.chart import Chart, Drawn, Omission
+from endive.report.comparison import Comparison, compare
+from endive.report.curves import curve_chart, latency_throughput
+from endive.report.groups import by_scope, conflicts
+from endive.report.heatmap import heatmap
+from endive.report.material import LATENCIES, Material, extra_metrics, prepare
+from endive.report.price import find_prices
+from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
+from endive.report.spread import attempts, convoy, timeline
+from endive.report.stacks import aborts, phases, requests
+from endive.report.words import figure_words
+
+REPORT: Final = "report.html"
+_LINES_MAX: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One study of the page."""
+
+    material: Material
+    answer: Answer
+    cautions: tuple[Caution, ...]
+    charts: tuple[Chart, ...]
+    omissions: tuple[Omission, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything the page says."""
+
+    title: str
+    notes: tuple[str, ...]
+    sections: tuple[Section, ...]
+    comparison: Comparison | None
+    model_version: int
+    version: str
+
+    def lines(self) -> tuple[str, ...]:
+        """The answer for a terminal, in five lines at most."""
+        if len(self.sections) == 1:
+            return self.sections[0].answer.lines[:_LINES_MAX]
+        extra = list(self.comparison.lines) if self.comparison else []
+        each = (_LINES_MAX - len(extra)) // len(self.sections)
+        if each >= 2:
+            found = [line for section in self.sections for line in section.answer.lines[:each]]
+        else:
+            found = [" | ".join(section.answer.lines[:2]) for section in self.sections]
+        if len(found) + len(extra) > _LINES_MAX:
+            kept = _LINES_MAX - len(extra) - 1
+            found = [*found[:kept], f"and {len(self.sections) - kept} more studies in the report"]
+        return (*found, *extra)
+
+
+def make_report(folder: Path, compare_with: Path | None = None) -> Report:
+    """Read one analysis, or two to compare, and decide everything the page will say."""
+    analyses = [open_analysis(folder)]
+    if compare_with is not None:
+        analyses.append(open_analysis(compare_with))
+    studies = [study for analysis in analyses for study in analysis.studies]
+    refuse_two_models(studies)
+    sections = tuple(make_section(study) for study in studies)
+    return Report(
+        title=_title(analyses, studies),
+        notes=tuple(note for analysis in analyses for note in analysis.notes),
+        sections=sections,
+        comparison=compare([section.material for section in sections]),
+        model_version=studies[0].model_version,
+        version=str(analyses[0].index.get("version", "unknown")),
+    )
+
+
+def make_section(study: Study) -> Section:
+    """All charts of one study, or the reason there is none."""
+    material = prepare(study)
+    drawn = Drawn()
+    if not any(value for value in material.values("configurations", "offered_per_s")):
+        drawn.add(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))
+    else:
+        _draw(material, drawn)
+    return Section(
+        material=material,
+        answer=answer(material),
+        cautions=cautions(material),
+        charts=tuple(drawn.charts),
+        omissions=tuple(drawn.omissions),
+    )
+
+
+def _draw(material: Material, drawn: Drawn) -> None:
+    drawn.add(latency_throughput(material))
+    along = material.layout.x.name if material.layout.x else "load"
+    drawn.add(
+        curve_chart(
+            material,
+            "success",
+            f"Success against {along}",
+            ["success_rate"],
+            "Committed txns as a share of those that committed or aborted. The dashed line is 95 %.",
+        )
+    )
+    offered = " The dotted line is what was offered." if material.layout.is_load else ""
+    drawn.add(
+        curve_chart(
+            material,
+            "throughput",
+            f"Throughput against {along}",
+            ["committed_per_s"],
+            f"Commits per second of the window.{offered}",
+        )
+    )
+    order = ("commit_latency_p95_ms", *(figure for figure in LATENCIES if figure != "commit_latency_p95_ms"))
+    drawn.add(
+        curve_chart(
+            material,
+            "latency",
+            f"Commit latency against {along}",
+            order,
+            "From the start of the first attempt to the answer of the last, of txns that committed.",
+        )
+    )
+    for metric in extra_metrics(material.study):
+        name = figure_words(metric)[0]
+        drawn.add(
+            curve_chart(material, f"metric-{metric}", f"{name.capitalize()} against {along}", [metric], f"{metric}.")
+        )
+    drawn.add(heatmap(material))
+    drawn.add(phases(material))
+    prices = find_prices(material.study)
+    drawn.add(requests(material, prices.usd_per_request, prices.note))
+    drawn.add(aborts(material))
+    drawn.add(conflicts(material))
+    drawn.add(by_scope(material, "operation", "By operation type"))
+    drawn.add(by_scope(material, "source", "By source"))
+    drawn.add(attempts(material))
+    drawn.add(convoy(material))
+    drawn.add(timeline(material))
+
+
+def _title(analyses: Sequence[Analysis], studies: Sequence[Study]) -> str:
+    if len(studies) == 1:
+        return studies[0].title
+    if len(studies) == 2:
+        return f"{studies[0].title} and {studies[1].title}"
+    return f"{len(studies)} studies in {analyses[0].folder.resolve().name}"

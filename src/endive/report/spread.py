@@ -1,0 +1,393 @@
+"""Charts of what happens within a configuration: its commits over time, its attempts, its convoy.
+
+Owns these specifications. They need single txns, so a sweep with ``--detail runs`` has none of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from endive.report.chart import (
+    Chart,
+    Legend,
+    Omission,
+    Spec,
+    Variant,
+    colour_of,
+    dash_of,
+    faceted,
+    marks,
+    shape_of,
+    tooltip,
+)
+from endive.report.material import Material
+from endive.report.reading import Row, Study
+from endive.report.words import number
+
+_NO_TXNS: Final = "the sweep kept no single txns (--detail runs)."
+TIMELINE_ROWS_MAX: Final = 72_000  # bins that travel to the page: about 2 MB
+_S: Final = 1e-3  # s per ms
+
+
+def timeline(material: Material) -> Chart | Omission:
+    """Commits per second of simulated time."""
+    title = "Commits over simulated time"
+    if not material.study.has("timeline"):
+        return Omission(title=title, why=_NO_TXNS)
+    rows, coarser = _bins(material.study)
+    if not any(row["committed_per_s"] for row in rows):
+        return Omission(title=title, why="nothing committed." if rows else "no configuration has a timeline.")
+    if len(rows) > TIMELINE_ROWS_MAX:
+        why = f"{len(material.points.numbers):,} configurations have too many bins for one page; see timeline.csv."
+        return Omission(title=title, why=why)
+    columns = ("committed_per_s", "committed_per_s_ci95_low", "committed_per_s_ci95_high", "aborted_per_s")
+    material.add("timeline", rows, ["time_s", "end_s", "in_window", *columns, "commit_latency_mean_ms"])
+    legend = material.legend
+    measures = (
+        ("committed_per_s", "commits (txns/s)"),
+        ("aborted_per_s", "aborts (txns/s)"),
+        ("commit_latency_mean_ms", "mean commit latency of txns submitted then (ms)"),
+    )
+    coarse = f" {coarser} bins of the analysis are one here." if coarser > 1 else ""
+    return Chart(
+        id="timeline",
+        title=title,
+        reading="The mean over seeds of each bin of time. Grey is warm-up and cool-down, which no other figure counts. "
+        f"A level line is a steady window; a falling one is not.{coarse}",
+        alt=f"Commits per second over simulated time. {_timeline_words(material)}",
+        dataset="timeline",
+        selected=material.keys(material.layout.series),
+        variants=tuple(
+            Variant(label=label, spec=_timeline_spec(material, legend, field, label))
+            for field, label in measures
+            if any(material.values("timeline", field))
+        ),
+        columns=(("time_s", "from (s)"), ("end_s", "to (s)"), *((field, label) for field, label in measures)),
+        legend=legend if material.has_series else None,
+        height_px=260,
+    )
+
+
+def attempts(material: Material) -> Chart | Omission:
+    """How many attempts txns needed."""
+    title = "Attempts per txn"
+    if not material.study.has("attempts"):
+        return Omission(title=title, why=_NO_TXNS)
+    rows = _attempt_rows(material.study)
+    if not rows:
+        return Omission(title=title, why="no txn of any window ended.")
+    material.add("attempts", rows, ["bin", "outcome", "txns", "share", "low"])
+    bins = list(dict.fromkeys(row["bin"] for row in sorted(rows, key=lambda row: int(row["low"]))))
+    outcomes = [name for name in ("committed", "aborted") if any(row["outcome"] == name for row in rows)]
+    legend = Legend(field="outcome", title="outcome", marks=marks(outcomes, with_shapes=False))
+    series = material.layout.series
+    who = (("s", series.title, ""),) if series else ()
+    spec: Spec = {
+        "mark": {"type": "bar", "stroke": "var(--paper)", "strokeWidth": 1},
+        "encoding": {
+            "x": {
+                "field": "bin",
+                "type": "ordinal",
+                "sort": bins,
+                "title": "attempts",
+                "axis": {"labelAngle": 0},
+            },
+            "y": {
+                "field": "share",
+                "type": "quantitative",
+                "title": "share of txns that ended",
+                "axis": {"format": ".0%"},
+            },
+            "color": colour_of(legend),
+            "tooltip": tooltip(
+                *who,
+                ("bin", "attempts", ""),
+                ("outcome", "outcome", ""),
+                ("share", "share", ".2%"),
+                ("txns", "txns, all seeds", ",d"),
+            ),
+        },
+    }
+    split = faceted(spec, "s" if series else None, series.labels if series else (), series.name if series else "")
+    return Chart(
+        id="attempts",
+        title=title,
+        reading="All seeds together. An attempt is lost when a rival commits between the read it builds on and its own "
+        "commit; a txn that has lost as many as its policy allows aborts.",
+        alt=f"Histogram of attempts. {_attempts_words(material, rows)}",
+        dataset="attempts",
+        selected=material.keys(series),
+        variants=(Variant(label="share of txns that ended", spec=split),),
+        columns=(("bin", "attempts"), ("outcome", "outcome"), ("txns", "txns, all seeds"), ("share", "share")),
+        legend=legend,
+        facet="s" if series else None,
+        height_px=220,
+    )
+
+
+def convoy(material: Material) -> Chart | Omission:
+    """What catching up costs a txn that has to read history."""
+    title = "The convoy: what catching up costs"
+    if not material.study.has("convoy"):
+        return Omission(title=title, why=_NO_TXNS)
+    rows = material.study.rows("convoy")
+    if not rows:
+        return Omission(title=title, why="no txn read history; only validated overwrites and the merge protocol do.")
+    measures = (
+        ("history_lists_mean", "manifest lists read per txn"),
+        ("history_mean_ms", "time spent reading history (ms)"),
+        ("commit_latency_mean_ms", "mean commit latency (ms)"),
+        ("success_rate", "success rate"),
+    )
+    columns = [
+        "n_behind_low",
+        "n_behind_high",
+        "n_behind_mean",
+        "txns",
+        "attempts_mean",
+        *(name for name, _ in measures),
+    ]
+    material.add("convoy", rows, columns)
+    return Chart(
+        id="convoy",
+        title=title,
+        reading="Txns that read history, by the number of snapshots that rivals had committed since they started "
+        "(n_behind) at "
+        "the first attempt. While they read, more rivals commit; the further behind, the more there is to read. "
+        "Dotted: one list "
+        "per snapshot. All loads and seeds together; larger marks are more txns.",
+        alt=f"Manifest lists read against n_behind. {_convoy_words(material)}",
+        dataset="convoy",
+        selected=material.keys(material.layout.x, material.layout.series),
+        variants=tuple(
+            Variant(label=label, spec=_convoy_spec(material, field, label))
+            for field, label in measures
+            if any(material.values("convoy", field))
+        ),
+        columns=(
+            ("n_behind_low", "n_behind from"),
+            ("n_behind_high", "to"),
+            ("n_behind_mean", "n_behind, mean"),
+            ("txns", "txns, all seeds"),
+            *measures,
+        ),
+        legend=material.legend if material.has_series else None,
+        height_px=300,
+    )
+
+
+# ---- specifications ------------------------------------------------------------------------------------
+
+
+def _timeline_spec(material: Material, legend: Legend, field: str, label: str) -> Spec:
+    along = {
+        "field": "time_s",
+        "type": "quantitative",
+        "title": "simulated time (s)",
+        "axis": {"grid": False, "format": ",d", "tickCount": 10},
+    }
+    up = {"field": field, "type": "quantitative", "title": label, "axis": {"format": ",~r"}}
+    series = material.layout.series
+    who = (("s", series.title, ""),) if series else ()
+    layers: list[Spec] = [
+        {
+            "transform": [
+                {"filter": "!datum.in_window"},
+                {"aggregate": [], "groupby": ["time_s", "end_s"]},
+            ],
+            "mark": {"type": "rect", "fill": "var(--shade)", "tooltip": None},
+            "encoding": {"x": along, "x2": {"field": "end_s"}},
+        }
+    ]
+    if field == "committed_per_s" and material.values("timeline", "committed_per_s_ci95_low"):
+        layers.append(
+            {
+                "mark": {"type": "area", "opacity": 0.12, "interpolate": "step-after", "tooltip": None},
+                "encoding": {
+                    "x": along,
+                    "y": {**up, "field": "committed_per_s_ci95_low"},
+                    "y2": {"field": "committed_per_s_ci95_high"},
+                    "fill": {**colour_of(legend), "legend": None},
+                },
+            }
+        )
+    layers.append(
+        {
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.8},
+            "encoding": {"x": along, "y": up, "stroke": colour_of(legend), "strokeDash": dash_of(legend)},
+        }
+    )
+    layers.append(
+        {
+            "mark": {"type": "point", "size": 260, "opacity": 0, "filled": True},
+            "encoding": {
+                "x": along,
+                "y": up,
+                "tooltip": tooltip(
+                    *who, ("time_s", "from (s)", ","), ("end_s", "to (s)", ","), (field, label, ",.4~r")
+                ),
+            },
+        }
+    )
+    return {"layer": layers}
+
+
+def _convoy_spec(material: Material, field: str, label: str) -> Spec:
+    legend = material.legend
+    is_share = field == "success_rate"
+    behind = material.values("convoy", "n_behind_mean")
+    along = {
+        "field": "n_behind_mean",
+        "type": "quantitative",
+        "title": "n_behind at the first attempt (snapshots)",
+        "scale": {"type": "symlog" if max(behind) > 20 else "linear", "zero": True},
+        "axis": {"grid": False, "format": ",~r", "values": _ticks(max(behind))},
+    }
+    top = max(material.values("convoy", field))
+    up: Spec = {"field": field, "type": "quantitative", "title": label}
+    if is_share:
+        up |= {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+    elif field == "history_lists_mean" and top > 20:
+        up |= {"scale": {"type": "symlog"}, "axis": {"format": ",~r", "values": _ticks(top)}}
+    else:
+        up |= {"axis": {"format": ",~r"}}
+    x, series = material.layout.x, material.layout.series
+    who = ((("s", series.title, ""),) if series else ()) + ((("xl", x.title, ""),) if x else ())
+    most = min(max(behind), top)
+    guide = {
+        "data": {"values": [{"n": most * step / 40} for step in range(41)]},
+        "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [2, 3], "strokeWidth": 1.2, "tooltip": None},
+        "encoding": {"x": {**along, "field": "n"}, "y": {**up, "field": "n"}},
+    }
+    dots = {
+        "mark": {"type": "point", "filled": True, "opacity": 0.75},
+        "encoding": {
+            "x": along,
+            "y": up,
+            "color": {**colour_of(legend), "legend": None},
+            "shape": {**shape_of(legend), "legend": None},
+            "size": {
+                "field": "txns",
+                "type": "quantitative",
+                "scale": {"type": "sqrt", "range": [25, 320]},
+                "legend": None,
+            },
+            "tooltip": tooltip(
+                *who,
+                ("n_behind_low", "n_behind from", ",d"),
+                ("n_behind_high", "to", ",d"),
+                (field, label, ".1%" if is_share else ",.4~r"),
+                ("txns", "txns, all seeds", ",d"),
+                ("attempts_mean", "attempts", ",.3~r"),
+                ("success_rate", "success rate", ".1%"),
+            ),
+        },
+    }
+    return {"layer": [guide, dots] if field == "history_lists_mean" else [dots]}
+
+
+def _ticks(most: float) -> list[int]:
+    """0 and powers of ten, with 2 and 5 between them while they are few."""
+    steps = (1, 3) if most > 300 else (1, 2, 5)
+    top = math.ceil(math.log10(max(most, 1))) + 1
+    return [0, *(step * 10**power for power in range(top) for step in steps if step * 10**power <= most * 1.5)]
+
+
+# ---- rows ----------------------------------------------------------------------------------------------
+
+
+def _bins(study: Study) -> tuple[list[Row], int]:
+    """Bins of time of every configuration; if they are too many, that many neighbours are joined to one."""
+    columns = [
+        "point",
+        "scope",
+        "bin",
+        "start_ms",
+        "end_ms",
+        "in_window",
+        "committed_per_s",
+        "committed_per_s_ci95_low",
+    ]
+    columns += ["committed_per_s_ci95_high", "aborted_per_s", "commit_latency_mean_ms"]
+    rows = study.rows("timeline", columns=columns)
+    for row in rows:
+        row["time_s"], row["end_s"] = row["start_ms"] * _S, row["end_ms"] * _S
+    coarser = next((k for k in (1, 2, 3, 4, 6, 10) if len(rows) / k <= TIMELINE_ROWS_MAX), 1)
+    return (rows, 1) if coarser == 1 else (_joined_bins(rows, coarser), coarser)
+
+
+def _joined_bins(rows: list[Row], count: int) -> list[Row]:
+    """Means of neighbouring bins; their intervals are not those of the mean, so they are left out."""
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["point"], row["bin"] // count), []).append(row)
+    made = []
+    for (point, _), group in found.items():
+        first: Row = {"point": point, "time_s": group[0]["time_s"], "end_s": group[-1]["end_s"]}
+        first["in_window"] = all(row["in_window"] for row in group)
+        for name in ("committed_per_s", "aborted_per_s", "commit_latency_mean_ms"):
+            values = [row[name] for row in group if row[name] is not None]
+            first[name] = sum(values) / len(values) if values else None
+        made.append(first)
+    return made
+
+
+def _attempt_rows(study: Study) -> list[Row]:
+    """One row per bin and outcome, with its share of all txns of the configuration that ended."""
+    rows = study.rows("attempts")
+    ended: dict[int, int] = {}
+    for row in rows:
+        ended[row["point"]] = ended.get(row["point"], 0) + row["txns_committed"] + row["txns_aborted"]
+    found = []
+    for row in rows:
+        low, high = row["attempts_low"], row["attempts_high"]
+        label = str(low) if low == high else f"{low}\u2013{high}"
+        for outcome in ("committed", "aborted"):
+            txns = row[f"txns_{outcome}"]
+            if txns:
+                share = txns / ended[row["point"]]
+                found.append(
+                    {"point": row["point"], "bin": label, "low": low, "outcome": outcome, "txns": txns, "share": share}
+                )
+    return found
+
+
+# ---- words ---------------------------------------------------------------------------------------------
+
+
+def _timeline_words(material: Material) -> str:
+    rows = [row for row in material.rows("timeline", material.keys(material.layout.series)) if row["in_window"]]
+    told = []
+    for mark in material.legend.marks[:4]:
+        own = [row["committed_per_s"] for row in rows if row["s"] == mark.label]
+        if own:
+            name = f"{mark.label}: " if material.has_series else ""
+            told.append(f"{name}between {number(min(own))} and {number(max(own))} in the window")
+    return f"{'; '.join(told)}."
+
+
+def _attempts_words(material: Material, rows: list[Row]) -> str:
+    drawn = material.rows("attempts", material.keys(material.layout.series))
+    told = []
+    for mark in material.legend.marks[:4]:
+        once = sum(row["share"] for row in drawn if row["s"] == mark.label and row["low"] == 1)
+        most = max((row["low"] for row in drawn if row["s"] == mark.label), default=None)
+        if most is not None:
+            name = f"{mark.label}: " if material.has_series else ""
+            told.append(f"{name}{once:.0%} end at the first attempt, some need {most} or more")
+    return f"{'; '.join(told)}."
+
+
+def _convoy_words(material: Material) -> str:
+    drawn = material.rows("convoy", material.keys(material.layout.x, material.layout.series))
+    told = []
+    for mark in material.legend.marks[:4]:
+        own = sorted((row for row in drawn if row["s"] == mark.label), key=lambda row: float(row["n_behind_mean"]))
+        if own:
+            name = f"{mark.label}: " if material.has_series else ""
+            ends = [
+                f"{number(row['history_lists_mean'])} lists at {number(row['n_behind_mean'])} behind" for row in own
+            ]
+            told.append(f"{name}{ends[0]}" + (f", {ends[-1]}" if len(ends) > 1 else ""))
+    return f"{'; '.join(told)}."

@@ -1,0 +1,195 @@
+"""Names, units and numbers as a reader says them.
+
+Owns the words for axes, figures, phases, requests and reasons, and how a number is rounded in a sentence. Refuses to
+own sentences (``endive.report.answer``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+FIGURE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
+    "success_rate": ("success rate", "%"),
+    "committed_per_s": ("commits", "txns/s"),
+    "committed_in_window_per_s": ("commits inside the window", "txns/s"),
+    "offered_per_s": ("offered load", "txns/s"),
+    "commit_latency_p50_ms": ("commit latency P50", "ms"),
+    "commit_latency_p95_ms": ("commit latency P95", "ms"),
+    "commit_latency_p99_ms": ("commit latency P99", "ms"),
+    "commit_latency_mean_ms": ("commit latency, mean", "ms"),
+    "total_latency_p50_ms": ("total latency P50", "ms"),
+    "total_latency_p95_ms": ("total latency P95", "ms"),
+    "total_latency_p99_ms": ("total latency P99", "ms"),
+    "total_latency_mean_ms": ("total latency, mean", "ms"),
+    "retries_mean": ("retries", "per txn"),
+    "requests_per_txn": ("requests", "per txn that ended"),
+    "requests_per_committed_txn": ("requests", "per committed txn"),
+    "in_flight_committing_share": ("still committing at the end", "%"),
+}
+PERCENT_FIGURES: Final = frozenset({"success_rate", "in_flight_committing_share", "share"})
+
+_AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
+    "transaction.inter_arrival.scale": ("time between arrivals, mean", "ms"),
+    "load_per_s": ("offered load", "txns/s"),
+    "catalog.num_tables": ("tables", ""),
+    "catalog.num_groups": ("groups of tables", ""),
+    "catalog.type": ("catalog", ""),
+    "catalog.scope": ("conflict scope", ""),
+    "catalog.table_metadata_inlined": ("table metadata inlined", ""),
+    "storage.provider": ("storage", ""),
+    "storage.max_parallel": ("parallel requests, at most", ""),
+    "commit.protocol": ("protocol", ""),
+    "transaction.retry": ("retries, at most", ""),
+    "transaction.retry_backoff.policy": ("retry policy", ""),
+    "transaction.manifest_list_mode": ("manifest lists", ""),
+    "transaction.operation_types": ("mix of operations", ""),
+    "transaction.isolation": ("isolation", ""),
+    "transaction.real_conflict_probability": ("probability of a real conflict", ""),
+    "table.snapshots_kept_max": ("snapshots kept", ""),
+}
+_UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
+
+PHASE_NAMES: Final[Mapping[str, str]] = {
+    "catalog_read": "read the catalog",
+    "metadata": "table metadata",
+    "history": "history (lists of rivals)",
+    "manifests": "manifests",
+    "manifest_list": "manifest list",
+    "commit": "commit request",
+    "backoff": "backoff",
+}
+REASON_NAMES: Final[Mapping[str, str]] = {
+    "aborted_retries_exhausted": "retries exhausted",
+    "aborted_validation_exception": "validation failed (real conflict)",
+    "aborted_timeout": "timeout",
+}
+WARNING_NAMES: Final[Mapping[str, str]] = {
+    "saturated": "Saturated",
+    "still_committing": "Still committing at the end",
+    "nothing_measured": "Nothing measured",
+    "none_ended": "None ended",
+    "unsteady_window": "Unsteady window",
+    "single_seed": "Too few seeds",
+    "approximate_percentiles": "Approximate percentiles",
+    "failed_run": "Failed runs",
+    "unfinished_sweep": "Unfinished sweep",
+}
+
+
+def figure_label(figure: str) -> str:
+    """A figure as the title of an axis: name and unit."""
+    name, unit = figure_words(figure)
+    return f"{name} ({unit})" if unit else name
+
+
+def figure_words(figure: str) -> tuple[str, str]:
+    """A figure's name in words and its unit."""
+    if figure in FIGURE_NAMES:
+        return FIGURE_NAMES[figure]
+    return _split_unit(figure)
+
+
+def axis_words(key: str) -> tuple[str, str]:
+    """An axis's name in words and its unit."""
+    if key in _AXIS_NAMES:
+        return _AXIS_NAMES[key]
+    parts = key.split(".")
+    if parts[0] == "source" and len(parts) > 2:
+        name, unit = axis_words(".".join(("transaction", *parts[2:])))
+        return f"{name} of {parts[1]}", unit
+    if parts[-2:-1] == ["arrivals"]:
+        if parts[-1] == "per_s":
+            return "arrivals", "txns/s"
+        if parts[-1] == "clients":
+            return "clients", ""
+    name, unit = _split_unit(parts[-1])
+    return (f"{parts[-2].replace('_', ' ')}: {name}" if len(parts) > 2 else name), unit
+
+
+def _split_unit(name: str) -> tuple[str, str]:
+    for ending, unit in _UNIT_ENDINGS.items():
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending).replace("_", " "), unit
+    return name.replace("_", " "), ""
+
+
+def labelled(name: str, unit: str) -> str:
+    """Name and unit as one title."""
+    return f"{name} ({unit})" if unit else name
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """So many digits that matter, thousands separated; a dash for nothing."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    if places > 6:
+        return f"{value:.{digits - 1}e}"
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text and len(text) > digits + 1 else text
+
+
+def percent(value: float | None) -> str:
+    """A share with one decimal; never 100.0 % unless it is."""
+    if value is None:
+        return "-"
+    text = f"{100 * value:.1f} %"
+    if text == "100.0 %":
+        return "100 %" if value == 1 else "> 99.9 %"
+    return text
+
+
+def shown(figure: str, value: float | None) -> str:
+    """A figure's value in a sentence, with its unit."""
+    if figure in PERCENT_FIGURES:
+        return percent(value)
+    unit = figure_words(figure)[1]
+    return f"{number(value)} {unit}".strip() if unit in ("ms", "txns/s") else number(value)
+
+
+def with_interval(row: Mapping[str, Any], figure: str) -> str:
+    """A mean with its 95 % interval in brackets, if it has one."""
+    low, high = row.get(f"{figure}_ci95_low"), row.get(f"{figure}_ci95_high")
+    text = shown(figure, row[figure])
+    if low is None or high is None or row[figure] is None or low == high:
+        return text
+    if figure in PERCENT_FIGURES:
+        return f"{text} [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{text} [{number(low)}, {number(high)}]"
+
+
+def value_text(value: Any) -> str:
+    """The value of an axis, as the study writes it."""
+    if value is None:
+        return "as in the base"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        text = f"{value:g}"
+        return text if len(text) <= 5 or value == int(value) else f"{value:.3g}"
+    return str(value)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, fewer if there are many powers."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 3 else (1, 3) if last - first <= 4 else (1,)
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    inside = [tick for tick in ticks if low * 0.99 <= tick <= high * 1.01]
+    return [float(f"{tick:.6g}") for tick in (inside if len(inside) > 1 else [low, high])]
+
+
+def listed(items: list[str]) -> str:
+    """Items as part of a sentence."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
