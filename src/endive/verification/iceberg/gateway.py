@@ -6,7 +6,6 @@ Owns the process, its settings and the catalogs made in it. What is done with a 
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import tempfile
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from endive.errors import EngineError
 from endive.pipeline.java import provide_java
-from endive.verification.iceberg.jars import IcebergMissingError, find_jars
+from endive.verification.iceberg.jars import IcebergMissingError, find_jars, java_path, load_py4j
 
 DATABASE: Final = "jdbc:derby:memory:endive;create=true"
 CATALOG_NAME: Final = "local"  # the same for every client of the database: it is part of a table's key
@@ -33,7 +32,7 @@ class IcebergJvm:
         except EngineError as error:
             raise IcebergMissingError(str(error).replace("Spark needs", "Iceberg needs")) from None
         jars, self.version = find_jars(folder)
-        py4j = _py4j()
+        py4j = load_py4j()
         self._scratch = tempfile.TemporaryDirectory(prefix="endive-iceberg-")
         self.database_log = Path(self._scratch.name) / "derby.log"
         options = [HEAP, f"-Dderby.stream.error.file={self.database_log}", "-Duser.timezone=UTC"]
@@ -42,7 +41,7 @@ class IcebergJvm:
         port, self._process = py4j.launch_gateway(
             classpath=os.pathsep.join(str(jar) for jar in jars),
             javaopts=options,
-            java_path=str(Path(os.environ["JAVA_HOME"]) / "bin" / "java"),
+            java_path=java_path(),
             die_on_exit=True,
             return_proc=True,
             redirect_stdout=subprocess.DEVNULL,
@@ -95,12 +94,3 @@ class IcebergJvm:
         levels = self.gateway.new_array(self.jvm.java.lang.String, 1)
         levels[0] = "db"
         return self.iceberg.catalog.TableIdentifier.of(self.iceberg.catalog.Namespace.of(levels), name)
-
-
-def _py4j() -> Any:
-    try:
-        return importlib.import_module("py4j.java_gateway")
-    except ImportError:
-        raise IcebergMissingError(
-            "py4j, which drives the JVM, is not installed. It comes with PySpark: pip install 'endive[spark]'."
-        ) from None

@@ -1,17 +1,18 @@
-"""Where Iceberg's jars come from: a folder the user names, the cache, or Maven.
+"""Where Iceberg's jars come from: a folder the user names, the cache, Maven, or Spark's resolver.
 
-Owns the coordinates, the cache and every reason why real Iceberg cannot be run here. Starts no JVM but Maven's.
+Owns the coordinates, the cache and every reason why real Iceberg cannot be run here. Runs no Iceberg.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from endive.errors import EndiveError
 
@@ -46,16 +47,34 @@ def cache_folder() -> Path:
     return Path(base) / "endive" / "jars"
 
 
-def _fetch(artifact: str, place: Path) -> None:
-    coordinates = f"{GROUP}:{artifact}:{VERSION}"
-    by_hand = f"Or put the jar into a folder with its companion and give it by --iceberg-jars. Wanted: {coordinates}"
-    maven = shutil.which("mvn")
-    if maven is None:
+def load_py4j() -> Any:
+    """The library that drives a JVM."""
+    try:
+        return importlib.import_module("py4j.java_gateway")
+    except ImportError:
         raise IcebergMissingError(
-            f"{artifact}-{VERSION}.jar is not in {place}, and there is no 'mvn' on PATH to fetch it. Install Maven "
-            f"(Debian, Ubuntu: sudo apt install maven). {by_hand}."
-        )
+            "py4j, which drives the JVM, is not installed. It comes with PySpark: pip install 'endive[spark]'."
+        ) from None
+
+
+# ---- fetching ----------------------------------------------------------------------------------------
+
+
+def _fetch(artifact: str, place: Path) -> None:
+    """Put one jar into the cache: by Maven, or by Spark's resolver where there is no Maven."""
     place.mkdir(parents=True, exist_ok=True)
+    maven = shutil.which("mvn")
+    said = _by_spark(artifact, place) if maven is None else _by_maven(maven, artifact, place)
+    if said:
+        raise IcebergMissingError(
+            f"{artifact}-{VERSION}.jar is not in {place}, and fetching it failed: {said} Is there a network? Or put "
+            f"{GROUP}:{artifact}:{VERSION} into a folder with its companion and give it by --iceberg-jars."
+        )
+
+
+def _by_maven(maven: str, artifact: str, place: Path) -> str:
+    """What Maven complained of, or nothing."""
+    coordinates = f"{GROUP}:{artifact}:{VERSION}"
     command = [maven, "-q", "-B", COPY_GOAL, f"-Dartifact={coordinates}", f"-DoutputDirectory={place}"]
     try:
         done = subprocess.run(
@@ -68,12 +87,50 @@ def _fetch(artifact: str, place: Path) -> None:
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
-        raise IcebergMissingError(
-            f"Maven did not fetch {coordinates} within {FETCH_TIMEOUT_S} s. Is there a network? {by_hand}."
-        ) from None
-    if done.returncode != 0:
-        said = next((line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no message")
-        raise IcebergMissingError(f"Maven cannot fetch {coordinates} into {place}: {said[:400]} {by_hand}.")
+        return f"Maven took more than {FETCH_TIMEOUT_S} s."
+    if done.returncode == 0:
+        return ""
+    lines = (done.stdout + done.stderr).splitlines()
+    return "Maven says: " + next((line for line in lines if "ERROR" in line), "nothing").strip()[:400]
+
+
+def _by_spark(artifact: str, place: Path) -> str:
+    """What Spark's own resolver (Ivy, as for ``spark.jars.packages``) complained of, or nothing."""
+    spark = _spark_jars()
+    if spark is None:
+        return "there is neither 'mvn' on PATH nor PySpark, whose resolver could do it."
+    py4j = load_py4j()
+    port, process = py4j.launch_gateway(
+        classpath=str(spark / "*"), die_on_exit=True, return_proc=True, java_path=java_path()
+    )
+    gateway = py4j.JavaGateway(gateway_parameters=py4j.GatewayParameters(port=port))
+    try:
+        java, scala = gateway.jvm.java, gateway.jvm.scala
+        silence = java.io.PrintStream(java.io.OutputStream.nullOutputStream())
+        resolver = gateway.jvm.org.apache.spark.util.MavenUtils
+        nothing, folder = scala.Option.empty(), scala.Option.apply(str(place / "ivy"))
+        settings = resolver.buildIvySettings(nothing, folder, False, silence)
+        none = scala.collection.immutable.List.newBuilder().result()
+        found = resolver.resolveMavenCoordinates(
+            f"{GROUP}:{artifact}:{VERSION}", settings, nothing, False, none, False, silence
+        )
+        shutil.copyfile(found.mkString(""), place / f"{artifact}-{VERSION}.jar")
+    except Exception as error:
+        return f"Spark's resolver says: {str(error)[:400]}"
+    finally:
+        gateway.shutdown()
+        process.terminate()
+        process.wait(timeout=30)
+        shutil.rmtree(place / "ivy", ignore_errors=True)
+    return ""
+
+
+def java_path() -> str:
+    """The Java that ``endive.pipeline.java.provide_java`` found."""
+    return str(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
+
+
+# ---- choosing ----------------------------------------------------------------------------------------
 
 
 def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
@@ -110,10 +167,8 @@ def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
 
 def _support(place: Path) -> tuple[Path, ...]:
     """Derby, Hadoop's client API and SLF4J: beside Iceberg's jars, or those PySpark brings."""
-    folders = [place]
-    spark = importlib.util.find_spec("pyspark")
-    if spark is not None and spark.origin is not None:
-        folders.append(Path(spark.origin).parent / "jars")
+    spark = _spark_jars()
+    folders = [place] if spark is None else [place, spark]
     jars = []
     for start in SUPPORT:
         there = [path for folder in folders for path in sorted(folder.glob(f"{start}*.jar"))]
@@ -124,3 +179,9 @@ def _support(place: Path) -> tuple[Path, ...]:
             )
         jars.append(there[0])
     return tuple(jars)
+
+
+def _spark_jars() -> Path | None:
+    """The jar folder of PySpark, which is not imported."""
+    spark = importlib.util.find_spec("pyspark")
+    return None if spark is None or spark.origin is None else Path(spark.origin).parent / "jars"
