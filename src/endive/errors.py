@@ -9,10 +9,12 @@
         ├── ProfileError                 a storage profile that is missing, malformed or contradictory
         ├── TraceError                   an arrival trace that is missing, malformed or out of order
         ├── OutputError                  a place results cannot be written to or read from
-        └── EngineError                  a simulation that cannot run or cannot go on (too many txns, ...)
+        ├── EngineError                  a simulation that cannot run or cannot go on (too many txns, ...)
+        └── HistoryError                 a run whose commits are not serial: a bug, in Endive or in a part of the user's
 
 An exception states what the user got wrong: what, where, and what to do next. What our own code
-promises is stated with ``assert``; this file owns no such promise and no message of its own.
+promises is stated with ``assert``; this file owns no such promise and no message of its own. ``HistoryError`` is the
+exception to that: it is our own promise, and parts of the user's own can break it.
 """
 
 from __future__ import annotations
@@ -62,3 +64,7 @@ class OutputError(EndiveError):
 
 class EngineError(EndiveError):
     """A simulation cannot run, or cannot go on, as it was asked for."""
+
+
+class HistoryError(EndiveError):
+    """The history of a run is not serial: an update was lost, a read lied, or a commit was told wrongly."""

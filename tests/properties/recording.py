@@ -200,7 +200,7 @@ class RawRows:
             self.tables.append(tuple(ids[: row["n_tables_read"]]))
             ids = ids[row["n_tables_read"] :]
 
-    def finish(self) -> RawRows:
+    def finish(self, history: Any) -> RawRows:
         return self
 
 

@@ -82,6 +82,7 @@ def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):
         "seed",
         "engine",
         "fingerprint",
+        "history_checked",
         "window",
         "summary",
         "by_operation",
@@ -91,6 +92,10 @@ def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):
     ]
     assert (document["config_hash"], document["seed"], document["engine"]) == ("c0ffee", 7, "reference")
     assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+def test_a_result_says_whether_its_history_was_checked(four_outcomes):
+    assert run(four_outcomes).to_json_dict()["history_checked"] is False
 
 
 def test_summary_and_requests_are_those_of_the_json_object(four_outcomes):

@@ -67,7 +67,7 @@ class ForgivingCatalog(Catalog):
         evaluated_us = self._clock.now_us
         self.state.apply(writes, intention)
         yield 1_500
-        return CommitResult(True, None, 3.0, evaluated_us)
+        return CommitResult(True, None, 3.0, evaluated_us, rebased_us=evaluated_us)
 
 
 def test_a_catalog_of_ones_own_needs_only_read_and_commit():

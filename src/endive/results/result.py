@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from endive.errors import OutputError
 from endive.results.arrow import to_record_batch
 from endive.results.fingerprint import Fingerprint
+from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
 from endive.results.schema import ROW_N_TABLES_READ, TRANSACTION_SCHEMA, Ints, check_rows
 from endive.results.statistics import Statistics
@@ -44,10 +45,12 @@ class SimulationResult:
         fingerprint: str,
         batches: Sequence[pa.RecordBatch] | None = None,
         path: Path | None = None,
+        history: HistoryCheck | None = None,
     ) -> None:
         self.provenance = provenance
         self.statistics = statistics
         self.fingerprint = fingerprint
+        self.history = history  # None if nobody checked it
         self._batches = batches
         self._path = path
 
@@ -94,6 +97,7 @@ class SimulationResult:
             "seed": self.provenance.seed,
             "engine": self.provenance.engine,
             "fingerprint": self.fingerprint,
+            "history_checked": self.history is not None,
             **self._summarised,
         }
 
@@ -161,8 +165,8 @@ class RowSink:
         for writer in self._writers:
             writer.write(batch)
 
-    def finish(self) -> SimulationResult:
-        """After the last row: the files appear, and the result is complete."""
+    def finish(self, history: HistoryCheck | None = None) -> SimulationResult:
+        """After the last row: the files appear, and the result is complete. ``history`` is the engine's check of it."""
         assert self._provenance is not None
         for writer in self._writers:
             writer.close()
@@ -172,6 +176,7 @@ class RowSink:
             fingerprint=self._fingerprint.hexdigest(),
             batches=self._batches,
             path=self._writers[0].path if self._writers else None,
+            history=history,
         )
 
 

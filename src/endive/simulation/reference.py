@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 
+from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.results.schema import (
     N_ROW,
@@ -27,12 +28,14 @@ from endive.results.schema import (
     ROW_PHASES,
     ROW_REASON,
     ROW_REQUESTS,
+    ROW_STATUS,
     STATUS_ABORTED,
     STATUS_COMMITTED,
     STATUS_IN_FLIGHT_COMMITTING,
     STATUS_IN_FLIGHT_EXECUTING,
 )
 from endive.simulation.build import Parts
+from endive.simulation.observer import ObservedCatalog
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
 from endive.workload import NO_MORE, Source, client_of, closed_index
@@ -64,12 +67,14 @@ class ReferenceEngine:
         self._events: list[_Event] = []
         self._rows: list[list[int]] = []
         self._table_ids: list[int] = []
+        self._reported = 0  # commits in the rows handed over
+        self._observed = ObservedCatalog(parts.catalog)
         parts.storage.attach(self)
-        parts.catalog.attach(self)
+        self._observed.attach(self)
         self._world = World(
             clock=self,
             storage=parts.storage,
-            catalog=parts.catalog,
+            catalog=self._observed,
             detector=parts.detector,
             protocol=parts.protocol,
             protocol_vector=parts.protocol.vector(),
@@ -82,7 +87,7 @@ class ReferenceEngine:
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
 
-    def run(self) -> None:
+    def run(self) -> HistoryCheck:
         """Until the clock reaches the configured duration; what happens at that very instant does not."""
         self._start_sources()
         events, end_us = self._events, self._parts.duration_us
@@ -106,6 +111,7 @@ class ReferenceEngine:
         self._flush()
         if self._progress is not None:
             self._progress(end_us, self.txns)
+        return self._observed.close(self._reported)
 
     # --- submitting -----------------------------------------------------------------------------------
 
@@ -164,6 +170,7 @@ class ReferenceEngine:
         """Record a finished txn; a closed loop's client submits its next one after thinking."""
         txn, source, index = self._running.pop(txn_id)
         is_committed = txn.status == TransactionStatus.COMMITTED
+        self._observed.end(txn_id, is_committed)
         self._record(txn, source, index, STATUS_COMMITTED if is_committed else STATUS_ABORTED)
         if source.arrivals.clients:
             next_index = index + 1
@@ -215,7 +222,9 @@ class ReferenceEngine:
 
     def _flush(self) -> None:
         if self._rows:
-            self._sink.add(np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64))
+            rows = np.array(self._rows, dtype=np.int64)
+            self._reported += int(np.count_nonzero(rows[:, ROW_STATUS] == STATUS_COMMITTED))
+            self._sink.add(rows, np.array(self._table_ids, dtype=np.int64))
             self._rows.clear()
             self._table_ids.clear()
         if self._progress is not None:

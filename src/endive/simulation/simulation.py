@@ -9,6 +9,7 @@ from typing import Any
 
 from endive.config import SimulationConfig, load_simulation_config, parse_config
 from endive.errors import EngineError
+from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
 from endive.results.result import RowSink, SimulationResult
 from endive.results.window import Window
@@ -66,11 +67,12 @@ class Simulation:
         if sink is None:
             sink = self.new_sink()
         sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen))
+        history: HistoryCheck | None = None
         if chosen == "compiled":
             CompiledEngine(parts, sink, progress=progress).run()
         else:
-            ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
-        return sink.finish()
+            history = ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
+        return sink.finish(history)
 
     def engine_for(self, engine: str = "auto") -> tuple[str, str]:
         """The engine that ``run`` would take, and why."""

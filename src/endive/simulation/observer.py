@@ -1,0 +1,365 @@
+"""The observer of a run: every answer of the catalog is held against a second set of books.
+
+Owns the watch over the reference engine's catalog, and the words in which a violation is raised. Refuses to own the
+rules of a serial history (``endive.catalog.ledger``) and to change anything: a run is the same with it or without.
+
+It stands between txns and catalog and believes neither. It sees when a request leaves, when it wakes, and
+whether the server's state has changed in between; what the catalog's own code thinks of that, it does not ask.
+
+* A read shows the versions of the instant it is stamped with, and that instant is not before the request leg is over.
+* A commit is built on a state that its txn was shown, and nothing it touches has changed since; or the server
+  says when it rebased it (``CommitResult.rebased_us``), the change commutes, and nothing has changed since then.
+* The versions installed are those before it plus one, on what it writes and nowhere else.
+* A txn is applied once at most, and told "committed" if and only if it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from endive.catalog import ledger as books
+from endive.catalog.catalog import Catalog
+from endive.catalog.rules import LOG_EPOCH, LOG_OFFSET
+from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
+from endive.catalog.state import CatalogState
+from endive.errors import HistoryError
+from endive.kernel import Ints
+from endive.results.history import HistoryCheck
+from endive.rng import START_READ
+from endive.storage.client import Client, Clock
+
+Looks = list[tuple[int, tuple[int, ...]]]  # instants at which a request woke, and the versions in the books then
+
+
+class Claim(NamedTuple):
+    """What a commit says about itself."""
+
+    base: CatalogSnapshot | None
+    base_commit: int
+    tables: tuple[int, ...]  # touched, the written ones first
+    n_written: int
+    partitions: tuple[tuple[tuple[int, ...], int], ...]
+    commutes: bool
+
+
+class Rebase(NamedTuple):
+    """A commit whose own base was old: the instants at which its server may have rebased it, and what else is wrong."""
+
+    instants_us: frozenset[int]
+    violation: tuple[int, ...]
+
+
+class ObservedCatalog(Catalog):
+    """Passes both calls on to the catalog it wraps, and watches."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
+        self._catalog = catalog
+        state = catalog.state
+        self._ledger = books.open_ledger(state.versions, state.log)
+        self._versions = tuple(state.versions)
+        self._entry_bytes: int | None = getattr(catalog, "log_entry_bytes", None) if state.log else None
+        # Of txns in flight only: what they were shown, the instant they were applied, an old base.
+        self._shown: dict[int, list[CatalogSnapshot]] = {}
+        self._applied: dict[int, int] = {}
+        self._rebased: dict[int, Rebase] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a catalog of the user's own offers to his txns."""
+        if name == "_catalog":  # not there yet: a copy is being made
+            raise AttributeError(name)
+        return getattr(self._catalog, name)
+
+    def attach(self, clock: Clock) -> None:
+        super().attach(clock)
+        self._catalog.attach(clock)
+
+    def is_current(self, intention: IntentionRecord) -> bool:
+        return self._catalog.is_current(intention)
+
+    def append_to_manifest_list(
+        self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
+    ) -> int:
+        return self._catalog.append_to_manifest_list(table, expected_offset, entry_bytes, seal_threshold_bytes)
+
+    def rewrite_manifest_list(self, table: int) -> None:
+        self._catalog.rewrite_manifest_list(table)
+
+    def manifest_list_state(self, table: int) -> tuple[int, bool]:
+        return self._catalog.manifest_list_state(table)
+
+    # --- the two calls ------------------------------------------------------------------------------
+
+    def read(
+        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """As the catalog answers it, if that is the state at the server's instant."""
+        client = self._client(client)
+        txn_id, clock = client.txn_id, self._clock
+        looks: Looks = []
+        request = self._catalog.read(client=client, step=step, expected_size_bytes=expected_size_bytes)
+        send = request.send
+        try:
+            while True:
+                yield send(None)
+                looks.append((clock.now_us, self._versions))
+        except StopIteration as answer:
+            snapshot: CatalogSnapshot = answer.value
+        if self.state.versions[0] != self._ledger[books.COMMITS]:
+            self._blame(books.CHANGED_BY_NOBODY, txn_id, self._ledger[books.COMMITS], self.state.versions[0])
+        self._show(txn_id, snapshot, looks)
+        return snapshot
+
+    def commit(
+        self,
+        expected_seq: int,
+        writes: Mapping[int, int],
+        intention: IntentionRecord | None = None,
+        *,
+        client: Client | None = None,
+    ) -> Generator[int, None, CommitResult]:
+        """As the catalog answers it, if what it did is what it says."""
+        client = self._client(client)
+        txn_id, clock = client.txn_id, self._clock
+        looks: Looks = []
+        request = self._catalog.commit(expected_seq, writes, intention, client=client)
+        send, versions, ledger, has_log = request.send, self.state.versions, self._ledger, self._entry_bytes is not None
+        result: CommitResult | None = None
+        while result is None:
+            delay_us = 0
+            try:
+                delay_us = send(None)
+            except StopIteration as answer:
+                result = answer.value
+            if versions[0] != ledger[books.COMMITS]:
+                if not looks and delay_us > 0:
+                    self._blame(books.COMMITTED_BEFORE_ARRIVAL, txn_id, clock.now_us + delay_us, clock.now_us)
+                self._account(txn_id, claim_of(expected_seq, writes, intention), looks)
+            elif has_log:
+                self._account_log(txn_id, False)
+            if result is None:
+                yield delay_us
+                looks.append((clock.now_us, self._versions))
+        self._hear(txn_id, result, looks)
+        return result
+
+    # --- answers ------------------------------------------------------------------------------------
+
+    def _hear(self, txn_id: int, result: CommitResult, looks: Looks) -> None:
+        """A txn hears of its commit."""
+        if result.success != (txn_id in self._applied):
+            books.check_told(self._ledger, 0, txn_id, result.success, int(not result.success), self._clock.now_us)
+            self._fail()
+        rebase = self._rebased.pop(txn_id, None)
+        if rebase is not None and result.rebased_us not in rebase.instants_us:
+            self._ledger[: books.COMMITS] = rebase.violation
+            self._fail()
+        if result.snapshot is not None:
+            self._show(txn_id, result.snapshot, looks)
+
+    def _show(self, txn_id: int, snapshot: CatalogSnapshot, looks: Looks) -> None:
+        """The txn is shown a snapshot; it must be the state of its instant, and that one within the request."""
+        stamped_us, seen = snapshot.timestamp_us, snapshot.versions
+        for at_us, versions in looks:
+            if at_us == stamped_us and (seen is versions or seen == versions):
+                self._shown.setdefault(txn_id, []).append(snapshot)
+                return
+        if looks or stamped_us != self._clock.now_us or seen != self._versions:
+            self._refute(txn_id, snapshot, looks or [(self._clock.now_us, self._versions)])
+        self._shown.setdefault(txn_id, []).append(snapshot)  # a catalog of the user's own that takes no time
+
+    def _refute(self, txn_id: int, snapshot: CatalogSnapshot, looks: Looks) -> NoReturn:
+        """Say what is wrong with a snapshot."""
+        stamped_us, ledger = snapshot.timestamp_us, self._ledger
+        found = [versions for at_us, versions in looks if at_us == stamped_us]
+        if not found:
+            books.check_instant(ledger, 0, txn_id, looks[0][0], stamped_us)
+            self._fail()
+        pairs = enumerate(zip(found[-1], snapshot.versions, strict=True))
+        unit, version, seen = next((unit, *pair) for unit, pair in pairs if pair[0] != pair[1])
+        books.blame(ledger, 0, books.READ_ANOTHER_STATE, txn_id, unit, version, seen, stamped_us)
+        self._fail()
+
+    # --- commits ------------------------------------------------------------------------------------
+
+    def _account_log(self, txn_id: int, has_applied: bool) -> None:
+        """Book what a request has just done to the log."""
+        if self._entry_bytes is None:
+            return
+        log, now_us = self.state.log, self._clock.now_us
+        end, swaps = log[LOG_OFFSET], log[LOG_EPOCH]
+        if not books.check_log(self._ledger, 0, txn_id, end, swaps, self._entry_bytes, has_applied, now_us):
+            self._fail()
+
+    def _account(self, txn_id: int, claim: Claim, looks: Looks) -> None:
+        """The request has just changed the server's state: book it."""
+        now_us = self._clock.now_us
+        self._account_log(txn_id, True)
+        if not books.check_once(self._ledger, 0, txn_id, int(txn_id in self._applied), now_us):
+            self._fail()
+        self._check_claim(txn_id, claim, looks, now_us)
+        self._book(txn_id, claim, now_us)
+        self._applied[txn_id] = now_us
+
+    def _check_claim(self, txn_id: int, claim: Claim, looks: Looks, now_us: int) -> None:
+        """Its base was shown to it and is not old; if it is, its server must have rebased it."""
+        if claim.base is not None and not any(claim.base is shown for shown in self._shown.get(txn_id, ())):
+            self._blame(books.BUILT_ON_UNREAD, txn_id, 0, claim.base_commit)
+        units, ledger = touched_units(self.state, claim), self._ledger
+        if all(books.check_base(ledger, 0, txn_id, unit, claim.base_commit, now_us) for unit in units):
+            return
+        if not claim.commutes:
+            self._fail()
+        violation = tuple(ledger[: books.COMMITS])
+        ledger[: books.COMMITS] = [0] * books.COMMITS
+        fresh = (
+            at_us
+            for at_us, versions in looks
+            if not any(books.has_changed(ledger, 0, unit, versions[books.THE_CATALOG]) for unit in units)
+        )
+        self._rebased[txn_id] = Rebase(frozenset(fresh), violation)
+
+    def _book(self, txn_id: int, claim: Claim, now_us: int) -> None:
+        """Book the commit, and compare what it installed."""
+        state, ledger = self.state, self._ledger
+        books.begin_commit(ledger, 0)
+        for unit in written_units(state, claim):
+            books.change_unit(ledger, 0, unit)
+        installed = state.snapshot(now_us)
+        self._versions = installed.versions
+        if books.versions_of(ledger) != installed.versions:
+            for unit, version in enumerate(installed.versions):
+                books.check_installed(ledger, 0, txn_id, unit, version, now_us)
+            self._fail()
+        for table in claim.tables[: claim.n_written]:
+            unit = books.unit_of_table(table, state.num_groups)
+            if not books.check_installed(ledger, 0, txn_id, unit, installed.tables[table].version, now_us):
+                self._fail()
+
+    # --- the end of a txn, the end of a run ---------------------------------------------------------
+
+    def end(self, txn_id: int, is_committed: bool) -> None:
+        """A txn has ended, and this is what it was told."""
+        is_applied = self._applied.pop(txn_id, None) is not None
+        self._shown.pop(txn_id, None)
+        if not books.check_told(self._ledger, 0, txn_id, is_committed, int(is_applied), self._clock.now_us):
+            self._fail()
+
+    def close(self, reported: int) -> HistoryCheck:
+        """The clock has stopped, and so many txns were reported as committed."""
+        if not books.check_counts(self._ledger, 0, reported, len(self._applied), self._clock.now_us):
+            self._fail()
+        return HistoryCheck(
+            commits_applied=self._ledger[books.COMMITS],
+            commits_reported=reported,
+            commits_unanswered=len(self._applied),
+        )
+
+    def _blame(self, wrong: int, txn_id: int, due: int, found: int) -> NoReturn:
+        books.blame(self._ledger, 0, wrong, txn_id, books.THE_CATALOG, due, found, self._clock.now_us)
+        self._fail()
+
+    def _fail(self) -> NoReturn:
+        state = self.state
+        raise violation(self._ledger, 0, state.num_groups, state.num_tables, state.num_partitions)
+
+
+# --- what a commit says about itself ------------------------------------------------------------------
+
+
+def claim_of(expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> Claim:
+    """Taken from the message, never from the catalog."""
+    if intention is None:
+        return Claim(None, expected_seq, tuple(writes), len(writes), (), False)
+    return Claim(
+        intention.base,
+        intention.base.seq,
+        intention.tables,
+        intention.n_written,
+        intention.partitions,
+        intention.commutes,
+    )
+
+
+def touched_units(state: CatalogState, claim: Claim) -> list[int]:
+    """The units on which it meets other txns."""
+    if state.scope == books.BY_PARTITION:
+        return [
+            books.unit_of_partition(table, partition, state.num_groups, state.num_tables, state.num_partitions)
+            for table, (partitions, _) in zip(claim.tables, claim.partitions, strict=False)
+            for partition in partitions
+        ]
+    return [books.deciding_unit(state.scope, table, state.num_groups) for table in claim.tables]
+
+
+def written_units(state: CatalogState, claim: Claim) -> list[int]:
+    """The units it changes: groups and tables it writes, and the partitions it writes of them."""
+    groups, units = state.num_groups, []
+    for position, table in enumerate(claim.tables[: claim.n_written]):
+        units.append(books.unit_of_table(table, groups))
+        if groups:
+            units.append(books.unit_of_group(table, groups))
+        if claim.partitions and state.num_partitions:
+            partitions, n_written = claim.partitions[position]
+            units.extend(
+                books.unit_of_partition(table, partition, groups, state.num_tables, state.num_partitions)
+                for partition in partitions[:n_written]
+            )
+    return units
+
+
+# --- what is raised ------------------------------------------------------------------------------------
+
+_TEXTS = {
+    books.READ_ANOTHER_INSTANT: "{txn} was shown the catalog of {found_ms} ms, but its request was at the server at "
+    "{due_ms} ms",
+    books.READ_ANOTHER_STATE: "{txn} was shown version {found} of {unit} at {at_ms} ms, where version {due} stood",
+    books.BUILT_ON_OLD: "{txn} was applied at {at_ms} ms on the state after commit {found}, but commit {due} had "
+    "changed {unit} since: an update is lost",
+    books.INSTALLED_ANOTHER_VERSION: "the commit of {txn} at {at_ms} ms left {unit} at version {found}; the versions "
+    "before it plus one make {due}",
+    books.APPLIED_TWICE: "{txn} was applied for the second time, at {at_ms} ms",
+    books.COMMITTED_UNAPPLIED: "{txn} was told at {at_ms} ms that it committed, and was never applied",
+    books.APPLIED_UNCOMMITTED: "{txn} was told at {at_ms} ms that it did not commit, and had been applied",
+    books.LOG_TORN: "{txn} left the log at {found} bytes at {at_ms} ms; one whole record more makes {due}",
+    books.APPLIED_UNLANDED: "{txn} was applied at {at_ms} ms, and its record is not in the log, which ends at {found} "
+    "bytes",
+    books.COUNTS_DIFFER: "{due} commits were applied, and {found} reported or under way when the clock stopped",
+    books.CHANGED_BY_NOBODY: "the catalog went from commit {due} to {found} before {at_ms} ms, and nobody committed",
+    books.BUILT_ON_UNREAD: "{txn} was applied at {at_ms} ms on the state after commit {found}, which it was never "
+    "shown",
+    books.COMMITTED_BEFORE_ARRIVAL: "{txn} was applied at {found_ms} ms, and its request reached the server at "
+    "{due_ms} ms",
+}
+
+
+def violation(ledger: Ints, at: int, num_groups: int, num_tables: int, num_partitions: int) -> HistoryError:
+    """The violation that the books hold, in words."""
+    wrong, txn, unit, due, found, now_us = (int(value) for value in ledger[at : at + books.COMMITS])
+    told = _TEXTS[wrong].format(
+        txn=f"txn {txn}",
+        unit=unit_name(unit, num_groups, num_tables, num_partitions),
+        due=f"{due:,}",
+        found=f"{found:,}",
+        due_ms=f"{due / 1000:,.3f}",
+        found_ms=f"{found / 1000:,.3f}",
+        at_ms=f"{now_us / 1000:,.3f}",
+    )
+    return HistoryError(
+        f"the history is not serial: {told}. The result would be wrong, so there is none. This is a bug of the "
+        "simulator, or of a catalog, store or transaction type of your own if the simulation has one; a server that "
+        "rebases commits must say when (CommitResult.rebased_us)."
+    )
+
+
+def unit_name(unit: int, num_groups: int, num_tables: int, num_partitions: int) -> str:
+    """A unit of conflict by its name."""
+    if unit == books.THE_CATALOG:
+        return "the catalog"
+    if unit <= num_groups:
+        return f"group {unit - 1}"
+    if unit <= num_groups + num_tables:
+        return f"table {unit - 1 - num_groups}"
+    table, partition = divmod(unit - 1 - num_groups - num_tables, num_partitions)
+    return f"partition {partition} of table {table}"

@@ -1,0 +1,150 @@
+"""The second set of books: what it accepts, what it blames, and that it never grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from endive.catalog import ledger as books
+from endive.kernel import jitted
+
+GROUPS, TABLES, PARTITIONS = 2, 3, 4
+UNITS = 1 + GROUPS + TABLES + TABLES * PARTITIONS
+
+
+@pytest.fixture
+def ledger():
+    return books.open_ledger([0] * UNITS, [])
+
+
+def blamed(ledger):
+    return tuple(ledger[: books.COMMITS])
+
+
+def commit(ledger, *units):
+    books.begin_commit(ledger, 0)
+    for unit in units:
+        books.change_unit(ledger, 0, unit)
+
+
+def test_every_unit_has_a_place_of_its_own():
+    places = [books.THE_CATALOG]
+    places += [books.unit_of_group(table, GROUPS) for table in range(GROUPS)]
+    places += [books.unit_of_table(table, GROUPS) for table in range(TABLES)]
+    places += [
+        books.unit_of_partition(table, partition, GROUPS, TABLES, PARTITIONS)
+        for table in range(TABLES)
+        for partition in range(PARTITIONS)
+    ]
+
+    assert list(range(UNITS)) == places
+
+
+@pytest.mark.parametrize(
+    ("scope", "unit"), [(books.BY_CATALOG, 0), (books.BY_GROUP, 1), (books.BY_TABLE, 1 + GROUPS + 2)]
+)
+def test_two_txns_on_one_table_meet_on_the_unit_of_the_scope(scope, unit):
+    assert unit == books.deciding_unit(scope, 2, GROUPS)
+
+
+def test_a_commit_moves_each_of_its_units_by_one_however_often_it_is_named(ledger):
+    commit(ledger, 1, 4, 1)
+    commit(ledger, 4)
+
+    assert [2, 1, 0, 0, 2] == ledger[books.FIRST_UNIT : books.FIRST_UNIT + 10 : 2]
+    assert [2, 1, 0, 0, 2] == ledger[books.FIRST_UNIT + 1 : books.FIRST_UNIT + 10 : 2]
+    assert 2 == ledger[books.COMMITS]
+
+
+def test_the_books_are_as_long_after_ten_thousand_commits(ledger):
+    before = len(ledger)
+    for number in range(10_000):
+        commit(ledger, 1 + number % (UNITS - 1))
+
+    assert before == len(ledger)
+    assert 10_000 == ledger[books.COMMITS]
+
+
+def test_a_base_is_old_once_somebody_changed_what_it_touches_and_not_before(ledger):
+    commit(ledger, 4)
+    commit(ledger, 5)
+
+    assert books.check_base(ledger, 0, 7, 4, 1, 900)
+    assert not books.check_base(ledger, 0, 7, 5, 1, 900)
+    assert (books.BUILT_ON_OLD, 7, 5, 2, 1, 900) == blamed(ledger)
+
+
+def test_the_first_violation_is_the_one_that_stays(ledger):
+    books.check_once(ledger, 0, 3, 1, 50)
+    books.check_seen(ledger, 0, 9, 4, 6, 60)
+
+    assert (books.APPLIED_TWICE, 3, 0, 1, 2, 50) == blamed(ledger)
+
+
+def test_what_a_txn_is_shown_is_the_version_in_the_books(ledger):
+    commit(ledger, 4)
+
+    assert books.check_seen(ledger, 0, 1, 4, 1, 10)
+    assert not books.check_seen(ledger, 0, 1, 4, 0, 10)
+    assert (books.READ_ANOTHER_STATE, 1, 4, 1, 0, 10) == blamed(ledger)
+
+
+@pytest.mark.parametrize(
+    ("is_committed", "times_applied", "wrong"),
+    [
+        (True, 1, books.NOTHING),
+        (False, 0, books.NOTHING),
+        (True, 0, books.COMMITTED_UNAPPLIED),
+        (False, 1, books.APPLIED_UNCOMMITTED),
+    ],
+)
+def test_a_txn_is_told_committed_if_and_only_if_it_was_applied(ledger, is_committed, times_applied, wrong):
+    assert (wrong == books.NOTHING) == books.check_told(ledger, 0, 5, is_committed, times_applied, 10)
+    assert wrong == ledger[books.WRONG]
+
+
+@pytest.mark.parametrize(
+    ("end", "swaps", "has_applied", "wrong"),
+    [
+        (300, 2, False, books.NOTHING),  # refused
+        (400, 2, True, books.NOTHING),  # landed
+        (400, 2, False, books.NOTHING),  # landed, not applied
+        (300, 3, True, books.NOTHING),  # compacted, with a record
+        (300, 2, True, books.APPLIED_UNLANDED),
+        (350, 2, False, books.LOG_TORN),
+        (200, 2, False, books.LOG_TORN),
+        (300, 4, False, books.LOG_TORN),
+        (400, 3, True, books.LOG_TORN),
+    ],
+)
+def test_a_log_takes_whole_records_one_at_a_time(end, swaps, has_applied, wrong):
+    ledger = books.open_ledger([0] * UNITS, [300, 0, 0, 0, 2])
+
+    books.check_log(ledger, 0, 5, end, swaps, 100, has_applied, 10)
+
+    assert wrong == ledger[books.WRONG]
+
+
+def test_commits_reported_and_under_way_are_all_there_are(ledger):
+    commit(ledger, 4)
+    commit(ledger, 4)
+
+    assert books.check_counts(ledger, 0, 1, 1, 10)
+    assert not books.check_counts(ledger, 0, 1, 0, 10)
+    assert (books.COUNTS_DIFFER, -1, 0, 2, 1, 10) == blamed(ledger)
+
+
+@jitted
+def compiled_story(ledger, at):
+    books.begin_commit(ledger, at)
+    books.change_unit(ledger, at, books.unit_of_table(2, 2))
+    books.check_base(ledger, at, 8, books.deciding_unit(books.BY_TABLE, 2, 2), 0, 77)
+
+
+def test_compiled_code_keeps_the_same_books_at_any_place(ledger):
+    compiled_story.py_func(ledger, 0)
+    array = np.array([-1, -1, *books.open_ledger([0] * UNITS, [])], dtype=np.int64)
+    compiled_story(array, 2)
+
+    assert (books.BUILT_ON_OLD, 8, 5, 1, 0, 77) == blamed(ledger)
+    assert ledger == array[2:].tolist()
