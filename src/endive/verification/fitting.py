@@ -4,16 +4,19 @@ Owns the search: which figures of a profile may move, and moving them until simu
 Refuses to own the experiment (``endive.verification.closed_loop``) and to write profiles: figures are printed, and
 whoever ships them writes them into the file with their source.
 
-The figures of one operation, as a profile names them:
+The figures of one operation, as a profile names them; extra times are mixed with nothing by their weight:
 
-====================  ====================================================================
-success_median_ms     and success_sigma: a request that succeeds
-refusal_median_ms     and refusal_sigma: one that is refused
-leg_share             share of the success latency before the server evaluates
-window_ms             a request so soon after a rival's is contended
-penalty_weight        share of contended requests that are acknowledged late
-penalty_median_ms     and penalty_sigma: by how much
-====================  ====================================================================
+===================  ======================================================================
+success_median_ms    and success_sigma: a request that succeeds
+slow_weight          share of successes from a slow tail, slow_median_ms and slow_sigma
+refusal_median_ms    and refusal_sigma: one that is refused
+leg_share            share of the success latency before the server evaluates
+contention_ms        a request evaluated so soon after a rival's is acknowledged late
+penalty_weight       how many of them, and penalty_median_ms, penalty_sigma: by how much
+throttling_ms        a request that comes so soon after a rival's is evaluated late
+delay_weight         how many of them, and delay_median_ms, delay_sigma: by how much
+writes_per_s_max     successes of one object
+===================  ======================================================================
 """
 
 from __future__ import annotations
@@ -21,58 +24,32 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from endive.distributions import FixedLatency, LognormalLatency, MixtureLatency
-from endive.storage import Profile, load_profile
-from endive.storage.profile import Contention, Figure
+from endive.distributions import FixedLatency, LatencyDistribution, LognormalLatency, MixtureLatency
+from endive.storage import Contention, Figure, Profile, Throttling, load_profile
 from endive.verification.closed_loop import OPERATIONS, run_closed_loop
 from endive.verification.curves import GOALS, Goal, MeasuredPoint
 
 Figures = dict[str, float]
 
-SHARES: Final = ("leg_share", "penalty_weight")  # between 0 and 1; every other figure is positive
+SHARES: Final = ("leg_share", "slow_weight", "penalty_weight", "delay_weight")  # between 0 and 1; others are positive
 _PLAIN_GOAL: Final = Goal(rate=0.10, failure_points=5.0)
-_SHARPNESS: Final = 4  # of the mean of errors: 2 minimises the usual sum of squares, more looks at the worst
+_SHARPNESS: Final = 4  # 2 would minimise the sum of squares; more looks at the worst point
 _SOURCE: Final = "fit"
 
-# Which figures of a curve move. What a lone client or the pooled refusals showed directly stays as measured.
+# Which figures of a curve move. What a lone client or the pooled refusals showed directly stays near the measured.
+_EXPRESS: Final = ("success_median_ms", "leg_share", "refusal_median_ms", "contention_ms", "penalty_median_ms")
+_AZURE: Final = ("leg_share", "refusal_median_ms", "penalty_weight", "penalty_median_ms")
 FREE: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms", "refusal_sigma"),
-    ("s3x", "cas"): (
-        "success_median_ms",
-        "leg_share",
-        "refusal_median_ms",
-        "window_ms",
-        "penalty_median_ms",
-        "penalty_sigma",
-    ),
-    ("s3x", "append"): (
-        "success_median_ms",
-        "leg_share",
-        "refusal_median_ms",
-        "window_ms",
-        "penalty_median_ms",
-        "penalty_sigma",
-    ),
-    ("azure", "cas"): (
-        "leg_share",
-        "refusal_median_ms",
-        "refusal_sigma",
-        "window_ms",
-        "penalty_weight",
-        "penalty_median_ms",
-    ),
+    ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms", "writes_per_s_max"),
+    ("s3x", "cas"): _EXPRESS,
+    ("s3x", "append"): _EXPRESS,
+    ("azure", "cas"): (*_AZURE, "contention_ms"),
     ("azure", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
-    ("azurex", "cas"): (
-        "leg_share",
-        "refusal_median_ms",
-        "refusal_sigma",
-        "window_ms",
-        "penalty_weight",
-        "penalty_median_ms",
-    ),
+    ("azurex", "cas"): (*_AZURE, "contention_ms", "throttling_ms", "delay_median_ms"),
     ("azurex", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
+    ("gcp", "cas"): ("leg_share", "slow_weight", "throttling_ms", "delay_weight", "delay_median_ms"),
 }
 
 
@@ -80,65 +57,74 @@ def figures_of(profile: Profile, op: str) -> Figures:
     """The figures of an operation as the profile has them."""
     code = OPERATIONS[op]
     success, refusal = (profile.figures[code, outcome].distribution for outcome in (True, False))
-    assert isinstance(success, LognormalLatency)
-    assert isinstance(refusal, LognormalLatency)
-    figures = {
-        "success_median_ms": math.exp(success.mu),
-        "success_sigma": success.sigma,
-        "refusal_median_ms": math.exp(refusal.mu),
-        "refusal_sigma": refusal.sigma,
-        "leg_share": profile.leg_share(code),
-    }
-    late = profile.contention.get(code)
-    if late is None:
-        return figures
-    penalty, weight = late.penalty, 1.0
-    if isinstance(penalty, MixtureLatency):
-        (_, nothing), (weight, penalty) = penalty.components
+    found: Figures = {}
+    if isinstance(success, MixtureLatency):
+        (_, success), (found["slow_weight"], slow) = success.components
+        found |= _spread("slow", slow)
+    found |= _spread("success", success) | _spread("refusal", refusal)
+    found["leg_share"] = profile.leg_share(code)
+    if code in profile.contention:
+        late = profile.contention[code]
+        found |= {"contention_ms": late.window_ms, **_extra("penalty", late.penalty)}
+    if code in profile.throttling:
+        held = profile.throttling[code]
+        found |= {"throttling_ms": held.window_ms, **_extra("delay", held.delay)}
+    if profile.writes_per_s_max > 0.0:
+        found["writes_per_s_max"] = profile.writes_per_s_max
+    return found
+
+
+def _spread(name: str, distribution: LatencyDistribution) -> Figures:
+    assert isinstance(distribution, LognormalLatency), "a fit moves lognormals, and mixtures of two"
+    return {f"{name}_median_ms": math.exp(distribution.mu), f"{name}_sigma": distribution.sigma}
+
+
+def _extra(name: str, distribution: LatencyDistribution) -> Figures:
+    weight = 1.0
+    if isinstance(distribution, MixtureLatency):
+        (_, nothing), (weight, distribution) = distribution.components
         assert isinstance(nothing, FixedLatency)
-    assert isinstance(penalty, LognormalLatency)
-    return {
-        **figures,
-        "window_ms": late.window_ms,
-        "penalty_weight": weight,
-        "penalty_median_ms": math.exp(penalty.mu),
-        "penalty_sigma": penalty.sigma,
-    }
+    return {f"{name}_weight": weight, **_spread(name, distribution)}
 
 
 def with_figures(profile: Profile, op: str, figures: Figures) -> Profile:
     """The same provider with other figures for one operation."""
     code = OPERATIONS[op]
-    changed = {
-        (code, True): _lognormal(figures["success_median_ms"], figures["success_sigma"]),
-        (code, False): _lognormal(figures["refusal_median_ms"], figures["refusal_sigma"]),
-    }
+    success: LatencyDistribution = _lognormal("success", figures)
+    if "slow_weight" in figures:
+        weight = figures["slow_weight"]
+        success = MixtureLatency(((1.0 - weight, success), (weight, _lognormal("slow", figures))))
+    changed = {(code, True): success, (code, False): _lognormal("refusal", figures)}
     own = {key: Figure(distribution=each, text=repr(each), source=_SOURCE) for key, each in changed.items()}
-    contention = dict(profile.contention)
-    if "window_ms" in figures:
-        contention[code] = _contention(figures)
+    contention, throttling = dict(profile.contention), dict(profile.throttling)
+    if "contention_ms" in figures:
+        late = _mixed("penalty", figures)
+        contention[code] = Contention(window_ms=figures["contention_ms"], penalty=late, text=repr(late), source=_SOURCE)
+    if "throttling_ms" in figures:
+        held = _mixed("delay", figures)
+        throttling[code] = Throttling(window_ms=figures["throttling_ms"], delay=held, text=repr(held), source=_SOURCE)
     return dataclasses.replace(
         profile,
         figures={**profile.figures, **own},
         leg_shares={**profile.leg_shares, code: figures["leg_share"]},
         contention=contention,
+        throttling=throttling,
+        writes_per_s_max=figures.get("writes_per_s_max", 0.0),
     )
 
 
-def _contention(figures: Figures) -> Contention:
-    penalty: Any = _lognormal(figures["penalty_median_ms"], figures["penalty_sigma"])
-    weight = figures["penalty_weight"]
-    if weight < 1.0:
-        penalty = MixtureLatency(((1.0 - weight, FixedLatency(0.0)), (weight, penalty)))
-    return Contention(window_ms=figures["window_ms"], penalty=penalty, text=repr(penalty), source=_SOURCE)
+def _lognormal(name: str, figures: Figures) -> LognormalLatency:
+    return LognormalLatency.by_median(figures[f"{name}_median_ms"], figures[f"{name}_sigma"])
 
 
-def _lognormal(median_ms: float, sigma: float) -> LognormalLatency:
-    return LognormalLatency.by_median(median_ms, sigma)
+def _mixed(name: str, figures: Figures) -> LatencyDistribution:
+    weight = figures[f"{name}_weight"]
+    extra = _lognormal(name, figures)
+    return MixtureLatency(((1.0 - weight, FixedLatency(0.0)), (weight, extra))) if weight < 1.0 else extra
 
 
 def misfit(profile: Profile, points: Sequence[MeasuredPoint], successes: int) -> float:
-    """How far off the points are, in units of their goals; 1 where the worst of them is about at its goal."""
+    """How far off the points are, in units of their goals; about 1 where the worst of them is at its goal."""
     total = 0.0
     for point in points:
         goal = GOALS.get(point.store, _PLAIN_GOAL)
@@ -152,9 +138,9 @@ def fit(
     points: Sequence[MeasuredPoint],
     *,
     start: Figures | None = None,
-    free: Sequence[str] | None = None,
     successes: int = 8_000,
     evaluations_max: int = 300,
+    step: float = 0.15,
 ) -> tuple[Figures, float]:
     """Figures that bring the points as near as the search finds, and their misfit.
 
@@ -163,12 +149,12 @@ def fit(
     store, op = points[0].store, points[0].op
     profile = load_profile(store)
     figures = dict(start or figures_of(profile, op))
-    names = list(free or FREE[store, op])
+    names = FREE[store, op]
 
     def at(place: list[float]) -> float:
         return misfit(with_figures(profile, op, {**figures, **_from_place(names, place)}), points, successes)
 
-    best, least = nelder_mead(at, _to_place(names, figures), evaluations_max=evaluations_max)
+    best, least = nelder_mead(at, _to_place(names, figures), step=step, evaluations_max=evaluations_max)
     return {**figures, **_from_place(names, best)}, least
 
 
@@ -186,40 +172,46 @@ def _from_place(names: Sequence[str], place: Sequence[float]) -> Figures:
     }
 
 
+Place = tuple[float, list[float]]  # how high, where
+
+
 def nelder_mead(
     at: Callable[[list[float]], float], start: list[float], *, step: float = 0.15, evaluations_max: int = 300
 ) -> tuple[list[float], float]:
     """The lowest place a simplex finds by walking downhill; plain, deterministic, without derivatives."""
     corners = [start] + [[x + (step if i == j else 0.0) for j, x in enumerate(start)] for i in range(len(start))]
-    simplex = sorted(((at(corner), corner) for corner in corners), key=lambda each: each[0])
+    simplex: list[Place] = sorted(((at(corner), corner) for corner in corners), key=_height)
     evaluations = len(simplex)
-    while evaluations < evaluations_max and simplex[-1][0] - simplex[0][0] > 1e-4:
-        worst = simplex[-1]
-        centre = [
-            sum(column) / (len(simplex) - 1) for column in zip(*(place for _, place in simplex[:-1]), strict=True)
-        ]
-
-        def away(
-            factor: float, centre: list[float] = centre, worst: list[float] = worst[1]
-        ) -> tuple[float, list[float]]:
-            place = [c + factor * (c - w) for c, w in zip(centre, worst, strict=True)]
-            return at(place), place
-
-        moved = away(1.0)
-        evaluations += 1
-        if moved[0] < simplex[0][0]:
-            further = away(2.0)
-            evaluations += 1
-            moved = min(moved, further, key=lambda each: each[0])
-        elif moved[0] >= simplex[-2][0]:
-            moved = away(0.5 if moved[0] < worst[0] else -0.5)
-            evaluations += 1
-        if moved[0] < worst[0]:
+    while evaluations < evaluations_max and simplex[-1][0] - simplex[0][0] > 1e-3:
+        moved, tried = _step(at, simplex)
+        evaluations += tried
+        if moved[0] < simplex[-1][0]:
             simplex[-1] = moved
         else:
             lowest = simplex[0][1]
             shrunk = [[(x + low) / 2.0 for x, low in zip(place, lowest, strict=True)] for _, place in simplex[1:]]
-            simplex = [simplex[0]] + [(at(place), place) for place in shrunk]
+            simplex = [simplex[0], *((at(place), place) for place in shrunk)]
             evaluations += len(shrunk)
-        simplex.sort(key=lambda each: each[0])
+        simplex.sort(key=_height)
     return simplex[0][1], simplex[0][0]
+
+
+def _step(at: Callable[[list[float]], float], simplex: list[Place]) -> tuple[Place, int]:
+    """Where the highest corner goes: through the middle of the others, further if that pays, nearer if not."""
+    height, worst = simplex[-1]
+    centre = [sum(column) / (len(simplex) - 1) for column in zip(*(place for _, place in simplex[:-1]), strict=True)]
+
+    def away(factor: float) -> Place:
+        place = [c + factor * (c - w) for c, w in zip(centre, worst, strict=True)]
+        return at(place), place
+
+    moved = away(1.0)
+    if moved[0] < simplex[0][0]:
+        return min(moved, away(2.0), key=_height), 2
+    if moved[0] < simplex[-2][0]:
+        return moved, 1
+    return away(0.5 if moved[0] < height else -0.5), 2
+
+
+def _height(place: Place) -> float:
+    return place[0]
