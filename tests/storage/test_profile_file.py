@@ -46,6 +46,10 @@ source = "ours"
 window_ms = 3.5
 penalty = { distribution = "fixed", ms = 1.5 }
 source = "ours"
+[throttling.append]
+window_ms = 4.5
+delay = { distribution = "fixed", ms = 2.5 }
+source = "ours"
 [write_limit]
 writes_per_s_max = 50
 source = "the manual"
@@ -92,6 +96,7 @@ def test_a_good_file_gives_every_figure_it_states(tmp_path):
     assert (profile.leg_share(CAS), profile.leg_share(READ)) == (0.8, 0.5)
     assert profile.contention[CAS].window_ms == 3.5
     assert profile.contention[CAS].penalty.mean() == 1.5
+    assert (profile.throttling[APPEND].window_ms, profile.throttling[APPEND].delay.mean()) == (4.5, 2.5)
     assert profile.writes_per_s_max == 50.0
     assert profile.head_before_read == {MANIFEST_LIST}
     assert profile.prices[READ].usd_per_1000 == 0.0004
@@ -154,6 +159,16 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "contention.cas.penalty is missing. Give the distribution of a contended answer's extra time.",
         ),
         (
+            "delay = { distribution",
+            "delays = { distribution",
+            "throttling.append.delay is missing. Give the distribution of a throttled request's wait.",
+        ),
+        (
+            "[throttling.append]",
+            "[throttling.tail_append]",
+            "throttling.tail_append is given, but capabilities lack 'tail_append'. Add it there, or remove the table.",
+        ),
+        (
             "writes_per_s_max = 50",
             'writes_per_s_max = "50"',
             "write_limit.writes_per_s_max = '50' is not a number. Give a number above 0.",
@@ -186,8 +201,8 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "[floor]",
             "[flor]",
             "flor is unknown (did you mean 'floor'?). Known here: name, title, description, vintage, "
-            "capabilities, latency, objects, floor, legs, contention, write_limit, head_before_read, prices. "
-            "Correct or remove it.",
+            "capabilities, latency, objects, floor, legs, contention, throttling, write_limit, head_before_read, "
+            "prices. Correct or remove it.",
         ),
     ],
 )

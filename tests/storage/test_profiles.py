@@ -82,21 +82,30 @@ def test_the_seeds_vintage_has_the_first_documents_medians(name, figures):
         ("s3x", CAS, True, 14.5),
         ("azure", CAS, False, 75.0),
         ("azure", APPEND, True, 87.6),
-        ("azure", APPEND, False, 2072.0),
+        ("azure", APPEND, False, 2425.0),
         ("azurex", APPEND, True, 70.9),
-        ("azurex", APPEND, False, 2534.0),
-        ("gcp", CAS, True, 170.0),
-        ("gcp", CAS, False, 4500.0),
+        ("azurex", APPEND, False, 2120.0),
+        ("azurex", CAS, True, 57.6),
+        ("gcp", CAS, False, 682.0),
     ],
 )
 def test_conditional_operations_start_from_the_lone_writer(name, op, success, expected_ms):
     assert median_ms(load_profile(name), CATALOG, op, success) == pytest.approx(expected_ms, rel=1e-12)
 
 
-def test_only_google_and_s3_express_limit_the_writes_to_one_object():
-    limits = {name: load_profile(name).writes_per_s_max for name in list_profiles()}
+def test_half_the_swaps_of_a_lone_writer_on_google_take_180_ms_and_the_others_far_longer():
+    latency = load_profile("gcp").latency(CATALOG, CAS)
 
-    assert {name: limit for name, limit in limits.items() if limit} == {"s3x": 125.0, "gcp": 1.0}
+    assert latency.quantile(0.5) == pytest.approx(178.5, abs=1.0)
+    assert latency.mean() == pytest.approx(0.688 * 168.4 + 0.312 * 1957.3, rel=0.01)
+
+
+def test_only_s3_express_limits_the_writes_to_one_object_and_google_and_azure_premium_throttle():
+    limits = {name: load_profile(name).writes_per_s_max for name in list_profiles()}
+    windows = {name: load_profile(name).throttling for name in list_profiles()}
+
+    assert {name: limit for name, limit in limits.items() if limit} == {"s3x": 125.0}
+    assert {name: held[CAS].window_ms for name, held in windows.items() if held} == {"azurex": 72.0, "gcp": 940.0}
 
 
 def test_s3_asks_for_the_head_of_a_manifest_list_before_it_reads_it():
