@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from endive.distributions import (
+    FixedLatency,
+    GammaLatency,
     LatencyDistribution,
     LognormalLatency,
     MixtureLatency,
     UniformLatency,
+    draw_us,
     sample_many_us,
 )
+from endive.distributions.code import draws_us, read_table
+from endive.distributions.slowest import slowest_code, tail_of_one
 from endive.rng import stream_key
 
 COUNT = 20_000
@@ -71,3 +76,55 @@ def test_more_requests_never_end_sooner(smooth: LatencyDistribution) -> None:
     for counter in range(50):
         waits = [smooth.slowest_us(KEY, counter, count) for count in (1, 2, 4, 8, 1_000, 10**6)]
         assert waits == sorted(waits)
+
+
+@pytest.mark.parametrize("parallel", [2, 4, 7, 100])
+def test_one_draw_from_the_code_of_the_slowest_is_the_slowest(parallel: int) -> None:
+    latency = LognormalLatency.by_median(27.0, 0.6, min_latency_ms=12.0, latency_per_mib_ms=20.0)
+    code = latency.slowest_code(parallel)
+    assert code is not None
+    for counter in range(500):
+        expected_us = latency.slowest_us(KEY, counter, parallel, 300_000)
+        assert draw_us(code, 0, KEY, counter, 300_000) == pytest.approx(expected_us, rel=1e-6, abs=1.0)
+
+
+def test_far_out_in_either_tail_too() -> None:
+    latency = GammaLatency(mean_ms=10.0, shape=2.0)
+    parts = slowest_code(latency.parts(), 5)
+    assert parts is not None
+    for tail in (2.0**-53, 1e-12, 1e-6, 0.01, 0.3, 0.5):
+        for is_upper in (False, True):
+            one_tail, one_is_upper = tail_of_one(tail, is_upper, 5)
+            expected = latency._tail_quantile(one_tail, one_is_upper)
+            found = read_table.py_func(parts, 9, int(parts[8]), tail, is_upper) * parts[3] + parts[5]
+            assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_there_is_no_such_code_where_the_slowest_is_not_one_draw() -> None:
+    mixed = MixtureLatency(((0.5, LognormalLatency(1.0, 0.5)), (0.5, UniformLatency(1.0, 2.0))))
+    assert mixed.slowest_code(4) is None
+    assert UniformLatency(1.0, 2.0).slowest_code(4) is None
+    assert LognormalLatency(1.0, 0.5).slowest_code(1) is None
+
+
+def test_the_slowest_of_constants_is_the_constant() -> None:
+    code = FixedLatency(3.0).slowest_code(8)
+    assert code is not None
+    assert draw_us(code, 0, KEY, 5, 0) == 3_000
+
+
+@pytest.mark.parametrize(
+    "summed",
+    [
+        LognormalLatency(3.0, 0.5, 10.0),
+        FixedLatency(2.0),
+        MixtureLatency(((0.9, LognormalLatency(1.0, 0.5)), (0.1, UniformLatency(100.0, 200.0)))),
+    ],
+)
+@pytest.mark.parametrize("stride", [1, 4])
+def test_a_sum_of_draws_is_the_sum_of_each(summed: LatencyDistribution, stride: int) -> None:
+    code = summed.code()
+    assert code is not None
+    one_by_one_us = sum(summed.sample_us(KEY, 7 + stride * index, 50_000) for index in range(300))
+    assert draws_us(code, 0, KEY, 7, stride, 300, 50_000) == one_by_one_us
+    assert draws_us(code, 0, KEY, 7, stride, 0, 50_000) == 0

@@ -18,6 +18,7 @@ import numpy as np
 from endive.distributions.code import LONGEST_MS, TAIL_MIN, Component, FloatArray, draw_ms, draw_us, encode
 from endive.distributions.code import slowest_us as slowest_of_code_us
 from endive.distributions.portable import exp, log
+from endive.distributions.slowest import slowest_code
 from endive.rng import uniform
 
 # Gauss-Legendre on (-1, 1), eight points: (node, weight), each at plus and minus.
@@ -74,6 +75,11 @@ class LatencyDistribution(ABC):
     def code(self) -> FloatArray | None:
         """The numbers that compiled loops draw from, not to be written to; None if there are no parts."""
         return self._code
+
+    def slowest_code(self, count: int) -> FloatArray | None:
+        """The code from which one draw is the slowest of ``count``; None if only ``slowest_us`` knows it."""
+        parts = self.parts()
+        return None if parts is None or count < 2 else slowest_code(parts, count)
 
     @property
     def is_built_in(self) -> bool:

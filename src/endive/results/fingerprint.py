@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from endive.kernel import jitted
 from endive.results.schema import N_ROW, ROW_N_TABLES_READ, Ints, check_rows
 
 Words = npt.NDArray[np.uint64]
@@ -30,20 +31,32 @@ def _keys(positions: Words) -> Words:
     return _mix((positions + np.uint64(1)) * _GOLDEN) | np.uint64(1)
 
 
-_FIELD_KEYS: Final = _keys(np.arange(N_ROW, dtype=np.uint64))
+_IDS_AT_FIRST: Final = 64  # tables of one txn for which the keys are ready
+_FIELD_KEYS: Final = _keys(np.arange(N_ROW + _IDS_AT_FIRST, dtype=np.uint64))
 
 
 def row_hashes(rows: Ints, table_ids: Ints) -> Words:
     """Hash of each row and its table ids: a sum of field times position's key, then mixed."""
     check_rows(rows, table_ids)
-    lengths = rows[:, ROW_N_TABLES_READ]
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    position = np.arange(len(table_ids), dtype=np.int64) - np.repeat(starts, lengths)
-    terms = table_ids.astype(np.uint64) * _keys(position.astype(np.uint64) + np.uint64(N_ROW))
-    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
-    sums: Words = rows.astype(np.uint64, copy=False) @ _FIELD_KEYS
-    return _mix(sums + running[ends] - running[starts])
+    ids_max = int(rows[:, ROW_N_TABLES_READ].max(initial=0))
+    keys = _FIELD_KEYS if ids_max <= _IDS_AT_FIRST else _keys(np.arange(N_ROW + ids_max, dtype=np.uint64))
+    sums = np.empty(len(rows), dtype=np.uint64)
+    _sum_rows(np.ascontiguousarray(rows), np.ascontiguousarray(table_ids), keys, sums)
+    return _mix(sums)
+
+
+@jitted
+def _sum_rows(rows: Ints, table_ids: Ints, keys: Words, sums: Words) -> None:
+    """Fill in the sum of every row."""
+    next_id = 0
+    for row in range(len(rows)):
+        total = np.uint64(0)
+        for field in range(N_ROW):
+            total += np.uint64(rows[row, field]) * keys[field]
+        for position in range(rows[row, ROW_N_TABLES_READ]):
+            total += np.uint64(table_ids[next_id]) * keys[N_ROW + position]
+            next_id += 1
+        sums[row] = total
 
 
 class Fingerprint:

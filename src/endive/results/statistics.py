@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from endive.kernel import jitted
 from endive.results import schema as s
 from endive.results.schema import Ints
 from endive.results.window import Window
@@ -35,6 +36,8 @@ TXNS: Final = 0
 RETRIES: Final = 1
 RESTARTS: Final = 2
 _ROW_SUMS: Final = 3
+_N_KINDS: Final = len(s.KINDS)
+_N_OUTCOMES: Final = len(OUTCOMES)
 _N_TALLY: Final = _ROW_SUMS + s.N_ROW - s.ROW_PHASES
 
 
@@ -94,33 +97,17 @@ class Statistics:
         """Count these rows in."""
         if not len(rows):
             return
-        status = rows[:, s.ROW_STATUS]
-        end_us = rows[:, s.ROW_END_US]
-        group = rows[:, s.ROW_SOURCE] * len(s.KINDS) + rows[:, s.ROW_KIND]
-        is_committed = status == s.STATUS_COMMITTED
-        in_window = self.window.contains(rows[:, s.ROW_SUBMIT_US])
-        outcome = np.where(status <= s.STATUS_ABORTED, rows[:, s.ROW_REASON], status + 2)
-        self._add_tallies((group * len(OUTCOMES) + outcome) * 2 + in_window, rows)
-
-        ended = group[is_committed & self.window.contains(end_us)]
-        counts = np.bincount(ended, minlength=self._ended_in_window.size)
-        self._ended_in_window += counts.reshape(self._ended_in_window.shape)
-
-        kept = rows[is_committed & in_window]
-        self._latencies.append(
-            (
-                group[is_committed & in_window].astype(np.int32),
-                kept[:, s.ROW_END_US] - kept[:, s.ROW_COMMIT_START_US],
-                kept[:, s.ROW_END_US] - kept[:, s.ROW_SUBMIT_US],
-            )
+        kept = np.empty((3, len(rows)), np.int64)
+        count = _add_up(
+            np.ascontiguousarray(rows),
+            self.window.start_us,
+            self.window.end_us,
+            self._tallies.reshape(-1, _N_TALLY),
+            self._ended_in_window.reshape(-1),
+            kept,
         )
-
-    def _add_tallies(self, keys: Ints, rows: Ints) -> None:
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-        sums = np.add.reduceat(_tally_rows(rows)[order], starts, axis=0)
-        self._tallies.reshape(-1, _N_TALLY)[ordered[starts]] += sums
+        groups, commit_us, total_us = kept[:, :count]
+        self._latencies.append((groups.astype(np.int32), commit_us.copy(), total_us.copy()))
 
     def slice(self, *, source: int | None = None, kind: int | None = None) -> Slice:
         """The window's txns of one source, of one kind, or of all."""
@@ -175,11 +162,28 @@ class Statistics:
         return self._latencies[0]
 
 
-def _tally_rows(rows: Ints) -> Ints:
-    """One tally per row."""
-    tallies = np.empty((len(rows), _N_TALLY), np.int64)
-    tallies[:, TXNS] = 1
-    tallies[:, RETRIES] = np.maximum(rows[:, s.ROW_ATTEMPTS] - 1, 0)
-    tallies[:, RESTARTS] = rows[:, s.ROW_RESTARTS]
-    tallies[:, _ROW_SUMS:] = rows[:, s.ROW_PHASES :]
-    return tallies
+@jitted
+def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, kept: Ints) -> int:
+    """Add every row to its tally; group and latencies of those committed in the window go to ``kept``: how many."""
+    count = 0
+    for r in range(len(rows)):
+        status = rows[r, s.ROW_STATUS]
+        group = rows[r, s.ROW_SOURCE] * _N_KINDS + rows[r, s.ROW_KIND]
+        outcome = rows[r, s.ROW_REASON] if status <= s.STATUS_ABORTED else status + 2
+        in_window = start_us <= rows[r, s.ROW_SUBMIT_US] < end_us
+        at = (group * _N_OUTCOMES + outcome) * 2 + int(in_window)
+        tallies[at, TXNS] += 1
+        tallies[at, RETRIES] += max(rows[r, s.ROW_ATTEMPTS] - 1, 0)
+        tallies[at, RESTARTS] += rows[r, s.ROW_RESTARTS]
+        for field in range(s.ROW_PHASES, s.N_ROW):
+            tallies[at, _ROW_SUMS + field - s.ROW_PHASES] += rows[r, field]
+        if status == s.STATUS_COMMITTED:
+            finish_us = rows[r, s.ROW_END_US]
+            if start_us <= finish_us < end_us:
+                ended[group] += 1
+            if in_window:
+                kept[0, count] = group
+                kept[1, count] = finish_us - rows[r, s.ROW_COMMIT_START_US]
+                kept[2, count] = finish_us - rows[r, s.ROW_SUBMIT_US]
+                count += 1
+    return count

@@ -4,11 +4,12 @@ Owns how a run of reads or writes between two shared moments becomes one delay. 
 reference engine names them, so that the sum is the same to the microsecond.
 """
 
-from endive.distributions.code import FloatArray, IntArray, draw_us, slowest_us
+from endive.distributions.code import FloatArray, IntArray, draw_us, draws_us, slowest_us
 from endive.kernel import inlined, leaf
 from endive.results.schema import ROW_BYTES_READ, ROW_BYTES_WRITTEN, ROW_REQUESTS
-from endive.simulation.compiled.layout import C_SUCCESS, R
+from endive.simulation.compiled.layout import C_PROTOCOL, C_SLOWEST, C_SUCCESS, R
 from endive.storage.requests import N_OPERATIONS, READ, TAIL_APPEND
+from endive.transaction.protocol import PARALLEL_MAX
 
 
 @inlined
@@ -48,13 +49,17 @@ def many_us(
     if count == 0:
         return 0
     note(x, i, object_kind, op, size_bytes, count)
-    code = m[C_SUCCESS + object_kind * N_OPERATIONS + op]
-    total_us = 0
+    slot = object_kind * N_OPERATIONS + op
+    code = m[C_SUCCESS + slot]
     if parallel == 1:
-        for request in range(count):
-            total_us += draw_us(f, code, key, counter + request, size_bytes)
-        return total_us
+        return draws_us(f, code, key, counter, 1, count, size_bytes)
+    total_us = 0
     first = 0
+    if m[C_SLOWEST + slot] >= 0:
+        assert parallel == m[C_PROTOCOL + PARALLEL_MAX]
+        full = count // parallel
+        first = full * parallel
+        total_us = draws_us(f, m[C_SLOWEST + slot], key, counter, parallel, full, size_bytes)
     while first < count:
         batch = min(parallel, count - first)
         total_us += slowest_us(f, code, key, counter + first, batch, size_bytes)

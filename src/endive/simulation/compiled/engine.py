@@ -55,7 +55,7 @@ class CompiledEngine:
         self._record_places = packed.record_places
         self._tables_max = int(packed.m[at.C_TABLES_MAX])
         self._x = np.zeros((0, packed.record_places), dtype=np.int64)
-        self._h = np.zeros((packed.seats, at.N_H), dtype=np.int64)
+        self._h = np.full(at.H_BEYOND + packed.seats * at.N_H, at.NEVER, dtype=np.int64)
         self._rows = np.zeros((ROWS_PER_BATCH, N_ROW), dtype=np.int64)
         self._row_tables = np.zeros(ROWS_PER_BATCH * self._tables_max, dtype=np.int64)
 
@@ -96,10 +96,10 @@ class CompiledEngine:
         m = self._m
         first = int(m[at.C_SEATS])
         for seat in range(self._seats):
-            source, index = m[first + seat * at.N_SEAT : first + (seat + 1) * at.N_SEAT]
+            source, index, _ = m[first + seat * at.N_SEAT : first + (seat + 1) * at.N_SEAT]
             first_us = next_submission_us(m, self._f, source, index, 0)
             if first_us != NO_MORE:
-                push(self._h, m, first_us, seat - self._seats, -1 - seat)
+                push(self._h, m, self._x.reshape(-1), first_us, -1 - seat)
 
     def _grow(self) -> None:
         """Twice as many places for txns in flight."""
@@ -113,7 +113,7 @@ class CompiledEngine:
             )
         try:
             self._x = _grown(self._x, after)
-            self._h = _grown(self._h, after + self._seats)
+            self._h = _longer(self._h, at.H_BEYOND + (after + self._seats) * at.N_H)
         except MemoryError:
             raise EngineError(
                 f"no memory for {after:,} txns in flight ({needed / 2**30:.1f} GiB). Lower the rate of the "
@@ -134,8 +134,9 @@ class CompiledEngine:
 
     def _record_in_flight(self) -> None:
         """Txns the clock stopped under: who they are and where they stood. Their bill is not closed."""
-        what = self._h[: int(self._m[at.G + at.G_HEAP_SIZE]), at.H_WHAT]
-        records = self._x[what[what >= 0] // self._record_places]
+        size = int(self._m[at.G + at.G_HEAP_SIZE])
+        who = self._h[at.H_ROOT : at.H_ROOT + size * at.N_H].reshape(size, at.N_H)[:, at.H_WHO]
+        records = self._x[who[who >= 0] // self._record_places]
         if not len(records):
             return
         records = records[np.argsort(records[:, at.R + ROW_TXN_ID])]
@@ -163,3 +164,9 @@ def _grown(array: IntArray, length: int) -> IntArray:
     grown = np.zeros((length, array.shape[1]), dtype=np.int64)
     grown[: len(array)] = array
     return grown
+
+
+def _longer(heap: IntArray, words: int) -> IntArray:
+    longer = np.full(words, at.NEVER, dtype=np.int64)
+    longer[: len(heap)] = heap
+    return longer

@@ -42,6 +42,7 @@ from endive.results.schema import (
     ROW_PHASES,
 )
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
+from endive.simulation.compiled.asking import read_answered_us
 from endive.simulation.compiled.bill import one_us
 from endive.simulation.compiled.layout import (
     C_CATALOG,
@@ -112,6 +113,7 @@ from endive.simulation.compiled.layout import (
     G,
     R,
 )
+from endive.simulation.compiled.paying import pay_metadata_writes
 from endive.simulation.compiled.server import (
     answer_us,
     catalog_bytes,
@@ -123,11 +125,7 @@ from endive.simulation.compiled.server import (
     see,
     waits_until_us,
 )
-from endive.simulation.compiled.stages import (
-    load_and_run,
-    pay_metadata_writes,
-    read_answered_us,
-)
+from endive.simulation.compiled.stages import load_and_run
 from endive.storage.contention import request_leg_us
 from endive.storage.requests import APPEND, CAS, CATALOG, HEAD, LOG, MANIFEST_LIST, METADATA, WRITE
 from endive.transaction.protocol import BASE, BASE_START, N_PROTOCOL

@@ -62,7 +62,8 @@ C_SOURCES: Final = 34
 C_PROTOCOL: Final = 40  # N_PROTOCOL places
 C_SUCCESS: Final = C_PROTOCOL + N_PROTOCOL  # offset in f by request slot
 C_REFUSAL: Final = C_SUCCESS + N_REQUEST_SLOTS
-C_PENALTY: Final = C_REFUSAL + N_REQUEST_SLOTS  # offset by operation, or -1
+C_SLOWEST: Final = C_REFUSAL + N_REQUEST_SLOTS  # offset by request slot of the slowest of a full batch, or -1
+C_PENALTY: Final = C_SLOWEST + N_REQUEST_SLOTS  # offset by operation, or -1
 C_WINDOW_US: Final = C_PENALTY + N_OPERATIONS  # contention window by operation
 C_DELAY: Final = C_WINDOW_US + N_OPERATIONS  # of throttling: offset by operation, or -1
 C_THROTTLE_US: Final = C_DELAY + N_OPERATIONS  # window of throttling by operation
@@ -236,18 +237,19 @@ SNAP_BASE: Final = 2 * N_COUNTERS
 N_SNAPS: Final = 3 * N_COUNTERS
 N_PLANS: Final = N_PLAN
 
-# --- h: the heap ---------------------------------------------------------------------------------------
+# --- h: the heap, entries of two words from H_ROOT on ----------------------------------------------------
 
-H_TIME: Final = 0
-H_ORDER: Final = 1
-H_WHAT: Final = 2  # where a txn's record begins in x, or -1 - seat of who waits to submit
-N_H: Final = 3
-HEAP_ARITY: Final = 4
+H_WHO: Final = 1  # after the time: where a txn's record begins in x, or -1 - seat of who waits to submit
+N_H: Final = 2
+H_ROOT: Final = 3 * N_H  # so that the four children of a node share a cache line
+H_BEYOND: Final = H_ROOT + 4 * N_H  # words that are no entry of their own: before the root, behind the last
+NEVER: Final = (1 << 63) - 1  # the time of an entry that is free
 
 # seats: who submits, an open source or one client of a closed loop
 SEAT_SOURCE: Final = 0
 SEAT_INDEX: Final = 1  # index within the source of the txn it will submit next
-N_SEAT: Final = 2
+SEAT_ORDER: Final = 2  # whose turn it is at one instant: negative at first, then the number of its client's last txn
+N_SEAT: Final = 3
 
 # --- why the loop came back ------------------------------------------------------------------------------
 

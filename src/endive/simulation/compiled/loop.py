@@ -23,7 +23,7 @@ from endive.results.schema import (
     ROW_TXN_ID,
 )
 from endive.rng import substream
-from endive.simulation.compiled import events, stages
+from endive.simulation.compiled import asking, events, stages
 from endive.simulation.compiled.heap import drop_root, push, replace_root
 from endive.simulation.compiled.layout import (
     BATCH_FULL,
@@ -41,18 +41,17 @@ from endive.simulation.compiled.layout import (
     G_ACTIVE_MAX,
     G_EVENTS,
     G_FREE_HEAD,
-    G_HEAP_SIZE,
     G_NEXT_ID,
     G_NOW_US,
     G_ROW_TABLES,
     G_ROWS,
-    H_ORDER,
-    H_TIME,
-    H_WHAT,
+    H_ROOT,
+    H_WHO,
     N_SEAT,
     N_SOURCE,
     PLACES_SHORT,
     SEAT_INDEX,
+    SEAT_ORDER,
     SEAT_SOURCE,
     SOURCE_ARRIVALS,
     SOURCE_ARRIVALS_KEY,
@@ -192,7 +191,7 @@ def submit(m: IntArray, f: FloatArray, x: IntArray, source: int, index: int, now
     x[i + X_SUBMIT_BYTES] = catalog_bytes(m)
     draft(m, f, x, i)
     watch(m, x, i)
-    return i, stages.send_start_read(m, f, x, i, now)
+    return i, asking.send_start_read(m, f, x, i, now)
 
 
 @inlined
@@ -258,7 +257,7 @@ def walk(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
         elif step == STEP_STOP:
             time_us = stages.stop_or_restart(m, x, i, time_us)
         else:
-            time_us = stages.send_start_read(m, f, x, i, time_us)
+            time_us = asking.send_start_read(m, f, x, i, time_us)
     return time_us
 
 
@@ -302,7 +301,6 @@ def finish(
     m: IntArray, f: FloatArray, x: IntArray, h: IntArray, rows: IntArray, row_tables: IntArray, i: int, now: int
 ) -> None:
     """The txn at the root of the heap has ended; the client of a closed loop takes its seat again."""
-    order = h[0, H_ORDER]
     source = x[i + X_SOURCE]
     client = x[i + R + ROW_CLIENT]
     index = x[i + R + ROW_SOURCE_INDEX] + 1
@@ -311,32 +309,31 @@ def finish(
     if client != NONE:
         due_us = next_submission_us(m, f, source, index, now)
     if due_us == NO_MORE:
-        drop_root(h, m)
+        drop_root(h, m, x)
         return
     seat = m[FIRST_SOURCE + source * N_SOURCE + SOURCE_FIRST_SEAT] + client
     m[m[C_SEATS] + seat * N_SEAT + SEAT_INDEX] = index
-    replace_root(h, m, due_us, order, -1 - seat)
+    m[m[C_SEATS] + seat * N_SEAT + SEAT_ORDER] = x[i + R + ROW_TXN_ID]
+    replace_root(h, m, x, due_us, -1 - seat)
 
 
 @leaf
 def take_turn(m: IntArray, f: FloatArray, x: IntArray, h: IntArray, seat: int, now: int) -> None:
     """Whoever sits at ``seat`` submits a txn; an open source stays seated for its next."""
-    order = h[0, H_ORDER]
     at = m[C_SEATS] + seat * N_SEAT
     source = m[at + SEAT_SOURCE]
     index = m[at + SEAT_INDEX]
-    txn_id = m[G + G_NEXT_ID]
     i, due_us = submit(m, f, x, source, index, now)
     if x[i + R + ROW_CLIENT] != NONE:
-        replace_root(h, m, due_us, txn_id, i)
+        replace_root(h, m, x, due_us, i)
         return
-    push(h, m, due_us, txn_id, i)
+    push(h, m, x, due_us, i)
     next_us = next_submission_us(m, f, source, index + 1, now)
     if next_us == NO_MORE:
-        drop_root(h, m)
+        drop_root(h, m, x)
         return
     m[at + SEAT_INDEX] = index + 1
-    replace_root(h, m, next_us, order, -1 - seat)
+    replace_root(h, m, x, next_us, -1 - seat)
 
 
 @jitted
@@ -345,22 +342,28 @@ def advance(
 ) -> int:
     """Handle events until one of the reasons in ``layout`` to come back."""
     end_us = m[C_END_US]
-    for _ in range(events_max):
-        if m[G + G_HEAP_SIZE] == 0 or h[0, H_TIME] >= end_us:
-            return DONE
-        now = h[0, H_TIME]
-        what = h[0, H_WHAT]
-        if what < 0:
+    why = TURN_OVER
+    handled = 0
+    while handled < events_max:
+        now = h[H_ROOT]
+        if now >= end_us:
+            why = DONE
+            break
+        who = h[H_ROOT + H_WHO]
+        if who < 0:
             if m[G + G_FREE_HEAD] < 0:
-                return PLACES_SHORT
-            take_turn(m, f, x, h, -1 - what, now)
-        elif x[what + X_STAGE] == STAGE_END:
+                why = PLACES_SHORT
+                break
+            take_turn(m, f, x, h, -1 - who, now)
+        elif x[who + X_STAGE] == STAGE_END:
             if m[G + G_ROWS] == rows.shape[0]:
-                return BATCH_FULL
-            finish(m, f, x, h, rows, row_tables, what, now)
+                why = BATCH_FULL
+                break
+            finish(m, f, x, h, rows, row_tables, who, now)
         else:
-            due_us = walk(m, f, x, what, handle(m, f, x, what, now))
-            replace_root(h, m, due_us, h[0, H_ORDER], what)
-        m[G + G_EVENTS] += 1
+            due_us = walk(m, f, x, who, handle(m, f, x, who, now))
+            replace_root(h, m, x, due_us, who)
+        handled += 1
         m[G + G_NOW_US] = now
-    return TURN_OVER
+    m[G + G_EVENTS] += handled
+    return why

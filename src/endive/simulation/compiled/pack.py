@@ -17,20 +17,23 @@ from endive.simulation.build import Parts
 from endive.simulation.compiled import layout as at
 from endive.storage import ObjectStore
 from endive.storage.contention import NO_TXN
-from endive.storage.requests import N_OPERATIONS
+from endive.storage.requests import HEAD, MANIFEST, MANIFEST_LIST, N_OPERATIONS, READ, WRITE
 from endive.transaction.conflicting import CONFLICTING_DISTRIBUTIONS
 from endive.transaction.detectors import (
     DETECTOR_PARTITION_OVERLAP,
     DETECTOR_PROBABILISTIC,
     ProbabilisticConflictDetector,
 )
-from endive.transaction.protocol import N_PROTOCOL
+from endive.transaction.protocol import N_PROTOCOL, PARALLEL_MAX
 from endive.transaction.retry import POLICIES
 from endive.transaction.rules import ISOLATIONS, N_OPERATION, OVERWRITE_FORMS
 from endive.workload import Source
 from endive.workload.arrivals import N_ARRIVALS
 
 NOT_THERE = -1
+# What a txn asks for several at a time: lists of the history, manifests it filters or merges.
+BATCHED_OBJECTS = (MANIFEST_LIST, MANIFEST)
+BATCHED_OPERATIONS = (READ, WRITE, HEAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +181,11 @@ def _pack_storage(parts: Parts, c: IntArray, f: FloatArray, codes: _Codes) -> No
             refusal = storage.latency(object_kind, op, success=False)
         c[at.C_SUCCESS + slot] = codes.add(success.code())
         c[at.C_REFUSAL + slot] = codes.add(refusal.code())
+        c[at.C_SLOWEST + slot] = NOT_THERE
+        if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS:
+            slowest = success.slowest_code(int(c[at.C_PROTOCOL + PARALLEL_MAX]))
+            if slowest is not None:
+                c[at.C_SLOWEST + slot] = codes.add(slowest)
 
 
 def _pack_sources(sources: tuple[Source, ...], c: IntArray, f: FloatArray, codes: _Codes) -> IntArray:
@@ -255,11 +263,11 @@ def _pack_places(parts: Parts, c: IntArray) -> int:
 
 def _pack_seats(sources: tuple[Source, ...], c: IntArray) -> IntArray:
     """Who submits: one seat per open source, one per client of a closed loop, in the order of the sources."""
-    seats: list[tuple[int, int]] = []
+    seats: list[tuple[int, int]] = []  # source and index of the txn to submit
     for source in sources:
         c[at.FIRST_SOURCE + source.index * at.N_SOURCE + at.SOURCE_FIRST_SEAT] = len(seats)
         clients = source.arrivals.clients
         seats.extend((source.index, client << 32) for client in range(clients))
         if not clients:
             seats.append((source.index, 0))
-    return np.array(seats, dtype=np.int64)
+    return np.array([(*seat, order - len(seats)) for order, seat in enumerate(seats)], dtype=np.int64)

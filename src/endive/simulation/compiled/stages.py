@@ -8,25 +8,20 @@ Every function here takes the time reached so far and returns when the txn's nex
 is stands in the txn's ``X_STAGE``.
 """
 
-from endive.catalog.append import COMPACTION_ENTRIES, COMPACTION_READ, DRAWS_PER_REQUEST
+from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
 from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.rules import (
     LIST_OFFSET,
     LIST_SEALED,
-    LOG_ENTRIES,
     MANIFESTS,
     N_COUNTERS,
-    SCOPE_PARTITION,
     VERSION,
-    list_bytes,
 )
-from endive.catalog.rules import metadata_bytes as metadata_size
 from endive.distributions.code import FloatArray, IntArray, draw_us
 from endive.kernel import inlined, leaf
 from endive.results.schema import (
     NONE,
     PHASE_BACKOFF,
-    PHASE_HISTORY,
     PHASE_MANIFEST_LIST,
     PHASE_MANIFESTS,
     PHASE_METADATA,
@@ -35,13 +30,10 @@ from endive.results.schema import (
     REASON_VALIDATION_EXCEPTION,
     ROW_ATTEMPTS,
     ROW_COMMIT_START_US,
-    ROW_FALSE_CONFLICTS,
-    ROW_HISTORY_LISTS,
     ROW_N_BEHIND_FIRST,
     ROW_N_TABLES_READ,
     ROW_N_TABLES_WRITTEN,
     ROW_PHASES,
-    ROW_REAL_CONFLICTS,
     ROW_REASON,
     ROW_RESTARTS,
     ROW_STATUS,
@@ -54,62 +46,29 @@ from endive.rng import (
     CLEANUP,
     COMMIT,
     COMPACTION,
-    CONFLICTING_MANIFESTS,
     DISCOVERY,
-    HISTORY_HEAD,
-    HISTORY_READ,
     LIST_APPEND,
-    LIST_HEAD,
-    LIST_READ,
-    LIST_WRITE,
     LOAD_METADATA,
-    MANIFEST_READ,
-    MANIFEST_WRITE,
-    MERGE_READ,
-    METADATA_READ,
-    METADATA_WRITE,
     POINTER_READ,
     REFRESH,
-    START_READ,
-    VALIDATE_READ,
     slot,
     uniform,
 )
-from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
+from endive.simulation.compiled.asking import send_read
 from endive.simulation.compiled.bill import many_us, note, one_us
 from endive.simulation.compiled.layout import (
-    C_B_PARTITION_COUNTS,
-    C_B_PARTITION_VERSIONS,
     C_B_PLANS,
-    C_B_SNAPSHOTS,
     C_CATALOG,
-    C_CONFLICTING,
-    C_CONFLICTING_MAX,
-    C_CONFLICTING_MIN,
-    C_CONFLICTING_VALUE,
-    C_DETECTOR,
     C_ENTRY_BYTES,
-    C_ENTRY_READ,
     C_IS_SEED004,
-    C_KEPT_MAX,
     C_LATENCY,
-    C_LIST_BASE,
     C_LIST_ENTRY_BYTES,
-    C_LIST_STEP,
-    C_MANIFEST_BYTES,
-    C_METADATA_BASE,
-    C_METADATA_STEP,
-    C_PARTITIONS,
-    C_PARTITIONS_MAX,
     C_POINTER_CHECKED,
     C_PROTOCOL,
     C_Q,
-    C_SCOPE,
-    C_SUCCESS,
     CATALOG_APPEND,
     CATALOG_CAS,
     CATALOG_SERVICE,
-    F_CONFLICTING_MEAN,
     F_SHARES,
     FIRST_SOURCE,
     FIRST_SOURCE_FLOAT,
@@ -117,20 +76,14 @@ from endive.simulation.compiled.layout import (
     FS_JITTER,
     FS_MAX_MS,
     FS_MULTIPLIER,
-    FS_REAL_PROBABILITY,
-    G_LOG,
-    G_SITUATION,
     N_FS,
     N_PLANS,
-    N_SNAPS,
     N_SOURCE,
     READ_CHECK,
     READ_COMPACTION,
     READ_DISCOVERY,
     READ_REFRESH,
-    READ_START,
     SNAP_BASE,
-    SNAP_PREVIOUS,
     SNAP_START,
     SOURCE_APPLICATION_RETRIES,
     SOURCE_BACKOFF,
@@ -143,8 +96,6 @@ from endive.simulation.compiled.layout import (
     STAGE_LIST_APPEND,
     STAGE_LIST_REWRITTEN,
     STAGE_LOG_APPEND,
-    STAGE_READ,
-    STAGE_READ_ARRIVES,
     STEP_BEGIN,
     STEP_BUILD,
     STEP_COMMIT,
@@ -177,7 +128,6 @@ from endive.simulation.compiled.layout import (
     X_OFFSET,
     X_OPERATION,
     X_POSITION,
-    X_PURPOSE,
     X_READ_BYTES,
     X_REBASED_US,
     X_RUNTIME,
@@ -185,159 +135,53 @@ from endive.simulation.compiled.layout import (
     X_SENT_US,
     X_SOURCE,
     X_STAGE,
-    X_SUBMIT_BYTES,
     X_TRIES,
     X_WAITED,
     B,
-    G,
     R,
 )
+from endive.simulation.compiled.paying import pay_build, pay_validation, read_list_us
+from endive.simulation.compiled.planning import plan
+from endive.simulation.compiled.sizes import manifest_list_bytes, metadata_bytes, table_at
 from endive.storage.contention import request_leg_us
 from endive.storage.requests import (
     APPEND,
     CAS,
     CATALOG,
     DELETE,
-    HEAD,
     LOG,
     MANIFEST,
     MANIFEST_LIST,
     METADATA,
-    N_OPERATIONS,
     READ,
     WRITE,
 )
-from endive.transaction.conflicting import conflicting_manifests
-from endive.transaction.detectors import DETECTOR_PROBABILISTIC, is_real_by_chance
-from endive.transaction.payments import APPEND_DRAWS, FILTER_DRAWS, MERGE_DRAWS, REWRITE_DRAWS
+from endive.transaction.payments import APPEND_DRAWS, REWRITE_DRAWS
 from endive.transaction.protocol import (
-    HISTORY_PARALLEL,
     IS_INLINED,
     IS_LIST_APPENDED,
     N_PROTOCOL,
-    PARALLEL_MAX,
     REAL_ABORT,
     REAL_CONFLICT,
     SERVER_WRITES_METADATA,
 )
-from endive.transaction.protocol import LIST_HEAD as IS_LIST_HEAD
 from endive.transaction.retry import BACKOFF_NONE, backoff_us
 from endive.transaction.rules import (
-    CONFLICTING,
     FAST_APPEND,
-    FILTER_READS,
-    FILTER_WRITES,
-    HISTORY_LISTS,
-    IS_REAL,
     KIND,
     LIST_APPENDS,
-    LIST_READS,
     LIST_WRITES,
-    MERGE_PARALLEL,
-    MERGE_READS,
     MERGE_WRITES,
-    METADATA_READS,
-    METADATA_WRITES,
-    N_OPERATION,
-    N_SITUATION,
-    OWN_WRITES,
-    VALIDATE_READS,
     checks_before_metadata,
     cleans_up,
-    describe_situation,
     loads_metadata,
     must_read_catalog,
-    plan_attempt,
     reason_to_stop,
     reloads_after_success,
     rewrites_own_manifests,
-    rivals_since,
 )
 
-# --- sizes and places ----------------------------------------------------------------------------------
-
-
-@inlined
-def table_at(m: IntArray, position: int) -> int:
-    """Where in a row of ``b`` the snapshots of the table at ``position`` begin."""
-    return m[C_B_SNAPSHOTS] + position * N_SNAPS
-
-
-@inlined
-def metadata_bytes(m: IntArray, version: int) -> int:
-    """Size of a metadata object."""
-    return metadata_size(version, m[C_METADATA_BASE], m[C_METADATA_STEP], m[C_KEPT_MAX])
-
-
-@inlined
-def manifest_list_bytes(m: IntArray, manifests: int) -> int:
-    """Size of a manifest list."""
-    return list_bytes(manifests, m[C_LIST_BASE], m[C_LIST_STEP])
-
-
-# --- asking the catalog ----------------------------------------------------------------------------------
-
-
-@leaf
-def send_read(
-    m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int, purpose: int, counter: int, size_bytes: int
-) -> int:
-    """A catalog read leaves; when it reaches the server."""
-    kind = m[C_CATALOG]
-    if kind == CATALOG_CAS or kind == CATALOG_APPEND:
-        code = m[C_SUCCESS + CATALOG * N_OPERATIONS + READ]
-        latency_us = draw_us(f, code, x[i + X_KEY], counter, size_bytes)
-        leg_us = request_leg_us(latency_us, f[F_SHARES + READ])
-        note(x, i, CATALOG, READ, size_bytes, 1)
-    else:
-        latency_us = draw_us(f, m[C_LATENCY], x[i + X_KEY], counter, 0)
-        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
-        note(x, i, CATALOG, READ, 0, 1)
-    x[i + X_PURPOSE] = purpose
-    x[i + X_LATENCY] = latency_us
-    x[i + X_LEG] = leg_us
-    x[i + X_STAGE] = STAGE_READ_ARRIVES if kind == CATALOG_SERVICE else STAGE_READ
-    return time_us + leg_us
-
-
-@leaf
-def read_answered_us(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
-    """When the answer to the catalog read evaluated now arrives."""
-    time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
-    if m[C_ENTRY_READ] >= 0:
-        entries = m[G + G_LOG + LOG_ENTRIES]
-        if entries > 0:
-            purpose = x[i + X_PURPOSE]
-            counter = slot(x[i + R + ROW_ATTEMPTS], LOG_ENTRIES_STEP, entries_position(purpose))
-            if purpose == READ_COMPACTION:
-                counter += x[i + X_TRIES]
-            time_us += draw_us(f, m[C_ENTRY_READ], x[i + X_KEY], counter, 0) * entries
-    return time_us
-
-
-@leaf
-def entries_position(purpose: int) -> int:
-    """Position of the LOG_ENTRIES slot for each purpose (``endive.catalog.append.ENTRIES_POSITIONS``)."""
-    if purpose == READ_START:
-        return 0
-    if purpose == READ_REFRESH:
-        return 1
-    if purpose == READ_DISCOVERY:
-        return 2
-    if purpose == READ_CHECK:
-        return 3
-    return COMPACTION_ENTRIES
-
-
-@leaf
-def send_start_read(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """The txn begins, or begins again: it reads the catalog."""
-    x[i + X_SENT_US] = time_us
-    counter = slot(x[i + R + ROW_ATTEMPTS], START_READ, 0)
-    return send_read(m, f, x, i, time_us, READ_START, counter, x[i + X_SUBMIT_BYTES])
-
-
-# --- loading and running ----------------------------------------------------------------------------------
+# --- loading and running ------------------------------------------------------------------------------------
 
 
 @leaf
@@ -399,204 +243,6 @@ def begin_attempt(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int)
     return time_us
 
 
-# --- planning -----------------------------------------------------------------------------------------
-
-
-@leaf
-def partitions_moved(m: IntArray, x: IntArray, i: int, position: int, since: int) -> int:
-    """Commits to the touched partitions since the snapshot at ``since`` (0: start, 1: previous)."""
-    room = m[C_PARTITIONS_MAX]
-    at = m[C_B_PARTITION_VERSIONS] + position * 3 * room
-    moved = 0
-    for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position]):
-        moved += x[i + B + at + 2 * room + j] - x[i + B + at + since * room + j]
-    return moved
-
-
-@leaf
-def overlaps(m: IntArray, x: IntArray, i: int, position: int) -> bool:
-    """Whether a written partition of the table has moved since the attempt before."""
-    room = m[C_PARTITIONS_MAX]
-    at = m[C_B_PARTITION_VERSIONS] + position * 3 * room
-    for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position + 1]):
-        if x[i + B + at + 2 * room + j] != x[i + B + at + room + j]:
-            return True
-    return False
-
-
-@inlined
-def plan(m: IntArray, f: FloatArray, x: IntArray, i: int) -> bool:
-    """Fill in the plan of every written table; whether a real conflict stands in the way."""
-    o = m[x[i + X_OPERATION] : x[i + X_OPERATION] + N_OPERATION]
-    s = m[G + G_SITUATION : G + G_SITUATION + N_SITUATION]
-    p = m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]
-    key = x[i + X_KEY]
-    attempt = x[i + R + ROW_ATTEMPTS]
-    is_real = False
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        at = table_at(m, position)
-        filtered = -1
-        behind = -1
-        if m[C_PARTITIONS] > 0:
-            filtered = partitions_moved(m, x, i, position, 0)
-            if m[C_SCOPE] == SCOPE_PARTITION:
-                behind = partitions_moved(m, x, i, position, 1)
-        describe_situation(
-            o,
-            x[i + X_ATTEMPT],
-            x[i + B + at + SNAP_START : i + B + at + SNAP_PREVIOUS],
-            x[i + B + at + SNAP_PREVIOUS : i + B + at + SNAP_BASE],
-            x[i + B + at + SNAP_BASE : i + B + at + N_SNAPS],
-            filtered,
-            behind,
-            s,
-        )
-        if rivals_since(p, o, s) > 0:
-            if m[C_DETECTOR] == DETECTOR_PROBABILISTIC:
-                probability = f[FIRST_SOURCE_FLOAT + x[i + X_SOURCE] * N_FS + FS_REAL_PROBABILITY]
-                s[IS_REAL] = 1 if is_real_by_chance(key, attempt, position, probability) else 0
-            else:
-                s[IS_REAL] = 1 if overlaps(m, x, i, position) else 0
-            if s[IS_REAL] == 1:
-                is_real = True
-                s[CONFLICTING] = conflicting_manifests(
-                    m[C_CONFLICTING],
-                    f[F_CONFLICTING_MEAN],
-                    m[C_CONFLICTING_VALUE],
-                    m[C_CONFLICTING_MIN],
-                    m[C_CONFLICTING_MAX],
-                    uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position)),
-                )
-        first = m[C_B_PLANS] + position * N_PLANS
-        plan_attempt(p, o, s, x[i + B + first : i + B + first + N_PLANS])
-    if is_real:
-        x[i + R + ROW_REAL_CONFLICTS] += 1
-    elif x[i + X_ATTEMPT] > 1:
-        x[i + R + ROW_FALSE_CONFLICTS] += 1
-    return is_real
-
-
-# --- paying --------------------------------------------------------------------------------------------
-
-
-@inlined
-def pay_validation(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """Metadata, history and the manifests of that history, on every written table."""
-    key = x[i + X_KEY]
-    attempt = x[i + R + ROW_ATTEMPTS]
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        base = table_at(m, position) + SNAP_BASE
-        at = m[C_B_PLANS] + position * N_PLANS
-        if x[i + B + at + METADATA_READS] > 0:
-            size_bytes = metadata_bytes(m, x[i + B + base + VERSION])
-            counter = slot(attempt, METADATA_READ, position)
-            spent_us = many_us(m, f, x, i, key, counter, METADATA, READ, size_bytes, x[i + B + at + METADATA_READS], 1)
-            x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
-            time_us += spent_us
-        lists = x[i + B + at + HISTORY_LISTS]
-        if lists > 0:
-            size_bytes = manifest_list_bytes(m, x[i + B + base + MANIFESTS])
-            parallel = m[C_PROTOCOL + HISTORY_PARALLEL]
-            spent_us = 0
-            if m[C_PROTOCOL + IS_LIST_HEAD] == 1:
-                counter = slot(attempt, HISTORY_HEAD, position)
-                spent_us = many_us(m, f, x, i, key, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
-            counter = slot(attempt, HISTORY_READ, position)
-            spent_us += many_us(m, f, x, i, key, counter, MANIFEST_LIST, READ, size_bytes, lists, parallel)
-            x[i + R + ROW_PHASES + PHASE_HISTORY] += spent_us
-            x[i + R + ROW_HISTORY_LISTS] += lists
-            time_us += spent_us
-        if x[i + B + at + VALIDATE_READS] > 0:
-            counter = slot(attempt, VALIDATE_READ, position)
-            count = x[i + B + at + VALIDATE_READS]
-            spent_us = many_us(m, f, x, i, key, counter, MANIFEST, READ, m[C_MANIFEST_BYTES], count, 1)
-            x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
-            time_us += spent_us
-    return time_us
-
-
-@inlined
-def pay_manifests(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int) -> int:
-    """Manifest files of one table: how long they take."""
-    key = x[i + X_KEY]
-    attempt = x[i + R + ROW_ATTEMPTS]
-    at = m[C_B_PLANS] + position * N_PLANS
-    size_bytes = m[C_MANIFEST_BYTES]
-    parallel = m[C_PROTOCOL + PARALLEL_MAX]
-    writes = slot(attempt, MANIFEST_WRITE, position)
-    spent_us = 0
-    if x[i + B + at + FILTER_READS] + x[i + B + at + FILTER_WRITES] > 0:
-        count = x[i + B + at + FILTER_READS]
-        counter = slot(attempt, MANIFEST_READ, position)
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
-        count = x[i + B + at + FILTER_WRITES]
-        counter = writes + FILTER_DRAWS
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
-    spent_us += many_us(m, f, x, i, key, writes, MANIFEST, WRITE, size_bytes, x[i + B + at + OWN_WRITES], 1)
-    if x[i + B + at + MERGE_READS] + x[i + B + at + MERGE_WRITES] > 0:
-        parallel = x[i + B + at + MERGE_PARALLEL]
-        count = x[i + B + at + MERGE_READS]
-        counter = slot(attempt, MERGE_READ, position)
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
-        count = x[i + B + at + MERGE_WRITES]
-        counter = writes + MERGE_DRAWS
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
-    return spent_us
-
-
-@leaf
-def read_list_us(
-    m: IntArray, f: FloatArray, x: IntArray, i: int, manifests: int, head_counter: int, read_counter: int
-) -> int:
-    """One read of a manifest list, behind a HEAD where the store's client asks for one."""
-    key = x[i + X_KEY]
-    spent_us = 0
-    if m[C_PROTOCOL + IS_LIST_HEAD] == 1:
-        spent_us = one_us(m, f, x, i, key, head_counter, MANIFEST_LIST, HEAD, 0)
-    size_bytes = manifest_list_bytes(m, manifests)
-    return spent_us + one_us(m, f, x, i, key, read_counter, MANIFEST_LIST, READ, size_bytes)
-
-
-@inlined
-def pay_build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """The current list, the manifests, the new list, the new metadata object, on every written table."""
-    key = x[i + X_KEY]
-    attempt = x[i + R + ROW_ATTEMPTS]
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        base = table_at(m, position) + SNAP_BASE
-        at = m[C_B_PLANS] + position * N_PLANS
-        manifests = x[i + B + base + MANIFESTS]
-        lists_us = 0
-        if x[i + B + at + LIST_READS] > 0:
-            head = slot(attempt, LIST_HEAD, position)
-            lists_us = read_list_us(m, f, x, i, manifests, head, slot(attempt, LIST_READ, position))
-        spent_us = pay_manifests(m, f, x, i, position)
-        x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
-        if x[i + B + at + LIST_WRITES] > 0:
-            size_bytes = manifest_list_bytes(m, manifests + 1)
-            counter = slot(attempt, LIST_WRITE, position)
-            lists_us += one_us(m, f, x, i, key, counter, MANIFEST_LIST, WRITE, size_bytes)
-        x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += lists_us
-        time_us += lists_us + spent_us
-        x[i + X_KEPT_MANIFESTS] += x[i + B + at + OWN_WRITES] + x[i + B + at + FILTER_WRITES]
-    if not checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
-        time_us = pay_metadata_writes(m, f, x, i, time_us)
-    return time_us
-
-
-@leaf
-def pay_metadata_writes(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """The new metadata object of every written table."""
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        if x[i + B + m[C_B_PLANS] + position * N_PLANS + METADATA_WRITES] > 0:
-            version = x[i + B + table_at(m, position) + SNAP_BASE + VERSION] + 1
-            counter = slot(x[i + R + ROW_ATTEMPTS], METADATA_WRITE, position)
-            spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, WRITE, metadata_bytes(m, version))
-            x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
-            time_us += spent_us
-    return time_us
-
-
 @inlined
 def build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
     """On the base it has: plan, validate, write; then append to lists or go to the swap."""
@@ -622,7 +268,7 @@ def build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
     return time_us
 
 
-# --- appending to manifest lists ---------------------------------------------------------------------------
+# --- appending to manifest lists ----------------------------------------------------------------------------
 
 
 @leaf
@@ -665,7 +311,7 @@ def send_list_append(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: i
     return time_us + x[i + X_LEG]
 
 
-# --- swapping ------------------------------------------------------------------------------------------------
+# --- swapping -----------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -745,7 +391,7 @@ def send_discovery(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int
     return send_read(m, f, x, i, time_us, READ_DISCOVERY, counter, x[i + X_READ_BYTES])
 
 
-# --- ending ----------------------------------------------------------------------------------------------------
+# --- ending -------------------------------------------------------------------------------------------------
 
 
 @leaf
