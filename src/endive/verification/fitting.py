@@ -42,7 +42,7 @@ _SOURCE: Final = "fit"
 _EXPRESS: Final = ("success_median_ms", "leg_share", "refusal_median_ms", "contention_ms", "penalty_median_ms")
 _AZURE: Final = ("leg_share", "refusal_median_ms", "penalty_weight", "penalty_median_ms")
 FREE: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms", "writes_per_s_max"),
+    ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms"),
     ("s3x", "cas"): _EXPRESS,
     ("s3x", "append"): _EXPRESS,
     ("azure", "cas"): (*_AZURE, "contention_ms"),

@@ -1,0 +1,124 @@
+"""Ceilings of commits per second for constant latency, every protocol and mode, and the saturated engine beside them.
+
+Owns the windows in units of L, counted from the protocols' requests. Refuses to own the derivation, which the model's
+documents have (time and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from endive.simulation import Simulation
+from endive.verification.suite import Check
+
+L_MS: Final = 200.0
+ALLOWED: Final = 0.03
+CLIENTS: Final = 300
+DURATION_MS: Final = 3_600_000.0
+QUICK_DURATION_MS: Final = 900_000.0
+PAUSE_IN_L: Final = 10.0  # refused attempts wait anything up to it, or they would circle together
+RUNTIME_IN_L: Final = 20.0  # no first attempt of spec or merge survives it in a saturated system
+
+# W in units of L: half a round trip back, the requests between base and swap, half a round trip there.
+WINDOWS: Final[Mapping[str, Mapping[str, int]]] = {
+    "plain": {"iceberg": 5, "pyiceberg": 7, "spec": 4, "merge": 5},
+    "inlined": {"iceberg": 3, "pyiceberg": 5, "spec": 3, "merge": 4},
+    "ML+": {"iceberg": 4, "pyiceberg": 6, "spec": 3, "merge": 3},
+    "ML+ inlined": {"iceberg": 2, "pyiceberg": 4, "spec": 2, "merge": 2},
+}
+CATALOGS: Final[Mapping[str, tuple[Mapping[str, Any], int]]] = {
+    "cas": ({"type": "cas", "table_metadata_inlined": False}, 5),
+    "JDBC": ({"type": "service", "latency_ms": L_MS}, 6),
+    "REST": ({"type": "service", "latency_ms": L_MS, "service": {"flavour": "rest"}}, 4),
+    "REST, rebasing": (
+        {"type": "service", "latency_ms": L_MS, "service": {"flavour": "rest", "server_retries": 100}},
+        1,
+    ),
+}
+
+
+def ceiling_checks(*, is_quick: bool) -> Iterator[Check]:
+    """The saturated rate in units of the ceiling: never more than 1, and nearly 1."""
+    duration_ms = QUICK_DURATION_MS if is_quick else DURATION_MS
+    for mode, windows in WINDOWS.items():
+        if is_quick and mode != "inlined":
+            continue
+        for protocol, window in windows.items():
+            catalog = {
+                "type": "instant",
+                "latency_ms": L_MS,
+                "scope": "catalog",
+                "table_metadata_inlined": "inlined" in mode,
+            }
+            terms = _terms(protocol) | {"manifest_list_mode": "append" if "ML+" in mode else "rewrite"}
+            rate = _commits_per_l(protocol, catalog, terms, duration_ms)
+            yield _check({"protocol": protocol, "mode": mode, "catalog": "instant"}, window, rate)
+    for name, (catalog_of, window) in CATALOGS.items():
+        if not is_quick or name == "JDBC":
+            rate = _commits_per_l("iceberg", catalog_of, _terms("iceberg"), duration_ms)
+            yield _check({"protocol": "iceberg", "mode": "plain", "catalog": name}, window, rate)
+    for workers in () if is_quick else (1, 2):
+        rate = _commits_per_l("spec", _served(workers), {}, duration_ms, clients=12)
+        cell: dict[str, str] = {"protocol": "spec", "mode": "inlined", "catalog": f"REST, {workers} worker(s)"}
+        yield _check(cell, 2.0 / workers, rate, note="two requests a txn, L of a worker's time each")
+
+
+def _check(cell: Mapping[str, str], window: float, commits_per_l: float, note: str = "") -> Check:
+    return Check.relative(
+        "ceiling, constant latency",
+        {**cell, "W in L": window},
+        expected=1.0 / window,
+        actual=commits_per_l,
+        allowed=ALLOWED,
+        unit="commits per L",
+        note=note,
+    )
+
+
+def _served(workers: int) -> dict[str, Any]:
+    service = {"flavour": "rest", "workers": workers, "time": {"distribution": "fixed", "ms": L_MS}}
+    return {
+        "type": "service",
+        "latency_ms": 1.0,
+        "num_tables": 1_000,
+        "service": service,
+        "table_metadata_inlined": True,
+    }
+
+
+def _terms(protocol: str) -> dict[str, Any]:
+    """What keeps first attempts from winning and losers from circling together."""
+    if protocol in ("spec", "merge"):
+        return {"runtime": {"distribution": "fixed", "ms": RUNTIME_IN_L * L_MS}}
+    pause_ms = PAUSE_IN_L * L_MS
+    pause = {"policy": "full_jitter", "base_ms": pause_ms, "multiplier": 1.0, "max_ms": pause_ms}
+    return {"retry_backoff": pause}
+
+
+def _commits_per_l(
+    protocol: str,
+    catalog: Mapping[str, Any],
+    terms: Mapping[str, Any],
+    duration_ms: float,
+    clients: int = CLIENTS,
+) -> float:
+    think = {"distribution": "exponential", "mean_ms": L_MS}
+    config = {
+        "simulation": {"duration_ms": duration_ms, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": L_MS},
+        "catalog": catalog,
+        "commit": {"protocol": protocol},
+        "transaction": {
+            "runtime": {"distribution": "fixed", "ms": 0.0},
+            "retry": 1_000_000,
+            "retry_backoff": {"enabled": False},
+            "total_timeout_ms": 0.0,
+            **terms,
+        },
+        "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}],
+    }
+    simulation = Simulation(config)
+    sink = simulation.new_sink(keep_transactions=False)
+    committed_per_s: float = simulation.run(sink=sink).summary()["committed_in_window_per_s"]
+    return committed_per_s * L_MS / 1_000.0

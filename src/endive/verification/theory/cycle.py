@@ -1,0 +1,248 @@
+"""The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine.
+
+Owns the derivation and the sampling, which read a profile's file and nothing else of the simulator. Refuses to own the
+profiles and the engine's rules.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from endive.simulation import Simulation
+from endive.verification.suite import Check, Figure, Point
+
+Sample = npt.NDArray[np.float64]
+
+PROVIDERS: Final = ("s3", "s3x", "azure", "azurex", "gcp", "instant")
+QUICK_PROVIDERS: Final = ("s3", "azurex")
+ALLOWED: Final = 0.02
+QUICK_ALLOWED: Final = 0.04
+CLIENTS: Final = 300
+READS_PER_WINDOW: Final = 8.0  # reads that begin during one hazard window
+COMMITS: Final = 20_000
+QUICK_COMMITS: Final = 3_000
+SAMPLES: Final = 400_000
+LIST_BYTES: Final = 2_000
+MIB: Final = 1 << 20
+SHARE_OF_A_READ: Final = 0.5  # of its latency before the server evaluates, where the profile says nothing
+
+CYCLE_TEXT: Final = """
+**The commit cycle.** Clients of one `cas` catalog on a provider, metadata inlined, protocol `iceberg`; each attempt
+reads the catalog, reads the manifest list (a HEAD first on S3), writes a list and swaps. In saturation there is one
+winner per cycle. Derivation:
+
+1. An attempt whose base the server evaluated at u reaches its swap's evaluation at u + W, with W = (1 - s_r) R + H +
+   G + P + s_c C + D: the rest of the catalog read R, HEAD, GET and PUT of a list, the request leg of the swap C, and
+   the delay D if it is throttled. It wins if nobody else was evaluated successfully in between.
+2. So after a commit at time 0 only attempts with u > 0 can win, and the first of them to arrive does: the next commit
+   comes at the minimum of u_j + W_j.
+3. Losers pause for a random time that is long against W, so the reads of many clients are a Poisson process of rate
+   r. Then P(cycle > t) = exp(-r G(t)) with G(t) the integral of P(W <= x) from 0 to t, and the mean cycle is the
+   integral of that.
+4. r follows from the number of clients N (Little): each attempt holds a client for R + H + G + P + s_c C + D and, if
+   contended, the penalty; a lost one also for the rest of the refusal and the pause; a won one for the rest of the
+   swap, the think time and the first read of the next txn. With X = 1 / mean cycle: N = r E[attempt] + (r - X)
+   E[lost] + X E[won]. A request is throttled or contended with probability 1 - exp(-r w), w the window.
+
+Samples of R, H, G, P, C, D are drawn with NumPy from the figures in the profile's TOML file; nothing of the
+simulator's own distributions, rules or engines takes part. The pause is chosen so that about eight reads begin in a
+window.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """What the derivation says of one provider."""
+
+    mean_ms: float
+    pause_max_ms: float
+    reads_per_ms: float
+
+
+def cycle_checks(*, is_quick: bool) -> tuple[Check, ...]:
+    """Mean time between two commits, sampled and simulated."""
+    return tuple(_checks(QUICK_PROVIDERS if is_quick else PROVIDERS, is_quick))
+
+
+def _checks(providers: tuple[str, ...], is_quick: bool) -> Iterator[Check]:
+    for provider in providers:
+        cycle = expected_cycle(provider)
+        commits = QUICK_COMMITS if is_quick else COMMITS
+        yield Check.relative(
+            "mean commit cycle, sampled against saturated engine",
+            {"provider": provider, "clients": CLIENTS, "pause up to, ms": round(cycle.pause_max_ms)},
+            expected=cycle.mean_ms,
+            actual=_simulated_ms(provider, cycle, commits),
+            allowed=QUICK_ALLOWED if is_quick else ALLOWED,
+            unit="ms",
+        )
+
+
+def cycle_figure(checks: tuple[Check, ...]) -> Figure:
+    """A panel per provider would hold one point: errors side by side instead."""
+    points = tuple(
+        Point(panel="all providers", x=float(i), expected=0.0, actual=100.0 * (check.error or 0.0), low=-2.0, high=2.0)
+        for i, check in enumerate(checks)
+    )
+    names = ", ".join(f"{i} {check.what['provider']}" for i, check in enumerate(checks))
+    return Figure(
+        name="theory-cycle",
+        title="Mean commit cycle: error of the engine against sampling, %",
+        x_title=f"provider: {names}",
+        y_title="error, %",
+        points=points,
+        expected_label="sampled",
+    )
+
+
+# ---- sampling --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def _figures(provider: str) -> dict[str, Any]:
+    path = resources.files("endive.storage").joinpath(f"profiles/{provider}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def draw(rng: np.random.Generator, spec: Mapping[str, Any], size_bytes: int = 0, floor_ms: float = 0.0) -> Sample:
+    """SAMPLES latencies of a distribution table."""
+    kind = spec["distribution"]
+    if kind == "mixture":
+        parts = spec["components"]
+        chosen = rng.choice(len(parts), SAMPLES, p=np.array([part["weight"] for part in parts]))
+        drawn = np.choose(chosen, [draw(rng, part, size_bytes) for part in parts])
+    elif kind == "fixed":
+        drawn = np.full(SAMPLES, float(spec["ms"]))
+    elif kind == "lognormal":
+        drawn = spec["median_ms"] * np.exp(spec["sigma"] * rng.standard_normal(SAMPLES))
+    else:
+        assert kind == "size_based", f"sampling knows no {kind}"
+        median_ms = spec["base_latency_ms"] + spec["latency_per_mib_ms"] * size_bytes / MIB
+        drawn = median_ms * np.exp(spec["sigma"] * rng.standard_normal(SAMPLES))
+    return np.maximum(drawn, floor_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """Samples of the parts of an attempt, without what depends on how crowded the object is."""
+
+    read: Sample
+    build: Sample
+    leg: Sample  # of the swap
+    swap: Sample
+    refusal: Sample
+    delay: Sample
+    throttling_ms: float
+    penalty: Sample
+    contention_ms: float
+    share_of_read: float
+
+
+def _attempt(provider: str) -> _Attempt:
+    rng = np.random.default_rng(7)
+    profile = _figures(provider)
+    latency = profile["latency"]
+    floor_ms = profile.get("floor", {}).get("min_latency_ms", 0.0)
+    swap_of = latency["cas"]
+    success, failure = swap_of.get("success", swap_of), swap_of.get("failure", swap_of.get("success", swap_of))
+    heads = "manifest_list" in profile.get("head_before_read", {}).get("objects", ())
+    reads = [draw(rng, latency["read"], floor_ms=floor_ms) for _ in range(3 if heads else 2)]
+    swap = draw(rng, success, floor_ms=floor_ms)
+    legs = profile.get("legs", {})
+    nothing = {"distribution": "fixed", "ms": 0.0}
+    throttling = profile.get("throttling", {}).get("cas", {"window_ms": 0.0, "delay": nothing})
+    contention = profile.get("contention", {}).get("cas", {"window_ms": 0.0, "penalty": nothing})
+    return _Attempt(
+        read=reads[0],
+        build=np.sum(reads[1:], axis=0) + draw(rng, latency["write"], LIST_BYTES, floor_ms),
+        leg=swap * legs.get("cas", 0.5),
+        swap=swap,
+        refusal=draw(rng, failure, floor_ms=floor_ms),
+        delay=draw(rng, throttling["delay"]),
+        throttling_ms=throttling["window_ms"],
+        penalty=draw(rng, contention["penalty"]),
+        contention_ms=contention["window_ms"],
+        share_of_read=legs.get("read", SHARE_OF_A_READ),
+    )
+
+
+def expected_cycle(provider: str) -> Cycle:
+    """The mean cycle, and the pause that makes the clients' reads as dense as they should be."""
+    parts = _attempt(provider)
+    reads_per_ms = READS_PER_WINDOW / float(np.mean(_window(parts, 0.0)))
+    for _ in range(20):  # the delay of throttling depends on the rate, and the rate on it
+        reads_per_ms = READS_PER_WINDOW / float(np.mean(_window(parts, reads_per_ms)))
+    window = _window(parts, reads_per_ms)
+    mean_ms = mean_of_first(window, reads_per_ms)
+    commits_per_ms = 1.0 / mean_ms
+    late_ms = _share_within(reads_per_ms, parts.contention_ms) * float(parts.penalty.mean())
+    attempt_ms = float(np.mean(window)) + parts.share_of_read * float(parts.read.mean()) + late_ms
+    lost_ms = float(np.mean(np.maximum(parts.refusal - parts.leg, 0.0)))
+    won_ms = float(np.mean(parts.swap - parts.leg)) + float(parts.read.mean())
+    lost_per_ms = reads_per_ms - commits_per_ms
+    busy = reads_per_ms * attempt_ms + lost_per_ms * lost_ms + commits_per_ms * won_ms
+    pause_ms = (CLIENTS - busy) / lost_per_ms
+    assert pause_ms > 2.0 * float(np.mean(window)), "too few clients for reads that are spread out"
+    return Cycle(mean_ms=mean_ms, pause_max_ms=2.0 * pause_ms, reads_per_ms=reads_per_ms)
+
+
+def _share_within(rate_per_ms: float, window_ms: float) -> float:
+    return float(1.0 - np.exp(-rate_per_ms * window_ms))
+
+
+def _window(parts: _Attempt, reads_per_ms: float) -> Sample:
+    """Hazard windows at this rate of reads, and so of swaps."""
+    throttled = np.random.default_rng(8).random(SAMPLES) < _share_within(reads_per_ms, parts.throttling_ms)
+    return (1.0 - parts.share_of_read) * parts.read + parts.build + parts.leg + np.where(throttled, parts.delay, 0.0)
+
+
+def mean_of_first(window: Sample, reads_per_ms: float) -> float:
+    """Mean of the least u + W over a Poisson process of u: the integral of exp(-r G(t))."""
+    ordered = np.sort(window)
+    grid = np.linspace(0.0, float(ordered[-1]), 200_001)
+    step = grid[1]
+    below = np.searchsorted(ordered, grid, side="right") / ordered.size
+    integral = np.concatenate([[0.0], np.cumsum((below[1:] + below[:-1]) / 2.0) * step])
+    survival = np.exp(-reads_per_ms * integral)
+    return float(np.sum((survival[1:] + survival[:-1]) / 2.0) * step + survival[-1] / reads_per_ms)
+
+
+# ---- the engine ------------------------------------------------------------------------------------
+
+
+def _simulated_ms(provider: str, cycle: Cycle, commits: int) -> float:
+    """Mean time between commits of the same clients in the engine."""
+    warmup_ms = 2.0 * cycle.pause_max_ms
+    duration_ms = commits * cycle.mean_ms + 2.0 * warmup_ms
+    pause = {
+        "policy": "full_jitter",
+        "base_ms": cycle.pause_max_ms,
+        "multiplier": 1.0,
+        "max_ms": cycle.pause_max_ms,
+    }
+    config = {
+        "simulation": {"duration_ms": duration_ms, "warmup_ms": warmup_ms, "cooldown_ms": warmup_ms},
+        "storage": {"provider": provider},
+        "catalog": {"type": "cas", "table_metadata_inlined": True},
+        "table": {"manifest_list_base_bytes": LIST_BYTES, "manifest_list_bytes_per_manifest": 0},
+        "commit": {"protocol": "iceberg", "own_manifest": "none", "after_success": "none"},
+        "transaction": {
+            "runtime": {"distribution": "fixed", "ms": 0.0},
+            "retry": 1_000_000,
+            "retry_backoff": pause,
+            "total_timeout_ms": 0.0,
+        },
+        "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": CLIENTS, "think_ms": 0.0}}],
+    }
+    simulation = Simulation(config)
+    sink = simulation.new_sink(keep_transactions=False)
+    committed_per_s: float = simulation.run(sink=sink).summary()["committed_in_window_per_s"]
+    return 1_000.0 / committed_per_s
