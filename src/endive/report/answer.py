@@ -23,9 +23,11 @@ _ALIKE: Final = 0.05  # groups whose success differs by less are not told apart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One paragraph, the same in short lines for a terminal, and a table of curves."""
+    """One paragraph, its first sentence apart; the same in short lines for a terminal; and a table of curves."""
 
-    paragraph: str
+    headline: str
+    paragraph: str  # the rest
+    scale: str  # how much was simulated
     lines: tuple[str, ...]
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -54,7 +56,7 @@ def answer(material: Material) -> Answer:
     facts = material.study.facts
     if not rows:
         text = "No txn of any window ended, so there is nothing to say about commits."
-        return Answer(paragraph=text, lines=(text,), headings=(), rows=())
+        return Answer(headline=text, paragraph="", scale="", lines=(text,), headings=(), rows=())
     seeds = _seeds_text(rows)
     if len(rows) == 1:
         return _of_one(material, rows[0], seeds)
@@ -84,7 +86,7 @@ def _curve(group: list[Row], axis: Axis, named: Sequence[Axis]) -> Curve:
         place for place, row in enumerate(ordered) if row["saturation_sign"] in ("latency", "success rate and latency")
     ]
     return Curve(
-        label=", ".join(_named_value(one, group[0][one.key]) for one in named),
+        label=" \u00b7 ".join(_named_value(one, group[0][one.key]) for one in named),
         rows=tuple(ordered),
         loads=tuple(f"{axis.label(row[axis.key])} {axis.unit or axis.name}" for row in ordered),
         holds=low[0] if low else len(ordered),
@@ -104,8 +106,6 @@ def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -
     best = max(found, key=lambda curve: curve.rows[curve.most]["committed_per_s"])
     worst = _worst_off(material)
     sentences = [
-        f"{counted(count, 'configuration')}, {seeds}.",
-        f"{_held(found, 'txns', _choice(material))}.",
         _broken(material, found),
         worst,
         _late(found),
@@ -120,7 +120,9 @@ def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -
         _cost_line(best),
     )
     return Answer(
+        headline=f"{_held(found, 'txns', _choice(material))}.",
         paragraph=" ".join(sentence for sentence in sentences if sentence),
+        scale=f"{counted(count, 'configuration')}, {seeds}.",
         lines=lines,
         headings=(
             "configuration",
@@ -251,14 +253,14 @@ def _worst_off(material: Material) -> str:
         if all_together is None or worst["success_rate"] >= all_together - _ALIKE:
             continue
         there = (
-            f"{with_interval(worst, 'success_rate')} at {_where(material, worst)}, where all txns together commit "
+            f"at {_where(material, worst)} {with_interval(worst, 'success_rate')} do, where all txns together have "
             f"{percent(all_together)}"
         )
+        who = f"the txns of {noun} {worst['name']}"
         if not material.study.facts.get("load_axis"):
-            return f"Not all fare alike: the {noun} {worst['name']} commits {there}."
+            return f"Not all fare alike: of {who} fewer commit; {there}."
         own = curves(material, [row for row in rows if row["name"] == worst["name"]])
-        held = _held(own, f"the {noun} {worst['name']}", _choice(material), is_short=True)
-        return f"Not all fare alike. {held}; it commits {there}."
+        return f"Not all fare alike. {_held(own, who, _choice(material), is_short=True)}; {there}."
     return ""
 
 
@@ -269,7 +271,7 @@ def _where(material: Material, row: Row) -> str:
         else f"{axis.name} {axis.label(row[axis.key])}"
         for axis in material.layout.axes
     ]
-    return ", ".join(parts) or "this configuration"
+    return " \u00b7 ".join(parts) or "this configuration"
 
 
 def _main_reason(material: Material, point: int) -> str:
@@ -351,10 +353,11 @@ def _cost_line(curve: Curve) -> str:
 def _of_one(material: Material, row: Row, seeds: str) -> Answer:
     phase = _main_phase(material, row["point"])
     reason = _main_reason(material, row["point"])
-    sentences = [
-        f"One configuration, {seeds}: nothing is compared here.",
+    headline = (
         f"Of {number(row['offered_per_s'])} txns/s offered, {with_interval(row, 'committed_per_s')} commit, "
-        f"{with_interval(row, 'success_rate')} of those that ended{f'; {reason}' if reason else ''}.",
+        f"{with_interval(row, 'success_rate')} of those that ended{f'; {reason}' if reason else ''}."
+    )
+    sentences = [
         f"Commit latency is {with_interval(row, 'commit_latency_p50_ms')} at P50 and "
         f"{with_interval(row, 'commit_latency_p95_ms')} at P95{f'; {phase}' if phase else ''}.",
         f"A committed txn takes {with_interval(row, 'requests_per_committed_txn')} requests.",
@@ -369,7 +372,8 @@ def _of_one(material: Material, row: Row, seeds: str) -> Answer:
         f"requests per commit: {with_interval(row, 'requests_per_committed_txn')}{f'; {phase}' if phase else ''}",
     )
     text = " ".join(sentence for sentence in sentences if sentence)
-    return Answer(paragraph=text, lines=lines, headings=(), rows=())
+    scale = f"One configuration, {seeds}: nothing is compared here."
+    return Answer(headline=headline, paragraph=text, scale=scale, lines=lines, headings=(), rows=())
 
 
 def _of_names(material: Material, rows: list[Row], seeds: str) -> Answer:
@@ -397,8 +401,14 @@ def _of_names(material: Material, rows: list[Row], seeds: str) -> Answer:
         lines.append(
             f"{name}: {with_interval(best, figure)} ({_where(material, best)}) to {with_interval(worst, figure)}"
         )
-    text = " ".join([f"{counted(len(rows), 'configuration')}, {seeds}; the load is the same for all.", *told])
-    return Answer(paragraph=f"{text} {_worst_off(material)}".strip(), lines=tuple(lines[:5]), headings=(), rows=())
+    return Answer(
+        headline=told[0],
+        paragraph=" ".join([*told[1:], _worst_off(material)]).strip(),
+        scale=f"{counted(len(rows), 'configuration')}, {seeds}; the load is the same for all.",
+        lines=tuple(lines[:5]),
+        headings=(),
+        rows=(),
+    )
 
 
 def _seeds_text(rows: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ chart: see ``curves``, ``stacks``, ``spread`` and ``comparison``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -195,7 +196,7 @@ def faceted(spec: Spec, field_name: str | None, labels: Sequence[str], prefix: s
         return spec
     header: Spec = {"labelLimit": 320}
     if prefix:
-        header["labelExpr"] = f"'{prefix.replace(chr(39), '')}: ' + datum.value"
+        header["labelExpr"] = f"{json.dumps(prefix + ': ')} + datum.value"
     return {
         "facet": {"field": field_name, "type": "nominal", "sort": list(labels), "header": header, "title": None},
         "columns": 2,

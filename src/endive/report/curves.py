@@ -5,6 +5,7 @@ Owns these specifications. A hollow mark is a saturated configuration; a band is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -232,7 +233,7 @@ def _loop_variant(material: Material, figure: str) -> Variant:
                 "type": "text",
                 "align": "left",
                 "dx": 5,
-                "dy": {"expr": f"indexof({place!r}, datum.s) % 2 ? 15 : -10"},
+                "dy": {"expr": f"indexof({json.dumps(place)}, datum.s) % 2 ? 15 : -10"},
                 "fontSize": 11,
                 "tooltip": None,
             },

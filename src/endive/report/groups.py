@@ -56,7 +56,7 @@ def conflicts(material: Material) -> Chart | Omission:
     rows = [
         {**row, "name": _COUNTER_NAMES.get(row["counter"], row["counter"].replace("_", " "))}
         for row in material.study.rows("conflicts")
-        if not row["counter"].startswith("aborted_") and row["per_committed_txn"] is not None
+        if not _is_other(row["counter"]) and row["per_committed_txn"] is not None
     ]
     moved = {row["name"] for row in rows if row["per_committed_txn"]}
     rows = [row for row in rows if row["name"] in moved]
@@ -77,6 +77,11 @@ def conflicts(material: Material) -> Chart | Omission:
         legend=Legend(field="name", title="counter", marks=marks(names, with_shapes=True)),
         figures=["per_committed_txn"],
     )
+
+
+def _is_other(counter: str) -> bool:
+    """Counters with a chart of their own, and those that count what went well."""
+    return counter.startswith("aborted_") or counter.endswith("_success")
 
 
 def _lines_chart(

@@ -180,7 +180,7 @@ def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False
             "type": "quantitative",
             "title": title or name,
             "scale": {"domain": [0, 1]},
-            "axis": {"format": ".0%"},
+            "axis": {"format": ".0%", "tickCount": 5},
         }
     return {
         "field": figure,

@@ -120,7 +120,7 @@ def without_legends(spec: Any) -> Any:
 
 def to_script(data: Any) -> str:
     """JSON that may stand inside a script element."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("</", "<\\/")
+    return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def bundle() -> str:
@@ -173,14 +173,15 @@ def _section(index: int, section: Section, report: Report) -> str:
 
 def _answer(index: int, section: Section) -> str:
     answer = section.answer
-    body = f'<div class="answer"><h3>The answer</h3><p>{escape(answer.paragraph)}</p>'
+    text = f"<strong>{escape(answer.headline)}</strong> {escape(answer.paragraph)}"
+    body = f'<div class="answer"><h3>The answer</h3><p>{text}</p>'
     if answer.rows:
         body += _table(answer.headings, answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
         if len(answer.rows) > _CURVES_SHOWN:
             rest = _table(answer.headings, answer.rows[_CURVES_SHOWN:], "The other configurations")
             body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
-        body += '<p class="small">Means over seeds, with 95 % intervals in brackets.</p>'
-    return f"{body}</div>"
+    note = f"{answer.scale} Means over seeds; in brackets, 95 % intervals."
+    return f'{body}<p class="small">{escape(note.strip())}</p></div>'
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:

@@ -26,7 +26,7 @@ from endive.report.reading import Row, Study
 from endive.report.words import number
 
 _NO_TXNS: Final = "the sweep kept no single txns (--detail runs)."
-TIMELINE_ROWS_MAX: Final = 72_000  # bins that travel to the page: about 2 MB
+TIMELINE_ROWS_MAX: Final = 36_000  # bins that travel to the page: about 1.5 MB
 _S: Final = 1e-3  # s per ms
 
 
@@ -240,7 +240,7 @@ def _convoy_spec(material: Material, field: str, label: str) -> Spec:
     along = {
         "field": "n_behind_mean",
         "type": "quantitative",
-        "title": "n_behind at the first attempt (snapshots)",
+        "title": "n_behind at the first attempt",
         "scale": {"type": "symlog" if max(behind) > 20 else "linear", "zero": True},
         "axis": {"grid": False, "format": ",~r", "values": _ticks(max(behind))},
     }

@@ -5,6 +5,7 @@ Owns these specifications, and which kinds of request share a colour. Prices com
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -157,7 +158,7 @@ def _stack_chart(
             "axis": {"format": ".0%" if stack in ("normalize", "percent") else ",~r"},
         }
         spec: Spec = {
-            "transform": [{"calculate": f"indexof({order!r}, datum['{legend.field}'])", "as": "place"}],
+            "transform": [{"calculate": f"indexof({json.dumps(order)}, datum['{legend.field}'])", "as": "place"}],
             "mark": {"type": "bar", "stroke": "var(--paper)", "strokeWidth": 1},
             "encoding": {
                 "x": x_channel(layout.x, ordinal=True),

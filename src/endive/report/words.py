@@ -126,11 +126,9 @@ def number(value: float | None, digits: int = 3) -> str:
         return "-"
     if value == 0:
         return "0"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    if places > 6:
-        return f"{value:.{digits - 1}e}"
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text and len(text) > digits + 1 else text
+    rounded = float(f"{value:.{digits - 1}e}")  # 9.999 is 10.0, not 10.00
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{value:,.{places}f}" if places <= 6 else f"{value:.{digits - 1}e}"
 
 
 def percent(value: float | None) -> str:

@@ -55,7 +55,8 @@
     const sizedSpec = { ...spec };
     if (!chart.facet) return { ...sizedSpec, width, height: chart.height, autosize: { type: "fit", contains: "padding" } };
     const panels = Math.max(1, new Set(rows.map((row) => row[chart.facet])).size);
-    const columns = Math.max(1, Math.min(panels, Math.floor((width - AXIS) / PANEL_MIN), 4));
+    const most = Math.max(1, Math.min(panels, Math.floor((width - AXIS) / PANEL_MIN), 4));
+    const columns = Math.ceil(panels / Math.ceil(panels / most)); // rows of about equal length
     const isFull = panels % columns === 0; // else Vega would draw axes for panels that are not there
     const axes = isFull ? AXIS : AXIS * columns;
     const cell = Math.max(90, Math.floor((width - axes - 16 - (columns - 1) * GAP) / columns));

@@ -1,0 +1,100 @@
+"""Which axis goes where, and how its values are shown."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.synthetic import SyntheticStudy, write_synthetic
+
+from endive.report.axes import choose_layout, is_log_spaced, make_axis
+from endive.report.reading import open_analysis
+
+
+def layout_of(folder, axes, **options):
+    write_synthetic(folder, SyntheticStudy("study", axes, **options))
+    return choose_layout(open_analysis(folder).studies[0])
+
+
+def keys(layout):
+    roles = (layout.x, layout.series, layout.panel)
+    return [axis and axis.key for axis in roles], [axis.key for axis in layout.others]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_log"),
+    [
+        ((0.5, 1, 2, 4, 8), True),
+        ((10, 20, 50, 100, 200, 500, 1000), True),
+        ((1, 2, 3, 4, 5, 6, 7, 8, 9, 10), False),
+        ((1, 5, 9), False),
+        ((0, 1, 10, 100), False),
+        ((1, 100), False),
+    ],
+)
+def test_values_that_grow_by_factors_belong_on_a_logarithmic_axis(values, is_log):
+    assert is_log == is_log_spaced(values)
+
+
+def test_the_study_file_chooses_the_axes(tmp_path):
+    asked = {"x": "catalog.num_tables", "series": "storage.provider", "panel": "load_per_s"}
+    axes = {"load_per_s": (1, 2), "catalog.num_tables": (1, 2, 5), "storage.provider": ("s3", "gcp")}
+
+    assert (["catalog.num_tables", "storage.provider", "load_per_s"], []) == keys(
+        layout_of(tmp_path, axes, report=asked)
+    )
+
+
+def test_without_a_choice_the_load_is_along_the_page_and_names_are_colours(tmp_path):
+    axes = {"catalog.num_tables": (1, 2, 5), "load_per_s": (1, 2), "storage.provider": ("s3", "gcp")}
+
+    assert (["load_per_s", "storage.provider", "catalog.num_tables"], []) == keys(layout_of(tmp_path, axes))
+
+
+def test_an_axis_that_finds_no_place_gets_a_selector(tmp_path):
+    axes = {
+        "load_per_s": (1, 2),
+        "storage.provider": ("s3", "gcp"),
+        "commit.protocol": ("iceberg", "merge"),
+        "catalog.type": ("cas", "append"),
+    }
+
+    assert (["load_per_s", "storage.provider", "commit.protocol"], ["catalog.type"]) == keys(layout_of(tmp_path, axes))
+
+
+def test_an_axis_with_one_value_has_no_place(tmp_path):
+    layout = layout_of(tmp_path, {"load_per_s": (1,), "storage.provider": ("s3",)})
+
+    assert ([None, None, None], []) == keys(layout)
+
+
+def test_an_axis_that_another_decides_has_no_place(tmp_path):
+    study = SyntheticStudy("study", {"load_per_s": (1, 2, 4), "transaction.retry": (4, 10)})
+    for point in study.points:
+        point["derived.scale_ms"] = 1000 / point["load_per_s"]
+        point["linked"] = "few" if point["transaction.retry"] == 4 else "many"
+    study.axes["derived.scale_ms"] = [1000, 500, 250]
+    study.axes["linked"] = ["few", "many"]
+    write_synthetic(tmp_path, study)
+
+    roles, others = keys(choose_layout(open_analysis(tmp_path).studies[0]))
+
+    assert ["load_per_s", "linked", None] == roles
+    assert [] == others
+
+
+def test_a_time_between_arrivals_is_shown_as_a_rate_that_rises():
+    axis = make_axis("transaction.inter_arrival.scale", [1000, 250, 500])
+
+    assert ("offered load (txns/s)", ("1", "2", "4"), (1.0, 2.0, 4.0)) == (axis.title, axis.labels, axis.numbers)
+    assert "2" == axis.label(500)
+
+
+def test_labels_that_rounding_would_make_equal_stay_apart():
+    assert ("0.123456", "0.123457") == make_axis("x", [0.123456, 0.123457]).labels
+
+
+def test_names_keep_the_order_of_the_study():
+    assert ("s3", "azure", "gcp") == make_axis("storage.provider", ["s3", "azure", "gcp", "s3"]).labels
+
+
+def test_a_value_the_base_decides_has_a_label():
+    assert ("as in the base", "4") == make_axis("transaction.retry", [None, 4]).labels

@@ -1,0 +1,202 @@
+"""Which charts a study gets, what they draw, and what is said of those it does not get."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.report.synthetic import SyntheticStudy, write_synthetic
+
+from endive.report.chart import COLOURS, THEME, marks
+from endive.report.report import make_report
+
+ALL = [
+    "latency-throughput",
+    "success",
+    "throughput",
+    "latency",
+    "phases",
+    "requests",
+    "aborts",
+    "conflicts",
+    "by-operation",
+    "by-source",
+    "attempts",
+    "convoy",
+    "timeline",
+]
+
+
+def section_of(folder, *args, **options):
+    return make_report(write_synthetic(folder, SyntheticStudy(*args, **options))).sections[0]
+
+
+def chart(section, name):
+    return next(chart for chart in section.charts if chart.id == name)
+
+
+def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
+    section = report.sections[0]
+
+    assert ALL == [chart.id for chart in section.charts]
+    assert ["Two axes at once"] == [omission.title for omission in section.omissions]
+
+
+def test_two_axes_of_numbers_get_a_heatmap_with_hatched_cells(grid):
+    section = make_report(grid).sections[0]
+    heatmap = chart(section, "heatmap")
+
+    assert "Offered load and tables" == heatmap.title
+    assert "datum.success_rate < 0.95" in json.dumps(heatmap.variants[0].spec)
+    assert "url(#hatch)" in json.dumps(heatmap.variants[0].spec)
+
+
+def test_a_logarithmic_sweep_gets_a_logarithmic_axis(report):
+    layers = chart(report.sections[0], "success").variants[0].spec["layer"]
+    scales = [layer["encoding"]["x"]["scale"]["type"] for layer in layers if "x" in layer["encoding"]]
+
+    assert {"log"} == set(scales)
+
+
+def test_an_even_sweep_keeps_a_linear_axis(tmp_path):
+    section = section_of(tmp_path, "even", {"load_per_s": (1, 2, 3, 4, 5)})
+    layers = chart(section, "success").variants[0].spec["layer"]
+
+    assert all("type" not in layer["encoding"]["x"]["scale"] for layer in layers if "x" in layer["encoding"])
+
+
+def test_saturated_points_are_hollow(report):
+    for name in ("latency-throughput", "success", "throughput", "latency"):
+        marked = [
+            layer["encoding"]["fill"]["condition"]
+            for layer in chart(report.sections[0], name).variants[0].spec["layer"]
+            if "condition" in layer["encoding"].get("fill", {})
+        ]
+        assert [{"test": "datum.saturated", "value": "var(--paper)"}] == marked
+
+
+def test_success_below_95_percent_is_written_beside_the_point(report):
+    material = report.sections[0].material
+    labels = {
+        (row["xl"], row["s"]): row["success_label"]
+        for row in material.rows("configurations", ())
+        if row["success_label"]
+    }
+
+    assert {
+        ("4", "iceberg"): "75 %",
+        ("8", "iceberg"): "38 %",
+        ("4", "merge"): "79 %",
+        ("8", "merge"): "39 %",
+    } == labels
+
+
+def units(spec):
+    """The single marks of a specification that draw the study's own rows."""
+    inner = spec.get("spec", spec)
+    return [layer for layer in inner.get("layer", [inner]) if "data" not in layer]
+
+
+def test_every_axis_of_every_chart_has_a_title(grid, report):
+    for section in (*report.sections, *make_report(grid).sections):
+        for one in section.charts:
+            for unit in (unit for variant in one.variants for unit in units(variant.spec)):
+                channels = [unit["encoding"][name] for name in ("x", "y") if name in unit["encoding"]]
+                titles = [channel.get("title") for channel in channels if "aggregate" not in channel]
+                assert titles, one.id
+                assert all(titles), one.id
+
+
+def test_a_sweep_without_single_txns_says_which_charts_that_costs(tmp_path):
+    section = section_of(tmp_path, "runs_only", {"load_per_s": (1, 2, 4)}, detail="runs")
+
+    told = {omission.title: omission.why for omission in section.omissions}
+    why = "the sweep kept no single txns (--detail runs)."
+    assert why == told["Attempts per txn"] == told["Commits over simulated time"]
+    assert why == told["The convoy: what catching up costs"]
+
+
+def test_a_study_of_one_operation_and_source_says_so(tmp_path):
+    section = section_of(tmp_path, "alone", {"load_per_s": (1, 2, 4)}, has_groups=False)
+
+    told = {omission.title: omission.why for omission in section.omissions}
+    assert "every txn has the same operation type." == told["By operation type"]
+    assert "every txn has the same source." == told["By source"]
+
+
+def test_one_configuration_with_one_seed_is_drawn_without_curves(tmp_path):
+    section = section_of(tmp_path, "one", {"load_per_s": (1,)}, seeds=1)
+
+    drawn = ["phases", "requests", "by-operation", "by-source", "attempts", "convoy", "timeline"]
+    assert drawn == [chart.id for chart in section.charts]
+    assert "only one configuration was simulated, so there is nothing to draw it along." in {
+        omission.why for omission in section.omissions
+    }
+
+
+def test_a_single_seed_has_no_band_and_the_chart_says_so(tmp_path):
+    section = section_of(tmp_path, "single", {"load_per_s": (1, 2, 4)}, seeds=1)
+    success = chart(section, "success")
+
+    assert "there is no interval, because every configuration has a single seed." in success.reading
+    assert "area" not in json.dumps(success.variants[0].spec)
+
+
+def test_names_along_the_page_are_not_joined_by_lines(tmp_path):
+    section = section_of(tmp_path, "names", {"storage.provider": ("s3", "gcp", "azure")}, load=None)
+
+    assert '"line"' not in json.dumps(chart(section, "success").variants[0].spec)
+    assert "latency-throughput" not in [chart.id for chart in section.charts]
+
+
+def test_figures_the_study_asks_for_get_a_chart(tmp_path):
+    asked = {"metrics": ["success_rate", "phase_history_mean_ms"]}
+    section = section_of(tmp_path, "asked", {"load_per_s": (1, 2, 4)}, report=asked)
+
+    metric = chart(section, "metric-phase_history_mean_ms")
+    assert "Phase history mean against offered load" == metric.title
+    rows = section.material.rows("configurations", ())
+    assert [pytest.approx(10 * (1 + load / 3)) for load in (1, 2, 4)] == [row["phase_history_mean_ms"] for row in rows]
+
+
+def test_phases_leave_the_txns_own_work_out(report):
+    rows = report.sections[0].material.rows("phases", ())
+
+    assert {"table metadata", "manifest list", "commit request", "backoff"} == {row["phase_name"] for row in rows}
+
+
+def test_attempts_are_shares_of_all_that_ended(report):
+    rows = report.sections[0].material.rows("attempts", ())
+    at_4 = {(row["bin"], row["outcome"]): row["share"] for row in rows if (row["xl"], row["s"]) == ("4", "iceberg")}
+
+    assert {("1", "committed"): 0.375, ("2", "committed"): 0.375, ("4\u20135", "aborted"): 0.25} == at_4
+
+
+def test_too_many_bins_of_time_are_joined(tmp_path, monkeypatch):
+    from endive.report import spread
+
+    monkeypatch.setattr(spread, "TIMELINE_ROWS_MAX", 100)
+    section = section_of(tmp_path, "bins", {"load_per_s": (1, 2, 4)})
+
+    rows = section.material.rows("timeline", ())
+    assert 3 * 30 == len(rows)
+    assert (0.0, 40.0) == (rows[0]["time_s"], rows[0]["end_s"])
+    assert "2 bins of the analysis are one here." in chart(section, "timeline").reading
+
+
+def test_the_first_selection_is_the_first_load_that_is_too_much(report):
+    assert "4" == report.sections[0].material.selection["load_per_s"]
+
+
+def test_series_differ_in_colour_dash_and_shape():
+    looks = marks([str(number) for number in range(16)], with_shapes=True)
+
+    assert 16 == len({(mark.colour, mark.dash, mark.shape) for mark in looks})
+    assert COLOURS == len({mark.colour for mark in looks})
+    assert {mark.colour for mark in looks} <= {f"var({name})" for name in THEME}
+
+
+def test_every_chart_has_words_for_those_who_do_not_see_it(report):
+    for one in report.sections[0].charts:
+        assert any(character.isdigit() for character in one.alt), f"{one.id}: {one.alt}"
+        assert one.alt.endswith(".")

@@ -1,0 +1,103 @@
+"""Prices come from the profile, or not at all."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.report.synthetic import SyntheticStudy, write_synthetic
+
+from endive.report.report import make_report
+
+PROFILE = """
+title = "A store with prices"
+capabilities = ["read", "write", "cas"]
+
+[latency.read]
+distribution = "fixed"
+ms = 10.0
+source = "made up"
+
+[latency.write]
+distribution = "fixed"
+ms = 10.0
+source = "made up"
+
+[latency.cas.success]
+distribution = "fixed"
+ms = 10.0
+source = "made up"
+
+[prices.read]
+usd_per_1000 = 0.5
+date = "2026-11-01"
+source = "price list"
+
+[prices.write]
+usd_per_1000 = 4.0
+date = "2026-11-01"
+source = "price list"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "store.toml").write_text(PROFILE)
+    return write_synthetic(tmp_path / "sweep", SyntheticStudy("study", {"load_per_s": (1, 2)}, has_groups=False))
+
+
+def write_configs(folder, provider, catalog="cas"):
+    config = json.dumps({"storage": {"provider": str(provider)}, "catalog": {"type": catalog}})
+    place = folder / "runs" / "study=study"
+    place.mkdir(parents=True)
+    pq.write_table(pa.table({"point": [0, 0, 1], "config": [config] * 3}), place / "runs.parquet")
+
+
+def requests_chart(folder):
+    section = make_report(folder).sections[0]
+    chart = next(chart for chart in section.charts if chart.id == "requests")
+    return chart, section.material.rows("requests", ())
+
+
+def test_requests_are_priced_by_the_profile(folder, tmp_path):
+    write_configs(folder, tmp_path / "store.toml")
+    chart, rows = requests_chart(folder)
+
+    # Load 1: 8 * (4/3) = 10.67 requests, a quarter of each kind; reads cost 0.0005, writes 0.004, cas has no price.
+    at_1 = {row["kind"]: row["usd_per_million"] for row in rows if row["xl"] == "1"}
+    each = 1e6 * 8 * (4 / 3) / 4
+    assert {
+        "catalog: read": pytest.approx(each * 0.0005),
+        "manifest list: read": pytest.approx(each * 0.0005),
+        "manifest list: write": pytest.approx(each * 0.004),
+        "catalog: cas": None,
+    } == at_1
+    assert "USD per million committed txns" in [variant.label for variant in chart.variants]
+    assert "read 0.5 USD per 1,000 (price list, 2026-11-01)" in chart.reading
+
+
+def test_requests_of_a_catalog_service_are_not_on_the_stores_bill(folder, tmp_path):
+    write_configs(folder, tmp_path / "store.toml", catalog="service")
+    _, rows = requests_chart(folder)
+
+    assert {"manifest list: read", "manifest list: write"} == {row["kind"] for row in rows if row["usd_per_million"]}
+
+
+def test_a_profile_without_prices_shows_none_and_says_so(folder):
+    write_configs(folder, "s3")
+    chart, _ = requests_chart(folder)
+
+    assert ["requests per committed txn"] == [variant.label for variant in chart.variants]
+    assert "No price is shown: the storage profile (s3) states none." in chart.reading
+
+
+def test_a_profile_that_is_gone_shows_no_price(folder, tmp_path):
+    write_configs(folder, tmp_path / "gone.toml")
+
+    assert "states none" in requests_chart(folder)[0].reading
+
+
+def test_without_configurations_there_is_no_price(folder):
+    assert "Prices are not shown: the runs' configurations are not in the folder." in requests_chart(folder)[0].reading
