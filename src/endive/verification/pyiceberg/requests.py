@@ -12,16 +12,13 @@ from collections.abc import Generator, Iterable, Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from endive.catalog import CatalogSnapshot, CatalogState, CommitResult, ServiceCatalog
-from endive.catalog.rules import CLASS_APPEND
-from endive.catalog.snapshot import CommitEffect, IntentionRecord
+from endive.catalog import CatalogSnapshot, CatalogState, CommitResult, IntentionRecord, ServiceCatalog
 from endive.distributions import FixedLatency
 from endive.rng import POINTER_READ, START_READ
 from endive.simulation.simulation import Simulation
 from endive.storage import StorageProvider
 from endive.storage.client import Client, TracedRequest
 from endive.storage.requests import OBJECTS, OPERATIONS
-from endive.transaction import rules
 from endive.verification.pyiceberg.scenarios import (
     BEFORE_CHECK,
     BEFORE_SWAP,
@@ -40,9 +37,10 @@ SUITE: Final = "requests"
 PART: Final = "pyiceberg"
 COMMAND: Final = "endive verify requests"
 
-_TABLE: Final = 0
-_REWRITTEN: Final = 1  # manifests of which a delete takes one of two files
-_DELETE_OPERATION: Final = (rules.VALIDATED_OVERWRITE, rules.OVERWRITE_FILES, rules.SERIALIZABLE, _REWRITTEN)
+_VICTIM_ID: Final = 0  # the first to be submitted
+_RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt and its pause
+_LOOK_US: Final = 1_000_000  # how often a victim that is held up looks whether its rivals are through
+_DELETE: Final = {"overwrite": "overwrite_files", "rewritten_manifests": 1}  # of one manifest, one of two files
 _KINDS: Final = {FAST_APPEND: "fast_append", MERGE_APPEND: "merge_append"}  # everything else is an overwrite
 _LETTERS: Final = {"read": "R", "head": "H", "write": "W", "cas": "S", "delete": "D"}
 _QUICK_BEHIND_MAX: Final = 5
@@ -53,8 +51,8 @@ Story = dict[str, Any]  # {"outcome": ..., "attempts": [Counter of request names
 # ---- the model's side ------------------------------------------------------------------------------------
 
 
-class ScriptedCatalog(ServiceCatalog):
-    """A pointer catalog on which the scenario's rivals commit, at once, at the moments it names."""
+class BesetCatalog(ServiceCatalog):
+    """A pointer catalog at which the victim is held up until as many rivals have committed as its scenario says."""
 
     def __init__(self, state: CatalogState, scenario: Scenario) -> None:
         super().__init__(state, FixedLatency(1.0))
@@ -63,13 +61,10 @@ class ScriptedCatalog(ServiceCatalog):
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
     ) -> Generator[int, None, CatalogSnapshot]:
-        """As the service answers; rivals come after the load, or before the look at the base."""
-        if step == POINTER_READ and client is not None and self._scenario.place == BEFORE_CHECK:
-            self._let_rivals_commit(during(self._scenario, client.attempt))
-        snapshot = yield from super().read(client=client, step=step, expected_size_bytes=expected_size_bytes)
-        if step == START_READ:
-            self._let_rivals_commit(self._scenario.behind)
-        return snapshot
+        """As the service answers; the victim's look at its base comes after the rivals."""
+        if client is not None and client.txn_id == _VICTIM_ID and step == POINTER_READ:
+            yield from self._hold_up(before_check(self._scenario, client.attempt))
+        return (yield from super().read(client=client, step=step, expected_size_bytes=expected_size_bytes))
 
     def commit(
         self,
@@ -79,62 +74,77 @@ class ScriptedCatalog(ServiceCatalog):
         *,
         client: Client | None = None,
     ) -> Generator[int, None, CommitResult]:
-        """As the service decides; rivals come right before it."""
-        if client is not None and self._scenario.place == BEFORE_SWAP:
-            self._let_rivals_commit(during(self._scenario, client.attempt))
+        """As the service decides; the victim's swap comes after the rivals."""
+        if client is not None and client.txn_id == _VICTIM_ID:
+            yield from self._hold_up(before_swap(self._scenario, client.attempt))
         return (yield from super().commit(expected_seq, writes, intention, client=client))
 
-    def _let_rivals_commit(self, count: int) -> None:
-        o = _DELETE_OPERATION
-        effect = CommitEffect(CLASS_APPEND, 1, 0, 1)
-        if self._scenario.rivals != RIVALS_APPEND:
-            effect = CommitEffect(rules.effect_class(o), rules.effect_data_manifests(o), 0, rules.own_manifests(o))
-        for _ in range(count):
-            intention = IntentionRecord(-1, self.state.snapshot(0), (_TABLE,), 1, (effect,))
-            self.state.apply({}, intention)
+    def _hold_up(self, rivals: int) -> Generator[int, None, None]:
+        until = self.state.seq + rivals
+        while self.state.seq < until:
+            yield _LOOK_US
 
 
-def during(scenario: Scenario, attempt: int) -> int:
-    """How many rivals commit during this attempt."""
-    return scenario.during[attempt - 1] if attempt <= len(scenario.during) else 0
+def before_check(scenario: Scenario, attempt: int) -> int:
+    """Rivals that commit before this attempt's look at its base; before the first one also those it is behind."""
+    rivals = scenario.behind if attempt == 1 else 0
+    if scenario.place == BEFORE_CHECK and attempt <= len(scenario.during):
+        rivals += scenario.during[attempt - 1]
+    return rivals
+
+
+def before_swap(scenario: Scenario, attempt: int) -> int:
+    """Rivals that commit between this attempt's look and its swap."""
+    is_here = scenario.place == BEFORE_SWAP and attempt <= len(scenario.during)
+    return scenario.during[attempt - 1] if is_here else 0
 
 
 def configuration(scenario: Scenario) -> dict[str, Any]:
-    """The scenario's victim, alone; its rivals are the catalog's business."""
+    """The victim, and one rival after another, so far apart that none meets another."""
     merging: dict[str, Any] = {}
     if scenario.merge_count_min is not None:
         merging = {"merging": "bins", "min_count_to_merge": scenario.merge_count_min}
     victim: dict[str, Any] = {
         "name": "victim",
-        "arrivals": {"kind": "periodic", "period_ms": 1e9},
+        "arrivals": {"kind": "periodic", "period_ms": 1e12},
         "operation_types": {_KINDS.get(scenario.operation, "validated_overwrite"): 1.0},
-        "runtime": {"distribution": "fixed", "ms": 0.0},
+        "total_timeout_ms": 0.0,  # it is held up for longer than half an hour
     }
     if scenario.operation not in _KINDS:
-        victim |= {"overwrite": "overwrite_files", "rewritten_manifests": _REWRITTEN, "isolation": scenario.isolation}
+        victim |= _DELETE | {"isolation": scenario.isolation}
         victim["real_conflict_probability"] = 1.0 if scenario.is_conflict_real else 0.0
+    rivals: dict[str, Any] = {
+        "name": "rivals",
+        "arrivals": {"kind": "periodic", "period_ms": _RIVAL_GAP_MS, "offset_ms": _RIVAL_GAP_MS},
+        "operation_types": {"fast_append" if scenario.rivals == RIVALS_APPEND else "validated_overwrite": 1.0},
+    }
+    if scenario.rivals != RIVALS_APPEND:
+        rivals |= _DELETE
+    count = scenario.behind + sum(scenario.during)
     return {
-        "simulation": {"duration_ms": 600_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "simulation": {"duration_ms": (count + 2) * _RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": 10.0},
         "catalog": {"type": "service"},
         "table": {"initial_snapshots": scenario.manifests, "initial_manifests": scenario.manifests},
         "commit": {"protocol": "pyiceberg", **merging},
-        "source": [victim],
+        "transaction": {"runtime": {"distribution": "fixed", "ms": 0.0}},
+        "source": [victim, rivals],
     }
 
 
 def simulate_story(scenario: Scenario) -> Story:
     """What the model does in this scenario."""
 
-    def catalog(_storage: StorageProvider, state: CatalogState) -> ScriptedCatalog:
-        return ScriptedCatalog(state, scenario)
+    def catalog(_storage: StorageProvider, state: CatalogState) -> BesetCatalog:
+        return BesetCatalog(state, scenario)
 
     trace: list[TracedRequest] = []
     result = Simulation(configuration(scenario), catalog=catalog).run(engine="reference", trace=trace)
-    (row,) = result.transactions.to_pylist()
+    row = next(row for row in result.transactions.to_pylist() if row["txn_id"] == _VICTIM_ID)
     attempts: list[Counter[str]] = [Counter() for _ in range(row["attempts"] + 1)]
-    for _, _, attempt, object, operation, count in trace:
-        attempts[attempt][f"{OBJECTS[object]}.{OPERATIONS[operation]}"] += count
+    for _, txn_id, attempt, object, operation, count in trace:
+        if txn_id == _VICTIM_ID:
+            attempts[attempt][f"{OBJECTS[object]}.{OPERATIONS[operation]}"] += count
     return {"outcome": COMMITTED if row["status"] == "committed" else row["reason"], "attempts": attempts}
 
 
