@@ -42,6 +42,7 @@ SIZES = {
     "providers/one_object.toml": (45, 3),
     "providers/service.toml": (90, 3),
     "retries/policies.toml": (126, 5),
+    "writers/twenty_writers.toml": (40, 5),
 }
 SMALL = {"duration_ms": 40_000, "warmup_ms": 0, "cooldown_ms": 0}
 
