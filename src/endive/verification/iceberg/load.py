@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from endive.verification.iceberg import load_model
 from endive.verification.iceberg.jars import IcebergMissingError
-from endive.verification.iceberg.load_data import Figures, latencies, measured, quantile, read_load
+from endive.verification.iceberg.load_data import Figures, latencies, measured, pointer_ms, quantile, read_load
 from endive.verification.iceberg.load_recording import beside_cells, measure
 from endive.verification.iceberg.scenario import Operation
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
@@ -85,8 +85,10 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     """The four figures of one number of writers, and the simulated ones."""
     runs = document["closed"][writers]
     duration_s = runs[0]["duration_s"]
-    objects = _objects(document, [run["beyond_ms"] for run in runs], reads_manifests=False)
-    config = load_model.closed_configuration(int(writers), duration_s, document["pointer_ms"], objects)
+    cell = [run["beyond_ms"] for run in runs]
+    objects = _objects(document, cell, is_append=True)
+    pointer = pointer_ms(cell, document["pointer_ms"])
+    config = load_model.closed_configuration(int(writers), duration_s, pointer, objects)
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     simulated_runs = load_model.simulate_closed(config, range(groups * len(runs)))
     simulated = load_model.figures(simulated_runs, duration_s)
@@ -146,13 +148,13 @@ def _chance(values: Sequence[float], real: float) -> str:
 
 
 def _objects(
-    document: Mapping[str, Any], cell: Sequence[Mapping[str, Any]], *, reads_manifests: bool
+    document: Mapping[str, Any], cell: Sequence[Mapping[str, Any]], *, is_append: bool
 ) -> dict[str, dict[str, Any]]:
     """Measured latencies by object and operation; a key that no txn of the cell reads would be refused."""
     spare = [run["beyond_ms"] for runs in document["closed"].values() for run in runs]
     spare += [each["beyond_ms"] for each in document["beside"].values()]
-    objects = latencies(document["delays_ms"], cell, spare)
-    if not reads_manifests:
+    objects = latencies(document["delays_ms"], cell, spare, is_first_dearer=is_append)
+    if is_append:
         objects["manifest"].pop("read", None)
     return objects
 
@@ -165,7 +167,7 @@ def _beside_cell(
 ) -> tuple[list[Check], Figures]:
     """One slow operation: how long until it ended, and how often it committed."""
     cell = document["beside"][key]
-    objects = _objects(document, [cell["beyond_ms"]], reads_manifests=True)
+    objects = _objects(document, [cell["beyond_ms"]], is_append=False)
     real = [(1000.0 * end_s, bool(is_committed), attempts) for _, end_s, is_committed, attempts, _ in cell["txns"]]
     simulated = []
     for phase_s, *_ in cell["txns"]:
@@ -220,7 +222,7 @@ def _beyond_table(document: Mapping[str, Any]) -> Table:
     """What requests took beyond their delay: the input."""
     rows: list[tuple[Value, ...]] = []
     for writers, runs in document["closed"].items():
-        objects = _objects(document, [run["beyond_ms"] for run in runs], reads_manifests=False)
+        objects = _objects(document, [run["beyond_ms"] for run in runs], is_append=True)
         cells = []
         for obj, operation, method in (
             ("metadata", "read", "GET"),

@@ -16,29 +16,32 @@ from typing import Any, Final
 from endive.verification.iceberg.load_recording import LOAD_FILE
 from endive.verification.iceberg.loading import QUANTILES
 
-# Which pairs of requests, one after the other of one writer, tell how long the second one took: those between which the
-# client neither paused nor asked the database for more than one row.
+# Which recorded requests (``loading``: where in a txn's life, method, object) tell how long one of a kind takes.
+RETRIED: Final = (
+    ("manifest_list", "head"),
+    ("manifest_list", "read"),
+    ("manifest_list", "write"),
+    ("metadata", "write"),
+)
 SOURCES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("metadata", "read"): ("GET metadata > GET metadata", "DELETE manifest_list > GET metadata"),
-    ("metadata", "write"): ("PUT manifest_list > PUT metadata",),
-    ("manifest_list", "head"): (
-        "PUT manifest > HEAD manifest_list",
-        "GET metadata > HEAD manifest_list",
-        "GET manifest_list > HEAD manifest_list",
-    ),
-    ("manifest_list", "read"): ("HEAD manifest_list > GET manifest_list",),
-    ("manifest_list", "write"): ("GET manifest_list > PUT manifest_list", "PUT manifest > PUT manifest_list"),
-    ("manifest_list", "delete"): ("DELETE manifest_list > DELETE manifest_list", "PUT metadata > DELETE manifest_list"),
-    ("manifest", "read"): ("GET manifest > GET manifest", "GET manifest_list > GET manifest"),
-    ("manifest", "write"): ("GET metadata > PUT manifest", "PUT manifest > PUT manifest"),
-    ("manifest", "delete"): ("DELETE manifest_list > DELETE manifest", "DELETE manifest > DELETE manifest"),
+    ("metadata", "read"): ("load GET metadata", "first GET metadata", "after GET metadata"),
+    **{
+        kind: (f"retry {method} {kind[0]}", f"first {method} {kind[0]}")
+        for kind, method in zip(RETRIED, ("HEAD", "GET", "PUT", "PUT"), strict=True)
+    },
+    ("manifest_list", "delete"): ("after DELETE manifest_list", "swap DELETE manifest_list"),
+    ("manifest", "read"): ("first GET manifest", "retry GET manifest"),
+    ("manifest", "write"): ("first PUT manifest",),
+    ("manifest", "delete"): ("after DELETE manifest",),
 }
+SAMPLE_MIN: Final = 20  # requests a distribution is made of, at least
 METHODS: Final = {"read": "GET", "write": "PUT", "head": "HEAD", "delete": "DELETE"}
 # The share of all requests that the value at each quantile stands for: half way to its neighbours.
 _EDGES: Final = [0.0, *((low + high) / 2 for low, high in itertools.pairwise(QUANTILES)), 1.0]
 SHARES: Final = [high - low for low, high in itertools.pairwise(_EDGES)]
 
 Distribution = dict[str, Any]
+Beyond = Mapping[str, Sequence[float]]  # label -> count, mean, quantiles (``loading.quantiles``)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,34 +101,74 @@ def measured(runs: Sequence[Mapping[str, Any]]) -> Figures:
 
 
 def latencies(
-    delays_ms: Mapping[str, float], cell: Sequence[Mapping[str, Any]], spare: Sequence[Mapping[str, Any]]
+    delays_ms: Mapping[str, float],
+    cell: Sequence[Beyond],
+    spare: Sequence[Beyond],
+    *,
+    is_first_dearer: bool,
 ) -> dict[str, dict[str, Distribution]]:
     """``storage.objects`` of a configuration: by object and operation, through the measured quantiles.
 
-    ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it never sent is taken from ``spare``.
+    ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it hardly sent is taken from ``spare``.
+    A client works more between the requests of a first attempt than between those of a retry. If ``is_first_dearer``,
+    lists and metadata take what they take in retries, and the difference goes to the manifest, which only first
+    attempts write: so both kinds of attempt take what was measured.
     """
     objects: dict[str, dict[str, Distribution]] = {}
-    for (obj, operation), pairs in SOURCES.items():
-        points = _points(cell, pairs) or _points(spare, pairs)
+    for (obj, operation), labels in SOURCES.items():
+        method = METHODS[operation]
+        is_apart = is_first_dearer and (obj, operation) in RETRIED
+        points = _enough(cell, labels[:1]) if is_apart else []
+        points = points or _enough(cell, labels) or _points(spare, labels)
         if not points:
             continue
-        delay_ms = delays_ms[METHODS[operation]]
+        dearer_ms = _first_dearer_ms(cell) if is_first_dearer and (obj, operation) == ("manifest", "write") else 0.0
+        values = [max(0.0, delays_ms[method] + beyond_ms + dearer_ms) for beyond_ms, _ in points]
         objects.setdefault(obj, {})[operation] = {
             "distribution": "empirical",
-            "quantiles": _quantiles(
-                [max(0.0, delay_ms + beyond_ms) for beyond_ms, _ in points], [w for _, w in points]
-            ),
+            "quantiles": _quantiles(values, [weight for _, weight in points]),
         }
     return objects
 
 
-def _points(runs: Sequence[Mapping[str, Any]], pairs: Sequence[str]) -> list[tuple[float, float]]:
+def _first_dearer_ms(cell: Sequence[Beyond]) -> float:
+    """By how much a first attempt's lists and metadata take longer than a retry's, in all."""
+    dearer_ms = 0.0
+    for kind in RETRIED:
+        retry, first = SOURCES[kind]
+        if _enough(cell, (retry,)):
+            dearer_ms += mean_ms(cell, first) - mean_ms(cell, retry)
+    return dearer_ms
+
+
+def pointer_ms(cell: Sequence[Beyond], idle_ms: float) -> float:
+    """One statement to the database while the cell runs.
+
+    Between the metadata object that is written and the one read back lie three statements, between a txn and the load
+    of the next one; so half the difference is one of them. No less than the idle database takes.
+    """
+    return max(idle_ms, (mean_ms(cell, "swap GET metadata") - mean_ms(cell, "load GET metadata")) / 2.0)
+
+
+def mean_ms(cell: Sequence[Beyond], label: str) -> float:
+    """Mean of what such requests took beyond their delay."""
+    counted = [(run[label][0], run[label][1]) for run in cell if label in run]
+    return sum(count * mean for count, mean in counted) / sum(count for count, _ in counted)
+
+
+def _enough(runs: Sequence[Beyond], labels: Sequence[str]) -> list[tuple[float, float]]:
+    """The points, if they stand for enough requests."""
+    points = _points(runs, labels)
+    return points if sum(weight for _, weight in points) >= SAMPLE_MIN else []
+
+
+def _points(runs: Sequence[Beyond], labels: Sequence[str]) -> list[tuple[float, float]]:
     """Values in rising order, each with the number of requests it stands for."""
     found: list[tuple[float, float]] = []
     for beyond_ms in runs:
-        for pair in pairs:
-            if pair in beyond_ms:
-                count, *values = beyond_ms[pair]
+        for label in labels:
+            if label in beyond_ms:
+                count, _, *values = beyond_ms[label]
                 found.extend((value, count * weight) for value, weight in zip(values, SHARES, strict=True))
     return sorted(found)
 

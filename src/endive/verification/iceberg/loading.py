@@ -14,12 +14,14 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from endive.errors import EngineError
 from endive.verification.iceberg.gateway import IcebergJvm, Java
 from endive.verification.iceberg.object_server import Door, LoggedRequest, ObjectServer, s3_properties
 from endive.verification.iceberg.operations import (
@@ -34,7 +36,7 @@ from endive.verification.iceberg.operations import (
 from endive.verification.iceberg.scenario import Operation
 
 DELAYS_MS: Final = {"GET": 20.0, "HEAD": 10.0, "PUT": 30.0, "DELETE": 20.0}
-FILES_PER_WRITER: Final = 600
+FILES_PER_S: Final = 8.0  # more than one writer commits, however lucky; several share that, but unevenly
 BASE_SNAPSHOTS: Final = 5
 POINTER_CALLS: Final = 400
 QUANTILES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
@@ -77,10 +79,11 @@ class Run:
 
 
 def quantiles(values: Sequence[float]) -> list[float]:
-    """How many, and the values at the shares of ``QUANTILES``."""
+    """How many, their mean, and the values at the shares of ``QUANTILES``."""
     ordered = sorted(values)
     last = len(ordered) - 1
-    return [len(ordered), *(round(ordered[round(last * share)], 1) for share in QUANTILES)]
+    mean = sum(ordered) / len(ordered)
+    return [len(ordered), round(mean, 2), *(round(ordered[round(last * share)], 1) for share in QUANTILES)]
 
 
 class LoadStage:
@@ -133,7 +136,8 @@ class LoadStage:
     def run_closed(self, writers: int, duration_s: float) -> Run:
         """Writers that append, one file per txn, as fast as they can; each loads the table before every txn."""
         identifier = self.new_table()
-        made = [[self.files.data(VICTIM_PARTITION, RIVAL_IDS) for _ in range(FILES_PER_WRITER)] for _ in range(writers)]
+        each = range(round(duration_s * FILES_PER_S / min(writers, 4)))
+        made = [[self.files.data(VICTIM_PARTITION, RIVAL_IDS) for _ in each] for _ in range(writers)]
         for index in range(writers):
             self.writer(index)[1].loadTable(identifier)
         self.objects.take_log()
@@ -150,6 +154,7 @@ class LoadStage:
                 commit_s = time.perf_counter()
                 is_committed = commits(append)
                 txns[index].append(_txn(index, begin_s, load_s, commit_s, is_committed))
+            raise EngineError(f"writer {index} has used up its {len(made[index])} data files before the run was over.")
 
         run_together([functools.partial(write, index) for index in range(writers)])
         time.sleep(0.01)
@@ -174,21 +179,44 @@ def _finished(txns: Sequence[Sequence[Txn]], log: Sequence[LoggedRequest], begin
     by_door: dict[str, list[LoggedRequest]] = {}
     for entry in sorted(log, key=lambda entry: entry.begin_s):
         by_door.setdefault(entry.door, []).append(entry)
-    counted = []
+    counted: list[Txn] = []
     beyond: dict[str, list[float]] = {}
     for index, own in enumerate(txns):
         entries = by_door.get(f"writer{index}", [])
-        lists_s = [e.begin_s - begin_s for e in entries if (e.method, e.kind) == ("PUT", "manifest_list")]
+        times_s = [entry.begin_s - begin_s for entry in entries]
         for txn in own:
-            attempts = sum(txn.commit_s <= at_s <= txn.end_s for at_s in lists_s)
-            counted.append(Txn(**{**asdict(txn), "attempts": attempts}))
-        for before, entry in itertools.pairwise(entries):
-            if entry.begin_s < before.end_s:
-                continue  # sent side by side, by Iceberg's worker pool
-            kind = f"{before.method} {before.kind} > {entry.method} {entry.kind}"
-            taken_ms = 1000.0 * (entry.end_s - before.end_s) - DELAYS_MS[entry.method]
-            beyond.setdefault(kind, []).append(taken_ms)
+            first, end = bisect_left(times_s, txn.load_s), bisect_right(times_s, txn.end_s)
+            counted.append(Txn(**{**asdict(txn), "attempts": _count(entries[first:end], "PUT", "manifest_list")}))
+            sent = entries[max(0, first - 1) : end]  # behind the last request of the txn before
+            for label, before, entry in _labelled(sent, begin_s + txn.commit_s):
+                taken_ms = 1000.0 * (entry.end_s - before.end_s) - DELAYS_MS[entry.method]
+                beyond.setdefault(label, []).append(taken_ms)
     return Run(txns=counted, duration_s=duration_s, load_average=round(os.getloadavg()[0], 2), beyond_ms=beyond)
+
+
+def _count(entries: Sequence[LoggedRequest], method: str, kind: str) -> int:
+    return sum((entry.method, entry.kind) == (method, kind) for entry in entries)
+
+
+def _labelled(sent: Sequence[LoggedRequest], commit_s: float) -> Iterator[tuple[str, LoggedRequest, LoggedRequest]]:
+    """A txn's requests, each with the one before it, and where in the txn's life it belongs.
+
+    ``first PUT manifest``: sent in the first attempt, as ``retry`` in a later one; ``swap GET metadata``: the first
+    after the last attempt's swap; ``after``: those behind it. Left out are requests sent side by side, and the first of
+    a retry, before which the client paused.
+    """
+    attempts_left = _count(sent[1:], "PUT", "metadata")
+    phase = "load" if sent and sent[0].begin_s < commit_s else "first"
+    for before, entry in itertools.pairwise(sent):
+        if before.begin_s < commit_s <= entry.begin_s:
+            phase = "first"
+        elif (before.method, before.kind) == ("PUT", "metadata"):
+            attempts_left -= 1
+            phase = "pause" if attempts_left else "swap"
+        elif phase in ("pause", "swap"):
+            phase = "retry" if phase == "pause" else "after"
+        if phase != "pause" and entry.begin_s >= before.end_s:
+            yield f"{phase} {entry.method} {entry.kind}", before, entry
 
 
 def commits(change: Java) -> bool:
