@@ -296,7 +296,8 @@ _INTRO: Final = """
 Closed-loop writers without think time, a process each, append to one table with PyIceberg's default retry properties:
 load the table, commit, again. The catalog is PyIceberg's SqlCatalog on SQLite in memory; a GET takes 20 ms, a HEAD 10,
 a PUT 30, a DELETE 20, injected by the FileIO. The model runs protocol `pyiceberg` with as many clients. What a request
-takes there is what one of its kind was measured to take in the same cell, from the end of what the client did before
-to its own end: the injected delay and the client's own work, as quantiles. Nothing else is fitted. Txns count that
-ended inside the time; latency is that of committed txns, from the loaded table on.
+takes there is what one of its kind was measured to take in the same cell, as quantiles: the injected delay and the
+client's own work around it (`spans.py` says which work goes where). Nothing is fitted. Txns count that ended inside
+the time; latency is that of committed txns, from the loaded table on. [PyIceberg](pyiceberg.md) says how it was
+measured and what is not covered.
 """

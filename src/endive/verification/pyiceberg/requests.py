@@ -273,5 +273,6 @@ that writes down every request; the recording comes with the package, so that th
 R = read (GET), H = HEAD, W = write (PUT), S = swap of the pointer, D = DELETE.
 
 Data files are made up: no request is about data. A HEAD counts where PyIceberg asks its FileIO for the existence or
-the length of an object; what an S3 client adds below that, such as a HEAD when a file is opened, is not covered.
+the length of an object; what an S3 client adds below that is not covered. [PyIceberg](pyiceberg.md) tells the whole
+story of a commit, with the functions that send each request.
 """
