@@ -127,7 +127,8 @@ def draw(rng: np.random.Generator, spec: Mapping[str, Any], size_bytes: int = 0,
         assert kind == "size_based", f"sampling knows no {kind}"
         median_ms = spec["base_latency_ms"] + spec["latency_per_mib_ms"] * size_bytes / MIB
         drawn = median_ms * np.exp(spec["sigma"] * rng.standard_normal(SAMPLES))
-    return np.maximum(drawn, floor_ms)
+    floored: Sample = np.maximum(drawn, floor_ms)
+    return floored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from endive.simulation import Simulation, simulate
-from endive.verification.suite import Check
+from endive.verification.suite import Check, Value
 
 SERVICE_MS: Final = 10.0
 WIRE_MS: Final = 2.0  # to the server and back; not part of the sojourn
@@ -66,7 +66,7 @@ def _exponential_service(name: str, workers: int, load: float, txns: int, allowe
     summary = _served(workers, {"distribution": "exponential", "mean_ms": SERVICE_MS}, rate_per_ms, txns)
     busy = erlang_c(workers, load * workers)
     wait_ms = busy * SERVICE_MS / workers / (1.0 - load)
-    cell = {"queue": name, "utilisation": load}
+    cell: dict[str, Value] = {"queue": name, "utilisation": load}
     yield Check.relative(
         "mean sojourn of a commit at the server",
         cell,
