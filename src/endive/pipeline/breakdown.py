@@ -92,18 +92,18 @@ def conflicts(figures: DataFrame, unused: Collection[str]) -> DataFrame:
 
 def _spread(figures: DataFrame, names: Mapping[str, tuple[str, str]], part: str, measures: Sequence[str]) -> DataFrame:
     """One row per part: figure NAME goes to part ``names[NAME][0]``, in the columns of measure ``names[NAME][1]``."""
-    chosen = figures.where(sf.col("figure").isin(*names)).select(
+    chosen = figures.select(
         *POINT_GROUP,
         "seeds",
         "mean",
         *_INTERVAL,
         _named("figure", {name: one for name, (one, _) in names.items()}).alias(part),
         _named("figure", {name: measure for name, (_, measure) in names.items()}).alias("measure"),
-    )
+    ).where("measure is not null")
 
     def value(measure: str, statistic: str) -> Column:
         name = measure if statistic == "mean" else f"{measure}_{statistic}"
-        return sf.max(sf.when(sf.col("measure") == measure, sf.col(statistic))).alias(name)
+        return sf.expr(f"max(if(measure = '{measure}', {statistic}, null)) as {name}")
 
     return chosen.groupBy(*POINT_GROUP, part).agg(
         sf.max("seeds").alias("seeds"),
@@ -113,5 +113,5 @@ def _spread(figures: DataFrame, names: Mapping[str, tuple[str, str]], part: str,
 
 def _named(column: str, names: Mapping[str, str]) -> Column:
     """A column's values by a small dictionary."""
-    pairs = [sf.lit(item) for pair in names.items() for item in pair]
-    return sf.try_element_at(sf.create_map(*pairs), sf.col(column))
+    pairs = ", ".join(f"'{item}'" for pair in names.items() for item in pair)
+    return sf.expr(f"try_element_at(map({pairs}), {column})")

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 TABLES_AT_ONCE: Final = 3
 PARTITION_TXNS: Final = 2_000_000  # what one task of a shuffle holds at once
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
+SMALL_PARTITIONS: Final = 2  # of an analysis that fits into one task of such a shuffle
 _CHECKS: Final = "spark.sql.ansi.enabled"
+_ADAPTIVE: Final = "spark.sql.adaptive.enabled"
+_GROUPS: Final = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+GROUPS_PER_TASK: Final = 10_000  # whose latencies are gathered without sorting txns first; Spark's default is 128
 
 _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
     "scope": (ALL, OPERATION, SOURCE),
@@ -46,6 +50,7 @@ _KEYS: Final = (
 )
 
 Told = Callable[[str], None]
+Maker = Callable[[], "DataFrame"]
 
 
 def make_tables(
@@ -55,15 +60,19 @@ def make_tables(
     found: dict[str, pa.Table] = {}
     with _settings(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
         tell(f"measuring {dataset.n_txns:,} txns")
-        first = {"runs": frames.run_table()}
-        if dataset.detailed:
-            first["timeline"] = frames.timeline_table()
-        found |= _collected(first)
+        found |= _collected(_from_txns(frames) if dataset.detailed else {"runs": frames.run_table})
         tell("comparing seeds")
-        found |= _collected({"figures": frames.figures})
-        found |= _collected(_built_on_figures(frames, is_detailed=bool(dataset.detailed)))
+        found["figures"] = _sorted(frames.figure_table())
+        found |= _collected(
+            {
+                "configurations": frames.configuration_table,
+                "phases": lambda: phases(frames.figures),
+                "requests": lambda: requests(frames.figures, frames.unused),
+                "conflicts": lambda: conflicts(frames.figures, frames.unused),
+            }
+        )
         tell("judging saturation")
-        found |= _collected({"saturation": frames.saturation_table(loads)})
+        found |= _collected({"saturation": lambda: frames.saturation_table(loads)})
     found |= _by_scope(found["runs"])
     found["figures"] = _with_unit(found["figures"])
     whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
@@ -72,17 +81,15 @@ def make_tables(
     return found
 
 
-def _built_on_figures(frames: Frames, *, is_detailed: bool) -> dict[str, DataFrame]:
-    built = {
-        "configurations": frames.configuration_table(),
-        "phases": phases(frames.figures),
-        "requests": requests(frames.figures, frames.unused),
-        "conflicts": conflicts(frames.figures, frames.unused),
+def _from_txns(frames: Frames) -> dict[str, Maker]:
+    """The tables that read txns; all at once, so that one's last tasks leave no core idle."""
+    tallies, points = frames.tallies, frames.points
+    return {
+        "runs": frames.run_table,
+        "timeline": frames.timeline_table,
+        "attempts": lambda: attempts_histogram(tallies, points),
+        "convoy": lambda: convoy(tallies, points),
     }
-    if is_detailed:
-        built["attempts"] = attempts_histogram(frames.tallies, frames.points)
-        built["convoy"] = convoy(frames.tallies, frames.points)
-    return built
 
 
 @contextmanager
@@ -98,11 +105,16 @@ def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames
 def _settings(spark: SparkSession, txns: int) -> Iterator[None]:
     """The session's settings as the analysis wants them, and afterwards as they were.
 
-    As many shuffle partitions as keep one task's share in memory, never fewer than the session has. No overflow checks:
-    they take a third of the time, and sums of microseconds and bytes are far from 2**63.
+    As many shuffle partitions as keep one task's share in memory, never fewer than the session has; a small study has
+    two and its plans are not looked at again on the way, which takes longer there than it saves. No overflow checks:
+    they take a third of the time, and sums of microseconds and bytes are far from 2**63. Latencies are gathered in a
+    hash table of as many groups as the runs of a task have, rather than by sorting all txns after the first 128.
     """
-    partitions = max(int(spark.conf.get(_PARTITIONS)), -(-txns // PARTITION_TXNS))
-    wanted = {_PARTITIONS: str(partitions), _CHECKS: "false"}
+    wanted = {_CHECKS: "false", _GROUPS: str(GROUPS_PER_TASK)}
+    if txns <= PARTITION_TXNS:
+        wanted |= {_PARTITIONS: str(SMALL_PARTITIONS), _ADAPTIVE: "false"}
+    else:
+        wanted[_PARTITIONS] = str(max(int(spark.conf.get(_PARTITIONS)), -(-txns // PARTITION_TXNS)))
     given = {key: spark.conf.get(key) for key in wanted}
     try:
         for key, value in wanted.items():
@@ -123,11 +135,11 @@ def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
     return tables
 
 
-def _collected(frames: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
+def _collected(makers: Mapping[str, Maker]) -> dict[str, pa.Table]:
     """Several frames at once: most of a small one's time is Spark's planning, which one core does alone."""
     with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="endive-table") as pool:
-        tables = pool.map(lambda frame: _sorted(frame.toArrow()), frames.values())
-        return dict(zip(frames, tables, strict=True))
+        tables = pool.map(lambda make: _sorted(make().toArrow()), makers.values())
+        return dict(zip(makers, tables, strict=True))
 
 
 def _sorted(table: pa.Table) -> pa.Table:

@@ -68,11 +68,11 @@ def configurations(figures: DataFrame) -> DataFrame:
             "seeds_saturated": sf.round(sf.col("saturated_share") * sf.col("saturated_seeds")).cast("int"),
         }
     )
-    return judged.select(*CONFIGURATIONS)
+    return judged.selectExpr(*CONFIGURATIONS)
 
 
 def _statistic(figure: str, statistic: str, alias: str) -> Column:
-    return sf.max(sf.when(sf.col("figure") == figure, sf.col(statistic))).alias(alias)
+    return sf.expr(f"max(if(figure = '{figure}', {statistic}, null)) as {alias}")
 
 
 def _sign(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column:

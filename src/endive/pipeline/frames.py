@@ -1,7 +1,7 @@
 """The frames of one analysis, from the dataset to the tables.
 
-Owns which step feeds which, and which results Spark keeps because several tables are built on them. What a step
-computes is in its own module; each takes DataFrames and returns one.
+Owns which step feeds which, and what is computed once because several tables are built on it. What a step computes is
+in its own module; each takes DataFrames and returns one.
 """
 
 from __future__ import annotations
@@ -33,17 +33,23 @@ from endive.pipeline.timeline import binned, drift, point_timeline, timeline_rat
 from endive.pipeline.window import windows, with_common_window, with_window
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class Frames:
-    """Frames by name; those that are kept are computed once, and given back by ``release``."""
+    """Frames by name. Each is made when it is first asked for, by one thread.
+
+    What several tables are built on is computed once. Tallies grow with the txns, so Spark keeps them until
+    ``release``. The others are small aggregates: they come to the driver as Arrow and go back as local
+    frames, so that the next step's plan starts there instead of at the txns. Planning is most of a small study's time.
+    """
 
     def __init__(self, spark: SparkSession, dataset: Dataset, bins: int) -> None:
         self._spark = spark
         self._dataset = dataset
         self._bins = bins
         self._kept: list[DataFrame] = []
+        self._held: dict[str, pa.Table] = {}
         self.runs = dataset.run_frame(spark)
         self.points = self.runs.where("status = 'ok'").select(*RUN, "point", "seed")
 
@@ -55,6 +61,10 @@ class Frames:
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(frame.persist())
         return frame
+
+    def _hold(self, name: str, frame: DataFrame) -> DataFrame:
+        self._held[name] = frame.toArrow()
+        return self._spark.createDataFrame(self._held[name])
 
     # --- from txns --------------------------------------------------------------------------------------
 
@@ -87,48 +97,55 @@ class Frames:
 
     @cached_property
     def timeline(self) -> DataFrame:
-        """Every configuration over time; kept."""
+        """Every configuration over time; held."""
         counts = binned(self.txns, self._bins)
-        return self._keep(point_timeline(counts, self.points, windows(self.runs), self._bins))
+        return self._hold("timeline", point_timeline(counts, self.points, windows(self.runs), self._bins))
 
     # --- figures ----------------------------------------------------------------------------------------
 
     @cached_property
     def measured(self) -> DataFrame:
-        """The figures of every run, operation type and source; kept."""
+        """The figures of every run, operation type and source; held."""
+        frames = []
         is_detailed = sf.col("study").isin(list(self._dataset.detailed))
-        groups = self._dataset.group_frame(self._spark)
-        told = measured_by_sweep(self.runs.where(~is_detailed), groups.where(~is_detailed))
-        if not self._dataset.detailed:
-            return self._keep(told.select(*MEASURED))
-        found = measured(self.runs.where(is_detailed), self.tallies, self._percentiles)
+        if self._dataset.detailed:
+            frames.append(measured(self.runs.where(is_detailed), self.tallies, self._percentiles))
         if len(self._dataset.detailed) < len(self._dataset.studies):
-            found = found.unionByName(told)
-        return self._keep(found.select(*MEASURED))
+            groups = self._dataset.group_frame(self._spark)
+            frames.append(measured_by_sweep(self.runs.where(~is_detailed), groups.where(~is_detailed)))
+        found = reduce(lambda left, right: left.unionByName(right), frames)
+        return self._hold("measured", found.selectExpr(*MEASURED))
 
     @cached_property
     def figures(self) -> DataFrame:
-        """Every figure across seeds; kept."""
-        return self._keep(figures_across_seeds(self.measured, self.points, self.unused, self.seeds_max))
+        """Every figure across seeds; held."""
+        found = figures_across_seeds(self.measured, self.points, self.unused, self.seeds_max)
+        return self._hold("figures", found)
 
     @cached_property
     def judged(self) -> DataFrame:
-        """Configurations with their verdict and their drift; kept."""
+        """Configurations with their verdict and their drift; held."""
         found = configurations(self.figures)
         if not self._dataset.detailed:
             unknown = {
                 "commit_latency_drift": sf.lit(None).cast("double"),
                 "commits_half_min": sf.lit(None).cast("long"),
             }
-            return self._keep(found.withColumns(unknown))
+            return self._hold("judged", found.withColumns(unknown))
         drifts = drift(self.timeline)
-        return self._keep(found.join(sf.broadcast(drifts), on=list(POINT), how="left"))
+        return self._hold("judged", found.join(sf.broadcast(drifts), on=list(POINT), how="left"))
+
+    def figure_table(self) -> pa.Table:
+        """``figures``, as it came to the driver."""
+        if "figures" not in self._held:
+            _ = self.figures
+        return self._held["figures"]
 
     # --- tables that need more than one step ------------------------------------------------------------
 
     def run_table(self) -> DataFrame:
         """Every run with its axes and window, once per scope; a failed run once, with nulls."""
-        about = self.runs.select(*(_col(name) for name in (*RUN_COLUMNS, *self._dataset.axes, *WINDOW, "txns")))
+        about = self.runs.selectExpr(*map(_quoted, (*RUN_COLUMNS, *self._dataset.axes, *WINDOW, "txns")))
         return about.join(self.measured, on=list(RUN), how="left")
 
     def timeline_table(self) -> DataFrame:
@@ -137,19 +154,19 @@ class Frames:
 
     def configuration_table(self) -> DataFrame:
         """Configurations with their axes."""
-        axes = [_col(name) for name in self._dataset.axes]
-        about = self.runs.select(*POINT, "config_hash", *axes).distinct()
+        axes = [_quoted(name) for name in self._dataset.axes]
+        about = self.runs.selectExpr(*POINT, "config_hash", *axes).distinct()
         columns = [name for name in CONFIGURATIONS if name not in POINT]
         joined = about.join(self.judged, on=list(POINT), how="inner")
-        return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
+        return joined.selectExpr(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
 
     def saturation_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
         """Curves with their load axis and the axes that tell them apart."""
         places, curves = load_frames(self._spark, self._dataset, loads)
-        axes = [_col(name) for name in self._dataset.axes]
+        axes = [_quoted(name) for name in self._dataset.axes]
         columns = [name for name in SATURATION if name not in CURVE]
         joined = saturation(self.judged, places).join(sf.broadcast(curves), on=["study", "curve"], how="inner")
-        return joined.select("study", "curve", "load_axis", *axes, "scope", "name", *columns)
+        return joined.selectExpr("study", "curve", "load_axis", *axes, "scope", "name", *columns)
 
     # --- facts of the dataset ---------------------------------------------------------------------------
 
@@ -209,6 +226,6 @@ def load_frames(spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadA
     )
 
 
-def _col(name: str) -> Column:
+def _quoted(name: str) -> str:
     """A column whose name may have dots in it."""
-    return sf.col(f"`{name}`")
+    return f"`{name}`"

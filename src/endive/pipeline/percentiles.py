@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.scopes import RUN_GROUP, by_scope
+from endive.pipeline.scopes import RUN, RUN_GROUP, by_scope, scope_labels
 from endive.pipeline.window import us
 
 if TYPE_CHECKING:
@@ -38,15 +38,13 @@ def committed_latencies(txns: DataFrame) -> DataFrame:
 
 
 def exact_percentiles(latencies: DataFrame) -> DataFrame:
-    """``RUN_GROUP`` and ``PERCENTILE_COLUMNS``. The latencies of a group come together in one row."""
-    gathered = latencies.groupBy("study", "run_id", "kind", "source").agg(
+    """``RUN_GROUP`` and ``PERCENTILE_COLUMNS``. The latencies of a run come together in one row."""
+    gathered = latencies.groupBy(*RUN, "kind", "source").agg(
         *(sf.collect_list(f"{name}_us").alias(name) for name in LATENCIES)
     )
-    ordered = (
-        gathered.transform(by_scope)
-        .groupBy(*RUN_GROUP)
-        .agg(*(sf.sort_array(sf.flatten(sf.collect_list(name))).alias(name) for name in LATENCIES))
-    )
+    runs = gathered.groupBy(*RUN).agg(sf.collect_list(sf.struct("kind", "source", *LATENCIES)).alias("parts"))
+    labelled = runs.select(*RUN, "parts", sf.explode(_labels("parts")).alias("label"))
+    ordered = labelled.select(*RUN, "label.scope", "label.name", *(_ordered("parts", name) for name in LATENCIES))
     return ordered.select(
         *RUN_GROUP,
         *(
@@ -80,6 +78,24 @@ def approximate_percentiles(latencies: DataFrame) -> DataFrame:
         ),
         sf.lit("approximate").alias("percentiles"),
     )
+
+
+def _labels(parts: str) -> Column:
+    """The groups that a run's parts, by operation type and source, belong to."""
+    return sf.array_distinct(
+        sf.flatten(sf.transform(parts, lambda part: scope_labels(part.getField("kind"), part.getField("source"))))
+    )
+
+
+def _ordered(parts: str, latency: str) -> Column:
+    """A latency of all parts that belong to the group ``label``, sorted."""
+    label = sf.col("label")
+    chosen = sf.filter(
+        parts,
+        lambda part: sf.array_contains(scope_labels(part.getField("kind"), part.getField("source")), label),
+    )
+    values = sf.transform(chosen, lambda part: part.getField(latency))
+    return sf.sort_array(sf.flatten(values)).alias(latency)
 
 
 def interpolated(ordered: Column, share: float) -> Column:

@@ -107,10 +107,8 @@ class Dataset:
 
     def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
         """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
-        from pyspark.sql import functions as sf
-
         frame = spark.read.schema(transaction_struct()).parquet(str(self.folder.partition(TRANSACTIONS, study)))
-        return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
+        return frame.selectExpr(f"'{study}' as study", "run_id", *TRANSACTION_COLUMNS)
 
     def common_window(self, study: str) -> Window | None:
         """The window of all runs of a study; None if they differ, as when duration is an axis."""

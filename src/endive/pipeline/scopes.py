@@ -25,10 +25,14 @@ POINT_GROUP: Final = (*POINT, *GROUP)
 
 def by_scope(frame: DataFrame) -> DataFrame:
     """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
-    labels = sf.array(_label(ALL, sf.lit(ALL)), _label(OPERATION, sf.col("kind")), _label(SOURCE, sf.col("source")))
     kept = [column for column in frame.columns if column not in ("kind", "source")]
-    exploded = frame.select(*kept, sf.explode(labels).alias("label"))
-    return exploded.select(*kept, "label.scope", "label.name")
+    exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
+    return exploded.selectExpr(*kept, "label.scope", "label.name")
+
+
+def scope_labels(kind: Column, source: Column) -> Column:
+    """``scope`` and ``name`` of the three groups that a txn of this kind and source belongs to."""
+    return sf.array(_label(ALL, sf.lit(ALL)), _label(OPERATION, kind), _label(SOURCE, source))
 
 
 def _label(scope: str, name: Column) -> Column:

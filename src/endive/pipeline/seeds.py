@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 from endive.pipeline.confidence import student_t_table
 from endive.pipeline.figures import FIGURES
 from endive.pipeline.scopes import POINT_GROUP, RUN
-from endive.pipeline.summarise import EXTRA_FIGURES, ratio
+from endive.pipeline.summarise import EXTRA_FIGURES, ratio_sql
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -64,29 +64,29 @@ def figures_across_seeds(measured: DataFrame, points: DataFrame, unused: Collect
     ``points`` says which ``study`` and ``run_id`` belongs to which ``point`` and ``seed``. Counts named in ``unused``
     are zero everywhere and left out.
     """
-    keys = (*POINT_GROUP, "figure")
-    values = measured.join(sf.broadcast(points), on=list(RUN), how="inner").transform(_unpivoted, unused)
-    found = across_seeds(values, keys, seeds_max)
+    figures = _figures(unused)
+    names = ", ".join(f"'{name}'" for name in figures)
+    values = measured.join(sf.broadcast(points), on=list(RUN), how="inner").selectExpr(
+        *POINT_GROUP, "seed", f"posexplode(array({', '.join(figures.values())})) as (place, value)"
+    )
+    found = across_seeds(values, (*POINT_GROUP, "place"), seeds_max).selectExpr(
+        "*",
+        f"coalesce(array({names})[place], '') as figure",  # never null, and Spark is to know it
+    )
     is_share = sf.col("figure").isin(*SHARE_FIGURES)
     high = sf.when(is_share, sf.least("ci95_high", sf.lit(1.0))).otherwise(sf.col("ci95_high"))
     return found.withColumn("ci95_high", sf.when(sf.col("seeds") > 1, high)).select(*FIGURE_TABLE)
 
 
-def _unpivoted(measured: DataFrame, unused: Collection[str]) -> DataFrame:
-    """One row per figure; counts also per txn that ended and per committed txn."""
+def _figures(unused: Collection[str]) -> dict[str, str]:
+    """Every figure as an expression; counts also per txn that ended and per committed txn."""
     counts = (*REQUEST_COUNTS, *CONFLICT_COUNTS, *ABORT_COUNTS, *BYTE_COUNTS)
-    ended = sf.col("txns_committed")
-    for name in ABORT_COUNTS:
-        ended = ended + sf.col(name)
-    figures: dict[str, Column] = {
-        name: sf.col(name).cast("double") for name in (*FIGURES, *EXTRA_FIGURES) if name not in unused
-    }
+    ended = f"({' + '.join(['txns_committed', *ABORT_COUNTS])})"
+    figures = {name: f"cast({name} as double)" for name in (*FIGURES, *EXTRA_FIGURES) if name not in unused}
     for name in (name for name in counts if name not in unused):
-        figures[f"{name}{PER_TXN}"] = ratio(sf.col(name), ended)
-        figures[f"{name}{PER_COMMITTED}"] = ratio(sf.col(name), sf.col("txns_committed"))
-    identity = (*POINT_GROUP, "seed")
-    wide = measured.select(*identity, *(column.alias(name) for name, column in figures.items()))
-    return wide.unpivot(list(identity), list(figures), "figure", "value")
+        figures[f"{name}{PER_TXN}"] = ratio_sql(name, ended)
+        figures[f"{name}{PER_COMMITTED}"] = ratio_sql(name, "txns_committed")
+    return figures
 
 
 def _total(values: Column) -> Column:

@@ -6,7 +6,6 @@ bit for bit. Integers are divided once, at the end. Across seeds is ``endive.pip
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
@@ -47,9 +46,9 @@ def measured(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> Dat
 
 def measured_by_sweep(runs: DataFrame, groups: DataFrame) -> DataFrame:
     """``MEASURED``, for studies whose txns were not kept, from the figures the sweep wrote down."""
-    whole = runs.where("status = 'ok'").select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"), *FIGURES)
-    both = whole.unionByName(groups.select(*RUN_GROUP, *FIGURES))
-    return both.select(*RUN_GROUP, *FIGURES, *_extras(), sf.lit("exact").alias("percentiles"))
+    whole = runs.where("status = 'ok'").selectExpr(*RUN, f"'{ALL}' as scope", f"'{ALL}' as name", *FIGURES)
+    both = whole.unionByName(groups.selectExpr(*RUN_GROUP, *FIGURES))
+    return both.selectExpr(*RUN_GROUP, *FIGURES, *_extras(), "'exact' as percentiles")
 
 
 # ---- sums per group ----------------------------------------------------------------------------------
@@ -62,19 +61,17 @@ def _totals(tallies: DataFrame) -> DataFrame:
         **{f"txns_aborted_{reason}": reason for reason in _REASONS},
         **{f"txns_in_flight_{stage}": stage for stage in _STAGES},
     }
-    inside = sf.col("in_window")
-    is_committed = inside & (sf.col("outcome") == "committed")
     return tallies.groupBy(*RUN_GROUP).agg(
         sf.sum("commits_in_window").alias("commits_in_window"),
-        *(_sum_where(inside & (sf.col("outcome") == outcome), "txns", name) for name, outcome in outcomes.items()),
-        *(_sum_where(is_committed, name) for name in _COMMITTED_SUMS),
-        *(_sum_where(inside, name) for name in _WINDOW_SUMS),
+        *(_sum_where(f"in_window and outcome = '{outcome}'", "txns", name) for name, outcome in outcomes.items()),
+        *(_sum_where("in_window and outcome = 'committed'", name) for name in _COMMITTED_SUMS),
+        *(_sum_where("in_window", name) for name in _WINDOW_SUMS),
     )
 
 
-def _sum_where(condition: Column, name: str, alias: str | None = None) -> Column:
+def _sum_where(condition: str, name: str, alias: str | None = None) -> Column:
     assert name in TALLY_SUMS
-    return sf.sum(sf.when(condition, sf.col(name)).otherwise(sf.lit(0))).alias(alias or name)
+    return sf.expr(f"sum(if({condition}, {name}, 0L)) as {alias or name}")
 
 
 # ---- figures -----------------------------------------------------------------------------------------
@@ -92,59 +89,49 @@ def is_saturated(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column
     return is_failing | is_late
 
 
+def ratio_sql(part: str, whole: str) -> str:
+    """``ratio`` as text."""
+    return f"if({whole} != 0, cast({part} as double) / cast({whole} as double), null)"
+
+
 def _figures(groups: DataFrame) -> DataFrame:
-    col = sf.col
-    aborted = _added([f"txns_aborted_{reason}" for reason in _REASONS])
-    in_flight = _added([f"txns_in_flight_{stage}" for stage in _STAGES])
-    submitted = (col("txns_committed") + aborted + in_flight).alias("txns_submitted")
-    rates = groups.withColumns(
-        {
-            "txns_submitted": submitted,
-            "txns_ended": col("txns_committed") + aborted,
-            "requests_total": _added([f"requests_{request}" for request in s.REQUESTS]),
-        }
+    aborted = " + ".join(f"txns_aborted_{reason}" for reason in _REASONS)
+    in_flight = " + ".join(f"txns_in_flight_{stage}" for stage in _STAGES)
+    rates = groups.selectExpr(
+        "*",
+        f"txns_committed + {aborted} + {in_flight} as txns_submitted",
+        f"txns_committed + {aborted} as txns_ended",
+        " + ".join(f"requests_{request}" for request in s.REQUESTS) + " as requests_total",
     )
-    figures: dict[str, Column] = {
+    rule = (sf.col(name) for name in ("success_rate", "commit_latency_p50_ms", "commit_latency_p95_ms"))
+    figures = {
         "offered_per_s": _per_s("txns_submitted"),
         "committed_per_s": _per_s("txns_committed"),
         "committed_in_window_per_s": _per_s("commits_in_window"),
-        "success_rate": ratio(col("txns_committed"), col("txns_ended")),
-        "retries_mean": ratio(col("retries"), col("txns_ended")),
-        "requests_per_committed_txn": ratio(col("requests_total"), col("txns_committed")),
-        "saturated": sf.when(
-            col("txns_ended") > 0,
-            is_saturated(
-                ratio(col("txns_committed"), col("txns_ended")),
-                col("commit_latency_p50_ms"),
-                col("commit_latency_p95_ms"),
-            ),
-        ),
+        "success_rate": ratio_sql("txns_committed", "txns_ended"),
+        "retries_mean": ratio_sql("retries", "txns_ended"),
+        "requests_per_committed_txn": ratio_sql("requests_total", "txns_committed"),
     }
     for latency in LATENCIES:
-        figures[f"{latency}_latency_mean_ms"] = ratio(col(f"{latency}_us"), 1000 * col("txns_committed"))
+        figures[f"{latency}_latency_mean_ms"] = ratio_sql(f"{latency}_us", "(1000 * txns_committed)")
     for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
-        figures[f"phase_{phase}_mean_ms"] = ratio(col(total), 1000 * col("txns_committed"))
-    columns = [figures[name].alias(name) if name in figures else col(name) for name in FIGURES]
+        figures[f"phase_{phase}_mean_ms"] = ratio_sql(total, "(1000 * txns_committed)")
     assert set(PERCENTILE_COLUMNS) < set(FIGURES)
-    return rates.select(*RUN_GROUP, *columns, "percentiles").select(
-        *RUN_GROUP, *FIGURES, *_extras(), sf.coalesce("percentiles", sf.lit("exact")).alias("percentiles")
+    kept = [name for name in FIGURES if name not in figures and name != "saturated"]
+    made = rates.selectExpr(
+        *RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()), "txns_ended", "percentiles"
     )
+    judged = made.withColumn("saturated", sf.when(sf.col("txns_ended") > 0, is_saturated(*rule)))
+    return judged.selectExpr(*RUN_GROUP, *FIGURES, *_extras(), "coalesce(percentiles, 'exact') as percentiles")
 
 
-def _extras() -> list[Column]:
-    ended = _added(["txns_committed", *(f"txns_aborted_{reason}" for reason in _REASONS)])
+def _extras() -> list[str]:
+    ended = " + ".join(["txns_committed", *(f"txns_aborted_{reason}" for reason in _REASONS)])
     return [
-        ratio(sf.col("requests_total"), ended).alias("requests_per_txn"),
-        ratio(sf.col("txns_in_flight_committing"), sf.col("txns_submitted")).alias("in_flight_committing_share"),
+        ratio_sql("requests_total", f"({ended})") + " as requests_per_txn",
+        ratio_sql("txns_in_flight_committing", "txns_submitted") + " as in_flight_committing_share",
     ]
 
 
-def _per_s(count: str) -> Column:
-    return ratio(sf.col(count) * 1_000_000, sf.col("length_us")).alias(count)
-
-
-def _added(names: Sequence[str]) -> Column:
-    total = sf.col(names[0])
-    for name in names[1:]:
-        total = total + sf.col(name)
-    return total
+def _per_s(count: str) -> str:
+    return ratio_sql(f"{count} * 1000000", "length_us")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as sf
 
 from endive.pipeline.reading import COUNTED
-from endive.pipeline.window import us
+from endive.pipeline.window import us_sql
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -63,16 +63,13 @@ def tallied(txns: DataFrame, zero_columns: Collection[str] = ()) -> DataFrame:
     ``zero_columns`` are known to hold nothing but zeros, and are not read.
     """
     counted = txns.where("in_window or is_commit_in_window").select(
-        "study", "run_id", "kind", "source", *_grain(), *_terms(zero_columns)
+        "study", "run_id", "kind", "source", *_grain(), *map(sf.expr, _terms(zero_columns))
     )
     read = [name for name in TALLY_SUMS if name not in zero_columns]
-    sums = counted.groupBy(*TALLY_KEYS).agg(*(sf.sum(name).alias(name) for name in read))
-    return sums.select(
+    sums = counted.groupBy(*TALLY_KEYS).agg(*(sf.expr(f"sum({name}) as {name}") for name in read))
+    return sums.selectExpr(
         *TALLY_KEYS,
-        *(
-            sf.lit(0).cast("bigint").alias(name) if name in zero_columns else sf.coalesce(name, sf.lit(0)).alias(name)
-            for name in TALLY_SUMS
-        ),
+        *(f"0L as {name}" if name in zero_columns else f"coalesce({name}, 0L) as {name}" for name in TALLY_SUMS),
     )
 
 
@@ -91,17 +88,16 @@ def _grain() -> list[Column]:
     ]
 
 
-def _terms(zero_columns: Collection[str]) -> list[Column]:
-    attempts = sf.col("attempts").cast("bigint")
+def _terms(zero_columns: Collection[str]) -> list[str]:
     phases = zip(PHASE_SUMS, s.PHASES, strict=True)
     return [
-        sf.lit(1).cast("bigint").alias("txns"),
-        sf.col("is_commit_in_window").cast("bigint").alias("commits_in_window"),
-        attempts.alias("attempts"),
-        sf.greatest(attempts - 1, sf.lit(0)).alias("retries"),
-        sf.col("n_behind_first").alias("n_behind"),
-        us("commit_latency_ms").alias("commit_us"),
-        us("total_latency_ms").alias("total_us"),
-        *(us(f"phase_{phase}_ms").alias(name) for name, phase in phases),
-        *(sf.col(name).cast("bigint").alias(name) for name in COUNTED if name not in zero_columns),
+        "1L as txns",
+        "cast(is_commit_in_window as bigint) as commits_in_window",
+        "cast(attempts as bigint) as attempts",
+        "greatest(cast(attempts as bigint) - 1L, 0L) as retries",
+        "n_behind_first as n_behind",
+        f"{us_sql('commit_latency_ms')} as commit_us",
+        f"{us_sql('total_latency_ms')} as total_us",
+        *(f"{us_sql(f'phase_{phase}_ms')} as {name}" for name, phase in phases),
+        *(f"cast({name} as bigint) as {name}" for name in COUNTED if name not in zero_columns),
     ]

@@ -61,9 +61,14 @@ def point_timeline(counts: DataFrame, points: DataFrame, bounds: DataFrame, bins
     ``counts`` are those of ``binned``, ``bounds`` the ``windows`` of the runs. All numbers are whole, and sums over the
     ``seeds`` of a configuration; ``committed_squared`` is the sum of squares that their spread is made of.
     """
-    per_run = counts.transform(_by_bin).transform(by_scope).groupBy(*RUN_GROUP, "bin")
+    counted = [name for name in COUNTS if name != "committed_squared"]
     found = (
-        per_run.agg(*(sf.sum(name).alias(name) for name in COUNTS if name != "committed_squared"))
+        counts.transform(_by_bin)
+        .groupBy(*RUN, "kind", "source", "bin")
+        .agg(*(sf.sum(name).alias(name) for name in counted))  # before every row counts in three scopes
+        .transform(by_scope)
+        .groupBy(*RUN_GROUP, "bin")
+        .agg(*(sf.sum(name).alias(name) for name in counted))
         .withColumn("committed_squared", sf.col("committed") * sf.col("committed"))
         .join(sf.broadcast(points), on=list(RUN), how="inner")
         .groupBy(*POINT_GROUP, "bin")

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 def us(column_ms: str) -> Column:
     """Milliseconds as the whole microseconds they were made from; null stays null."""
-    return (sf.col(column_ms) * 1000.0 + 0.5).cast("bigint")
+    return sf.expr(us_sql(column_ms))
+
+
+def us_sql(column_ms: str) -> str:
+    """``us`` as text: a wide frame is built from texts, since every call for a column is a trip to the JVM."""
+    return f"cast({column_ms} * 1000.0D + 0.5D as bigint)"
 
 
 def windows(runs: DataFrame) -> DataFrame:
