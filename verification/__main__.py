@@ -1,11 +1,10 @@
-"""``python -m verification``: list the checks, run some, or run all of them one after another.
+"""``python -m verification``: everything slow. Writes ``docs/validation`` anew and runs the tests marked slow.
 
-Owns the list: the files of this folder that have a ``main``, and the tests marked slow, which ``make test`` leaves out.
-Each runs in a process of its own; the exit code is 1 if one failed.
+Owns the list. Each check runs in a process of its own; the exit code is 1 if one failed.
 
-    python -m verification                all
+    python -m verification                all, as ``make verify`` does
     python -m verification --list
-    python -m verification fit_profiles
+    python -m verification pages          docs/validation only: ``endive verify --out docs/validation``
 """
 
 from __future__ import annotations
@@ -17,12 +16,18 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SLOW_TESTS = "slow_tests"
+VALIDATION = "docs/validation"
 
 
 def checks() -> dict[str, tuple[str, list[str]]]:
     """Name, first line and command of every check."""
-    found = {SLOW_TESTS: ("The tests marked slow.", ["-m", "pytest", "-q", "-m", "slow"])}
+    found = {
+        "pages": (
+            f"Every suite of 'endive verify', written to {VALIDATION}.",
+            ["-m", "endive.cli.main", "verify", "--out", VALIDATION],
+        ),
+        "slow_tests": ("The tests marked slow.", ["-m", "pytest", "-q", "-m", "slow"]),
+    }
     for path in sorted(HERE.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         has_main = any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)

@@ -1,155 +1,76 @@
-"""Hold the measured profiles to the closed-loop curves they were fitted to.
+"""Fit the measured profiles to the closed-loop curves, or show how they meet them.
 
-Owns the experiment behind the curves: N clients on one object, each sending conditional writes one after
-another with the version it knows. Refuses to own the figures (the profiles have them) and the rules of a
-conditional request (``endive.storage`` runs as it is).
+Owns the printing. The curves, the clients and the search are ``endive.verification``'s (``curves``, ``closed_loop``,
+``fitting``), so that the suite ``stores`` and this file cannot differ.
 
-The curves (``data/conditional_writes.csv``) tell what a refused client had to do before its next try only by
-their shape. Three readings were tried: it learns the version its request was refused for; it pays a read of
-the object; it learns the newest version when the refusal arrives, at no extra cost. Only the last fits the
-failure shares and the successes per second of every provider with refusals as slow as they were measured,
-so it is the one simulated here.
-
-Run: ``python verification/fit_profiles.py [provider ...]``; the exit code is 1 if a point is off.
+    python verification/fit_profiles.py                    every point beside its measurement; 1 if one is off
+    python verification/fit_profiles.py s3 s3x             of these stores
+    python verification/fit_profiles.py --fit azurex       search for better figures, print them and what they give
 """
 
 from __future__ import annotations
 
-import csv
-import heapq
+import argparse
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-from endive.rng import stream_key, substream
-from endive.storage import Client, ObjectStore, Request, load_profile
+from endive.storage import Profile, load_profile
+from endive.verification.closed_loop import LoopResult, run_closed_loop
+from endive.verification.curves import GOALS, MeasuredPoint, curves
+from endive.verification.fitting import fit, with_figures
 
-CURVES = Path(__file__).parent.parent / "src/endive/verification/data/conditional_writes.csv"
-DRAWS_PER_REQUEST = 4
-SUCCESSES_WANTED = 20_000
-SEED = 1
-
-# Largest error allowed: successes per second as a share, failures in percentage points. Google's limit of one
-# write per second is documented, while the measured clients got away with 0.7 to 1.4.
-TOLERANCES = {"s3": (0.05, 3.0), "s3x": (0.05, 3.0), "azure": (0.10, 5.0), "azurex": (0.10, 5.0)}
-# Seconds a curve was measured for, where the file gives no rate: successes of the lone client times its mean.
-UNSTATED_DURATION_S = {"azure": 2980.0, "azurex": 2980.0, "gcp": 1497.0}
+EVALUATIONS_MAX = 300  # of one walk of the search; there are two, the second with smaller steps
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One measured point of a curve."""
-
-    store: str
-    op: str
-    threads: int
-    success_per_s: float
-    failure_pct: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the simulated clients achieved."""
-
-    success_per_s: float
-    failure_pct: float
-    median_ms: float
-
-
-class ClosedLoop:
-    """N clients on one object; also the clock they share."""
-
-    def __init__(self, storage: ObjectStore, op: str, threads: int) -> None:
-        self.now_us = 0
-        self._storage = storage
-        self._op = op
-        self._version = 0
-        self._latencies_ms: list[float] = []
-        self._failures = 0
-        storage.attach(self)
-        key = stream_key(SEED, "closed_loop")
-        self._loops = [self._loop(Client(substream(key, i), i, self)) for i in range(threads)]
-
-    def run(self) -> Outcome:
-        """Until enough writes have succeeded."""
-        pending = [(0, i) for i in range(len(self._loops))]
-        while len(self._latencies_ms) < SUCCESSES_WANTED:
-            self.now_us, i = pending[0]
-            heapq.heapreplace(pending, (self.now_us + next(self._loops[i]), i))
-        successes = len(self._latencies_ms)
-        return Outcome(
-            success_per_s=successes / (self.now_us / 1e6),
-            failure_pct=100.0 * self._failures / (successes + self._failures),
-            median_ms=sorted(self._latencies_ms)[successes // 2],
-        )
-
-    def _loop(self, client: Client) -> Iterator[int]:
-        known = 0
-        counter = 0
-        while True:
-            answer = yield from self._request(client, known, counter)
-            counter += DRAWS_PER_REQUEST
-            if answer.success:
-                known += 1
-                self._latencies_ms.append(answer.latency_ms)
-            else:
-                known = self._version
-                self._failures += 1
-
-    def _request(self, client: Client, known: int, counter: int) -> Request:
-        def evaluate() -> bool:
-            if known != self._version:
-                return False
-            self._version += 1
-            return True
-
-        send = self._storage.cas if self._op == "cas" else self._storage.append
-        return send("object", known, 100, client=client, counter=counter, evaluate=evaluate)
-
-
-def read_curves() -> list[Point]:
-    """The measured points, with a rate for each."""
-    with CURVES.open(newline="", encoding="utf-8") as file:
-        return [_point(row) for row in csv.DictReader(file)]
-
-
-def _point(row: dict[str, str]) -> Point:
-    stated = row["success_per_s"]
-    rate = float(stated) if stated else float(row["n_success"]) / UNSTATED_DURATION_S[row["store"]]
-    return Point(row["store"], row["op"], int(row["threads"]), rate, float(row["failure_pct"]))
-
-
-def simulate(point: Point) -> Outcome:
-    """The same experiment on the profile."""
-    return ClosedLoop(ObjectStore(load_profile(point.store)), point.op, point.threads).run()
-
-
-def is_close(point: Point, outcome: Outcome) -> bool:
-    """Whether the profile meets the point, where it is held to it."""
-    if point.store not in TOLERANCES:
-        return True
-    rate_share_max, failure_points_max = TOLERANCES[point.store]
-    rate_error = abs(outcome.success_per_s / point.success_per_s - 1.0)
-    return rate_error <= rate_share_max and abs(outcome.failure_pct - point.failure_pct) <= failure_points_max
-
-
-def main(stores: list[str]) -> int:
-    """Print every point beside its measurement; 1 if one is off."""
-    print("store   op      threads   successes/s (measured)   failures % (measured)   median ms")
+def main(arguments: list[str]) -> int:
+    """Show or fit; 1 if a point that has a goal misses it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = list(dict.fromkeys(store for store, _ in curves()))
+    parser.add_argument("stores", nargs="*", metavar="store", help=f"which ones: {', '.join(known)}")
+    parser.add_argument("--fit", action="store_true", help="search for better figures instead of showing the shipped")
+    given = parser.parse_args(arguments)
+    unknown = [store for store in given.stores if store not in known]
+    if unknown:
+        parser.error(f"nothing was measured on {', '.join(unknown)}. Choose from: {', '.join(known)}.")
     misses = 0
-    for point in read_curves():
-        if stores and point.store not in stores:
+    for (store, op), points in curves().items():
+        if given.stores and store not in given.stores:
             continue
-        outcome = simulate(point)
-        misses += not is_close(point, outcome)
-        print(
-            f"{point.store:7} {point.op:7} {point.threads:7}   "
-            f"{outcome.success_per_s:11.2f} ({point.success_per_s:8.2f})   "
-            f"{outcome.failure_pct:10.1f} ({point.failure_pct:8.1f})   {outcome.median_ms:9.1f}"
-            f"{'' if is_close(point, outcome) else '   off'}"
-        )
+        profile = load_profile(store)
+        if given.fit:
+            figures, _ = fit(points, evaluations_max=EVALUATIONS_MAX)
+            figures, least = fit(points, start=figures, evaluations_max=EVALUATIONS_MAX, step=0.05)
+            print(f"{store} {op}: misfit {least:.3f}")
+            for name, value in figures.items():
+                print(f"    {name} = {value:.4g}")
+            profile = with_figures(profile, op, figures)
+        misses += show(profile, points)
     return 1 if misses else 0
+
+
+def show(profile: Profile, points: tuple[MeasuredPoint, ...]) -> int:
+    """Print the points of a curve; how many of them miss their goal."""
+    print("store   op      threads   successes/s (measured)   failures % (measured)   median ms (measured)")
+    misses = 0
+    for point in points:
+        found = run_closed_loop(profile, point.op, point.clients)
+        is_met = meets(point, found)
+        misses += not is_met
+        print(
+            f"{point.store:7} {point.op:7} {point.clients:7}   "
+            f"{found.success_per_s:11.2f} ({point.success_per_s:8.2f})   "
+            f"{found.failure_pct:10.1f} ({point.failure_pct:8.1f})   "
+            f"{found.success_median_ms:9.1f} ({point.success_median_ms:8.1f}){'' if is_met else '   off'}"
+        )
+    return misses
+
+
+def meets(point: MeasuredPoint, found: LoopResult) -> bool:
+    """Whether a point is as near as it should be; Google's have no goal."""
+    goal = GOALS.get(point.store)
+    if goal is None:
+        return True
+    rate_error = abs(found.success_per_s / point.success_per_s - 1.0)
+    return rate_error <= goal.rate and abs(found.failure_pct - point.failure_pct) <= goal.failure_points
 
 
 if __name__ == "__main__":
