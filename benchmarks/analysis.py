@@ -8,21 +8,22 @@ latencies. The first is the whole of ``endive analyze``: these and ten tables mo
     python -m benchmarks.analysis
     python -m benchmarks.analysis --txns 3e6 --only analyze,duckdb
     python -m benchmarks.analysis --only analyze --growth       also with ten times as many txns: 8 GB of disk
+    python -m benchmarks.analysis --folder out --only analyze   what ``benchmarks.sweep --out out`` has swept
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from benchmarks.measuring import ROOT, machine, table
+from benchmarks.measuring import Figures, machine, table, watched
+
+TXNS_GOAL = 14_000_000
+WALL_S_GOAL = 60  # on two quiet cores
+MEMORY_GB_GOAL = 4
 
 STUDY = """
 [study]
@@ -170,65 +171,42 @@ CONTENDERS: dict[str, Callable[[Path, str], None]] = {
 # ---- measuring ---------------------------------------------------------------------------------------
 
 
-def measured(name: str, folder: Path, master: str) -> dict[str, Any]:
+def measured(name: str, folder: Path, master: str) -> Figures:
     """Seconds, CPU seconds and largest memory of a contender and all it starts."""
     command = [sys.executable, "-m", "benchmarks.analysis", "--contender", name]
-    command += ["--folder", str(folder), "--master", master]
-    start_s = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    peak_bytes = 0
-    cpu_s: dict[int, float] = {}
-    while process.poll() is None:
-        found = tree(process.pid)
-        peak_bytes = max(peak_bytes, sum(size for size, _ in found.values()))
-        cpu_s |= {pid: seconds for pid, (_, seconds) in found.items()}
-        time.sleep(0.1)
-    return {
-        "wall_s": time.perf_counter() - start_s,
-        "cpu_s": sum(cpu_s.values()),
-        "memory_gb": peak_bytes / 1e9,
-        "is_ok": process.returncode == 0,
-    }
+    return watched([*command, "--folder", str(folder), "--master", master])
 
 
-def tree(root: int) -> dict[int, tuple[int, float]]:
-    """Resident bytes and CPU seconds of a process and everything it started, by process."""
-    children: dict[int, list[int]] = {}
-    usage: dict[int, tuple[int, float]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
-            continue
-        try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended
-        pid = int(entry.name)
-        children.setdefault(int(fields[1]), []).append(pid)
-        ticks = int(fields[11]) + int(fields[12])
-        usage[pid] = (int(fields[21]) * os.sysconf("SC_PAGE_SIZE"), ticks / os.sysconf("SC_CLK_TCK"))
-    waiting, found = [root], {}
-    while waiting:
-        pid = waiting.pop()
-        waiting += children.get(pid, [])
-        if pid in usage:
-            found[pid] = usage[pid]
-    return found
-
-
-def row(name: str, txns: int, folder: Path, master: str) -> list[str]:
+def row(name: str, txns: int, figures: Figures) -> list[str]:
     """One line of the table."""
-    figures = measured(name, folder, master)
     if not figures["is_ok"]:
         return [name, f"{txns:,}", "failed", "-", f"{figures['memory_gb']:.2f}"]
     return [name, f"{txns:,}", *(f"{figures[key]:.1f}" for key in ("wall_s", "cpu_s")), f"{figures['memory_gb']:.2f}"]
 
 
+def verdicts(found: dict[tuple[str, int], Figures]) -> Iterator[list[str]]:
+    """Goals beside what was reached: time and memory of 14 million txns, growth from one size to another."""
+    for (name, txns), figures in found.items():
+        if name == "analyze" and txns == TXNS_GOAL and figures["is_ok"]:
+            yield ["analyze: wall time", f"< {WALL_S_GOAL} s", f"{figures['wall_s']:.1f} s"]
+            yield ["analyze: memory", f"< {MEMORY_GB_GOAL} GB", f"{figures['memory_gb']:.2f} GB"]
+    sizes = sorted({txns for _, txns in found})
+    for name in dict.fromkeys(name for name, _ in found) if len(sizes) == 2 else ():
+        small, large = (found[name, txns] for txns in sizes)
+        if small["is_ok"] and large["is_ok"]:
+            times = sizes[1] / sizes[0]
+            yield [f"{name}: CPU time, {times:.0f} x", f"<= {times:.0f} x", f"{large['cpu_s'] / small['cpu_s']:.1f} x"]
+            yield [f"{name}: memory, {times:.0f} x", "~ 1 x", f"{large['memory_gb'] / small['memory_gb']:.1f} x"]
+
+
 def main() -> None:
-    """Make the dataset, run the contenders, print a table."""
+    """Make the dataset, run the contenders, print two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--txns", type=float, default=14e6)
+    parser.add_argument("--txns", type=float, default=TXNS_GOAL)
     parser.add_argument("--only", default=",".join(CONTENDERS), help=f"some of: {', '.join(CONTENDERS)}")
-    parser.add_argument("--growth", action="store_true", help="also ten times as many txns")
+    parser.add_argument(
+        "--growth", type=int, nargs="?", const=10, help="also so many times as many txns; 10 if not said"
+    )
     parser.add_argument("--folder", type=Path, help="keep the dataset here, or take it from here")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--contender", help=argparse.SUPPRESS)
@@ -237,16 +215,21 @@ def main() -> None:
         CONTENDERS[given.contender](given.folder, given.master)
         return
     print(machine())
-    rows = []
+    found: dict[tuple[str, int], Figures] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for times in (1, 10) if given.growth else (1,):
+        for times in (1, given.growth) if given.growth else (1,):
             txns = int(given.txns) * times
             folder = (given.folder or Path(scratch) / "dataset").resolve()
             folder = folder.with_name(f"{folder.name}-x{times}") if times > 1 else folder
             if not folder.exists():
                 make_dataset(folder, txns)
-            rows += [row(name, txns, folder, given.master) for name in given.only.split(",")]
+            for name in given.only.split(","):
+                found[name, txns] = measured(name, folder, given.master)
+    rows = [row(*key, figures) for key, figures in found.items()]
     print(table(("contender", "txns", "wall (s)", "CPU (s)", "memory (GB)"), rows))
+    if goals := list(verdicts(found)):
+        print()
+        print(table(("goal", "wanted", "reached"), goals))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """A sweep on Spark beside the same simulations in a bare pool of processes that writes the same columns.
 
 Owns the mixed study the ratio is promised for (arrivals every 20 to 5,000 ms, one simulated hour, 500 runs, about 14
-million txns) and the measuring: wall time from the start of the command to written Parquet, both sides in one run.
-The pool has no session, no plan and no resuming; it is what the simulations and their files cost at least.
+million txns) and the measuring: from the start of a process to written Parquet, both sides one after the other. The
+pool has no session, no plan and no resuming; it is what the simulations and their files cost at least. On a busy
+machine the ratio of wall times says little; that of CPU times, beside it, says what Spark adds.
 
     python -m benchmarks.sweep
     python -m benchmarks.sweep --runs 50
+    python -m benchmarks.sweep --out out        keep what was swept; ``benchmarks.analysis --folder out`` reads it
 """
 
 from __future__ import annotations
@@ -14,14 +16,12 @@ import argparse
 import json
 import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring import machine
+from benchmarks.measuring import Figures, machine, table, watched
 
 RATIO_GOAL = 2.5
 MEANS_MS = (20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -66,47 +66,93 @@ def simulate_to(job: tuple[float, int, str]) -> None:
         simulation.run(seed=seed, sink=simulation.new_sink(writers=[writer], keep_transactions=False))
 
 
-def pool_s(seeds: int, folder: Path) -> float:
-    """Wall seconds of the bare pool, the longest runs first."""
+def run_pool(seeds: int, folder: Path) -> None:
+    """The bare pool, the longest runs first."""
     jobs = [(float(m), 42 + s, str(folder / f"{m}-{s}.parquet")) for m in MEANS_MS for s in range(seeds)]
-    begin = time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
         list(pool.imap_unordered(simulate_to, jobs))
-    return time.perf_counter() - begin
 
 
-def sweep_s(seeds: int, folder: Path) -> float:
-    """Wall seconds of ``endive sweep``, the session's start included."""
-    study = folder / "mixed.toml"
+def pool(seeds: int, folder: Path) -> Figures:
+    """What the pool takes, in a process of its own."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "benchmarks.sweep", "--runs", str(seeds * len(MEANS_MS))]
+    return watched([*command, "--pool", str(folder)])
+
+
+def sweep(seeds: int, scratch: Path, out: Path) -> Figures:
+    """What ``endive sweep`` takes, the session's start included."""
+    study = scratch / "mixed.toml"
     study.write_text(STUDY.format(seeds=seeds, means=", ".join(map(str, MEANS_MS))), encoding="utf-8")
-    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study), "--out", str(folder / "out"), "--yes"]
-    begin = time.perf_counter()
-    subprocess.run(command, check=True)
-    return time.perf_counter() - begin
+    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study), "--out", str(out), "--yes"]
+    return watched(command)
+
+
+def txns_in(folder: Path) -> int:
+    """Rows of all Parquet files below a folder."""
+    import pyarrow.parquet as pq
+
+    return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
+
+
+def measured(seeds: int, scratch: Path, out: Path) -> dict[str, Any]:
+    """Both sides, and how they compare; they must have written the same number of txns."""
+    sides = {"pool": pool(seeds, scratch / "pool"), "sweep": sweep(seeds, scratch, out)}
+    failed = [name for name, figures in sides.items() if not figures["is_ok"]]
+    if failed:
+        raise SystemExit(f"failed: {', '.join(failed)}; what went wrong is said above.")
+    written = {"pool": txns_in(scratch / "pool"), "sweep": txns_in(out / "transactions")}
+    assert written["pool"] == written["sweep"], f"the sides wrote different numbers of txns: {written}"
+    return {
+        "runs": seeds * len(MEANS_MS),
+        "txns": written["sweep"],
+        **{
+            f"{name}_{key}": figures[key] for name, figures in sides.items() for key in ("wall_s", "cpu_s", "memory_gb")
+        },
+        "ratio": sides["sweep"]["wall_s"] / sides["pool"]["wall_s"],
+        "cpu_ratio": sides["sweep"]["cpu_s"] / max(sides["pool"]["cpu_s"], 0.01),
+    }
+
+
+def told(found: dict[str, Any]) -> str:
+    """Both sides, and the goal beside what was reached."""
+    rows = [
+        (
+            side,
+            *(
+                f"{found[f'{side}_{key}']:.{digits}f}"
+                for key, digits in (("wall_s", 1), ("cpu_s", 1), ("memory_gb", 2))
+            ),
+        )
+        for side in ("pool", "sweep")
+    ]
+    sides = table((f"{found['runs']} runs, {found['txns']:,} txns", "wall (s)", "CPU (s)", "memory (GB)"), rows)
+    goals = [
+        ("sweep / pool, wall time", f"<= {RATIO_GOAL}", f"{found['ratio']:.2f}"),
+        ("sweep / pool, CPU time", "-", f"{found['cpu_ratio']:.2f}"),
+    ]
+    return f"{sides}\n\n{table(('goal', 'wanted', 'reached'), goals)}"
 
 
 def main() -> int:
-    """Measure both and print the ratio."""
+    """Measure both sides and print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=504, help="how many runs, rounded to whole seeds")
+    parser.add_argument("--out", type=Path, help="a folder that is not there yet: the sweep's, kept")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.add_argument("--pool", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     seeds = max(1, given.runs // len(MEANS_MS))
-    with tempfile.TemporaryDirectory() as folder:
-        pooled = Path(folder) / "pool"
-        pooled.mkdir()
-        found = {
-            "runs": seeds * len(MEANS_MS),
-            "pool_s": pool_s(seeds, pooled),
-            "sweep_s": sweep_s(seeds, Path(folder)),
-        }
-    found["ratio"] = found["sweep_s"] / found["pool_s"]
-    if given.json:
-        print(json.dumps(found))
-    else:
-        print(machine())
-        print(f"{found['runs']:.0f} runs: pool {found['pool_s']:.1f} s, sweep {found['sweep_s']:.1f} s, ", end="")
-        print(f"ratio {found['ratio']:.2f} (at most {RATIO_GOAL})")
+    if given.pool:
+        run_pool(seeds, given.pool)
+        return 0
+    if given.out and given.out.exists():
+        parser.error(f"--out {given.out} is there already: a sweep would find its runs done and take no time.")
+    if not given.json:
+        print(machine(), flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = measured(seeds, Path(scratch), (given.out or Path(scratch) / "out").resolve())
+    print(json.dumps(found) if given.json else told(found))
     return 0
 
 

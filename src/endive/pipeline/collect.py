@@ -29,13 +29,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TABLES_AT_ONCE: Final = 3
-PARTITION_TXNS: Final = 2_000_000  # what one task of a shuffle holds at once
+PARTITION_ROWS: Final = 2_000_000  # what one task of a shuffle holds at once
+VALUES_PER_RUN: Final = 600  # figures of all its scopes, about
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 SMALL_PARTITIONS: Final = 2  # of an analysis that fits into one task of such a shuffle
 _CHECKS: Final = "spark.sql.ansi.enabled"
 _ADAPTIVE: Final = "spark.sql.adaptive.enabled"
-_GROUPS: Final = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
-GROUPS_PER_TASK: Final = 10_000  # whose latencies are gathered without sorting txns first; Spark's default is 128
+_FOR_LATENCIES: Final = {  # groups of a task that are gathered without sorting txns first; Spark's default is 128
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000"
+}
 
 _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
     "scope": (ALL, OPERATION, SOURCE),
@@ -58,9 +60,11 @@ def make_tables(
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
     found: dict[str, pa.Table] = {}
-    with _settings(spark, dataset.n_txns), _frames(spark, dataset, bins) as frames:
+    rows = dataset.n_txns + VALUES_PER_RUN * dataset.runs.num_rows
+    with settings(spark, settings_for(spark, rows)), _frames(spark, dataset, bins) as frames:
         tell(f"measuring {dataset.n_txns:,} txns")
-        found |= _collected(_from_txns(frames) if dataset.detailed else {"runs": frames.run_table})
+        with settings(spark, _FOR_LATENCIES):
+            found |= _collected(_from_txns(frames) if dataset.detailed else {"runs": frames.run_table})
         tell("comparing seeds")
         found["figures"] = _sorted(frames.figure_table())
         found |= _collected(
@@ -101,20 +105,22 @@ def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames
         frames.release()
 
 
-@contextmanager
-def _settings(spark: SparkSession, txns: int) -> Iterator[None]:
-    """The session's settings as the analysis wants them, and afterwards as they were.
+def settings_for(spark: SparkSession, rows: int) -> dict[str, str]:
+    """Settings for an analysis of so many rows, txns and figures of runs together.
 
     As many shuffle partitions as keep one task's share in memory, never fewer than the session has; a small study has
     two and its plans are not looked at again on the way, which takes longer there than it saves. No overflow checks:
-    they take a third of the time, and sums of microseconds and bytes are far from 2**63. Latencies are gathered in a
-    hash table of as many groups as the runs of a task have, rather than by sorting all txns after the first 128.
+    they take a third of the time, and sums of microseconds and bytes are far from 2**63.
     """
-    wanted = {_CHECKS: "false", _GROUPS: str(GROUPS_PER_TASK)}
-    if txns <= PARTITION_TXNS:
-        wanted |= {_PARTITIONS: str(SMALL_PARTITIONS), _ADAPTIVE: "false"}
-    else:
-        wanted[_PARTITIONS] = str(max(int(spark.conf.get(_PARTITIONS)), -(-txns // PARTITION_TXNS)))
+    if rows <= PARTITION_ROWS:
+        return {_CHECKS: "false", _PARTITIONS: str(SMALL_PARTITIONS), _ADAPTIVE: "false"}
+    partitions = max(int(spark.conf.get(_PARTITIONS)), -(-rows // PARTITION_ROWS))
+    return {_CHECKS: "false", _PARTITIONS: str(partitions)}
+
+
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """The session's settings as the analysis wants them, and afterwards as they were."""
     given = {key: spark.conf.get(key) for key in wanted}
     try:
         for key, value in wanted.items():
