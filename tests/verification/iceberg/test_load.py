@@ -124,7 +124,7 @@ def test_what_only_first_attempts_take_is_paid_with_the_manifest_only_they_write
 
 def test_requests_a_cell_hardly_sent_are_taken_from_other_cells():
     spare = {"after DELETE manifest_list": level(7.0)}
-    objects = latencies(DELAYS_MS, [CELL], [spare], is_first_dearer=True)
+    objects = latencies(DELAYS_MS, [CELL], [[{}], [spare]], is_first_dearer=True)
 
     assert 27.0 == fixed_ms(objects, "manifest_list", "delete")
 

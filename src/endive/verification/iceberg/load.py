@@ -65,7 +65,7 @@ def run(options: Options) -> Outcome:
         suite=SUITE,
         part=PART,
         intro=INTRO,
-        checks=tuple(check for checks, _ in closed + beside for check in checks),
+        checks=tuple(check for checks in [*(checks for checks, _ in closed), *beside] for check in checks),
         tables=(_attempts_table(document, [cell for _, cell in closed]), _beyond_table(document)),
         figures=(_figure(document, [cell for _, cell in closed]),),
         command=COMMAND + (" --live" if options.is_live else ""),
@@ -151,8 +151,9 @@ def _objects(
     document: Mapping[str, Any], cell: Sequence[Mapping[str, Any]], *, is_append: bool
 ) -> dict[str, dict[str, Any]]:
     """Measured latencies by object and operation; a key that no txn of the cell reads would be refused."""
-    spare = [run["beyond_ms"] for runs in document["closed"].values() for run in runs]
-    spare += [each["beyond_ms"] for each in document["beside"].values()]
+    closed = [run["beyond_ms"] for runs in document["closed"].values() for run in runs]
+    beside = [each["beyond_ms"] for each in document["beside"].values()]
+    spare = [closed, beside] if is_append else [beside, closed]
     objects = latencies(document["delays_ms"], cell, spare, is_first_dearer=is_append)
     if is_append:
         objects["manifest"].pop("read", None)
@@ -164,7 +165,7 @@ def _objects(
 
 def _beside_cell(
     document: Mapping[str, Any], key: str, operation: Operation, n: int, period_s: float, options: Options
-) -> tuple[list[Check], Figures]:
+) -> list[Check]:
     """One slow operation: how long until it ended, and how often it committed."""
     cell = document["beside"][key]
     objects = _objects(document, [cell["beyond_ms"]], is_append=False)
@@ -178,7 +179,7 @@ def _beside_cell(
     committed = [100.0 * sum(each[1] for each in txns) / len(txns) for txns in (real, simulated)]
     ends_ms = [sum(each[0] for each in txns) / len(txns) for txns in (real, simulated)]
     attempts = [sum(each[2] for each in txns) / len(txns) for txns in (real, simulated)]
-    checks = [
+    return [
         Check.points(
             "beside a stream: committed",
             what,
@@ -196,7 +197,6 @@ def _beside_cell(
             unit="ms",
         ),
     ]
-    return checks, Figures.of(simulated, 1.0)
 
 
 # ---- shown beside the checks -----------------------------------------------------------------------------

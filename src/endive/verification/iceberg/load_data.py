@@ -34,7 +34,7 @@ SOURCES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("manifest", "write"): ("first PUT manifest",),
     ("manifest", "delete"): ("after DELETE manifest",),
 }
-SAMPLE_MIN: Final = 20  # requests a distribution is made of, at least
+SAMPLE_MIN: Final = 8  # requests a distribution is made of, at least
 METHODS: Final = {"read": "GET", "write": "PUT", "head": "HEAD", "delete": "DELETE"}
 # The share of all requests that the value at each quantile stands for: half way to its neighbours.
 _EDGES: Final = [0.0, *((low + high) / 2 for low, high in itertools.pairwise(QUANTILES)), 1.0]
@@ -103,13 +103,14 @@ def measured(runs: Sequence[Mapping[str, Any]]) -> Figures:
 def latencies(
     delays_ms: Mapping[str, float],
     cell: Sequence[Beyond],
-    spare: Sequence[Beyond],
+    spare: Sequence[Sequence[Beyond]],
     *,
     is_first_dearer: bool,
 ) -> dict[str, dict[str, Distribution]]:
     """``storage.objects`` of a configuration: by object and operation, through the measured quantiles.
 
-    ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it hardly sent is taken from ``spare``.
+    ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it hardly sent is taken from the
+    first of ``spare`` that has enough of them.
     A client works more between the requests of a first attempt than between those of a retry. If ``is_first_dearer``,
     lists and metadata take what they take in retries, and the difference goes to the manifest, which only first
     attempts write: so both kinds of attempt take what was measured.
@@ -119,7 +120,8 @@ def latencies(
         method = METHODS[operation]
         is_apart = is_first_dearer and (obj, operation) in RETRIED
         points = _enough(cell, labels[:1]) if is_apart else []
-        points = points or _enough(cell, labels) or _points(spare, labels)
+        for runs in (cell, *spare):
+            points = points or _enough(runs, labels)
         if not points:
             continue
         dearer_ms = _first_dearer_ms(cell) if is_first_dearer and (obj, operation) == ("manifest", "write") else 0.0
