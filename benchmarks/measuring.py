@@ -24,7 +24,10 @@ Figures = dict[str, Any]
 
 
 def run_once(engine: str, config: Config, seed: int = 1) -> Figures:
-    """Make the engine and run it into a sink that keeps no txn; what it took and what it did."""
+    """Make the engine and run it into a sink that keeps no txn; what it took and what it did.
+
+    The reference engine runs without its observer, which would flatter the compiled engine: which has it in its loop.
+    """
     from endive.config import parse_config
     from endive.results.provenance import Provenance
     from endive.simulation.build import OwnParts, build_parts
@@ -36,9 +39,12 @@ def run_once(engine: str, config: Config, seed: int = 1) -> Figures:
     parts = build_parts(resolved, seed, OwnParts())
     sink = Simulation(resolved).new_sink(keep_transactions=False)
     sink.start(Provenance(config_hash=resolved.config_hash(), seed=seed, engine=engine))
-    make = CompiledEngine if engine == "compiled" else ReferenceEngine
     start_s = time.process_time()
-    runner = make(parts, sink)
+    runner: CompiledEngine | ReferenceEngine
+    if engine == "compiled":
+        runner = CompiledEngine(parts, sink)
+    else:
+        runner = ReferenceEngine(parts, sink, is_observed=False)
     runner.run()
     cpu_s = time.process_time() - start_s
     figures = {"cpu_s": cpu_s, "txns": runner.txns, "fingerprint": sink.finish().fingerprint}

@@ -16,7 +16,7 @@ from endive.storage.client import Client
 from endive.verification.planted import BUGS, configurations, run_planted
 
 CONFIGURATIONS = configurations()
-ENGINES = ("reference",)
+ENGINES = ("reference", "compiled")
 
 
 # ---- whole runs --------------------------------------------------------------------------------------------

@@ -125,20 +125,20 @@ class ObservedCatalog(Catalog):
         looks: Looks = []
         request = self._catalog.commit(expected_seq, writes, intention, client=client)
         send, versions, ledger, has_log = request.send, self.state.versions, self._ledger, self._entry_bytes is not None
-        result: CommitResult | None = None
-        while result is None:
-            delay_us = 0
+        is_answered, delay_us = False, 0
+        while not is_answered:
             try:
                 delay_us = send(None)
             except StopIteration as answer:
-                result = answer.value
+                result: CommitResult = answer.value
+                is_answered, delay_us = True, 0
             if versions[0] != ledger[books.COMMITS]:
                 if not looks and delay_us > 0:
                     self._blame(books.COMMITTED_BEFORE_ARRIVAL, txn_id, clock.now_us + delay_us, clock.now_us)
                 self._account(txn_id, claim_of(expected_seq, writes, intention), looks)
             elif has_log:
                 self._account_log(txn_id, False)
-            if result is None:
+            if not is_answered:
                 yield delay_us
                 looks.append((clock.now_us, self._versions))
         self._hear(txn_id, result, looks)

@@ -56,6 +56,7 @@ class ReferenceEngine:
         *,
         progress: Progress | None = None,
         trace: list[TracedRequest] | None = None,
+        is_observed: bool = True,
     ) -> None:
         self.now_us = 0
         self.steps = 0  # latency steps taken
@@ -68,13 +69,14 @@ class ReferenceEngine:
         self._rows: list[list[int]] = []
         self._table_ids: list[int] = []
         self._reported = 0  # commits in the rows handed over
-        self._observed = ObservedCatalog(parts.catalog)
+        self._observed = ObservedCatalog(parts.catalog) if is_observed else None
+        catalog = self._observed or parts.catalog
         parts.storage.attach(self)
-        self._observed.attach(self)
+        catalog.attach(self)
         self._world = World(
             clock=self,
             storage=parts.storage,
-            catalog=self._observed,
+            catalog=catalog,
             detector=parts.detector,
             protocol=parts.protocol,
             protocol_vector=parts.protocol.vector(),
@@ -87,8 +89,11 @@ class ReferenceEngine:
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
 
-    def run(self) -> HistoryCheck:
-        """Until the clock reaches the configured duration; what happens at that very instant does not."""
+    def run(self) -> HistoryCheck | None:
+        """Until the clock reaches the configured duration; what happens at that very instant does not.
+
+        Returns what the observer found; None for a run that a benchmark wants unobserved.
+        """
         self._start_sources()
         events, end_us = self._events, self._parts.duration_us
         steps = 0
@@ -111,7 +116,7 @@ class ReferenceEngine:
         self._flush()
         if self._progress is not None:
             self._progress(end_us, self.txns)
-        return self._observed.close(self._reported)
+        return None if self._observed is None else self._observed.close(self._reported)
 
     # --- submitting -----------------------------------------------------------------------------------
 
@@ -170,7 +175,8 @@ class ReferenceEngine:
         """Record a finished txn; a closed loop's client submits its next one after thinking."""
         txn, source, index = self._running.pop(txn_id)
         is_committed = txn.status == TransactionStatus.COMMITTED
-        self._observed.end(txn_id, is_committed)
+        if self._observed is not None:
+            self._observed.end(txn_id, is_committed)
         self._record(txn, source, index, STATUS_COMMITTED if is_committed else STATUS_ABORTED)
         if source.arrivals.clients:
             next_index = index + 1

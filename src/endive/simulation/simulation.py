@@ -67,9 +67,9 @@ class Simulation:
         if sink is None:
             sink = self.new_sink()
         sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen))
-        history: HistoryCheck | None = None
+        history: HistoryCheck | None
         if chosen == "compiled":
-            CompiledEngine(parts, sink, progress=progress).run()
+            history = CompiledEngine(parts, sink, progress=progress).run()
         else:
             history = ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
         return sink.finish(history)

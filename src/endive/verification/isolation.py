@@ -14,7 +14,7 @@ from endive.simulation.simulation import simulate
 from endive.verification.planted import BUGS, configurations, run_planted
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
 
-ENGINES: Final = ("reference",)
+ENGINES: Final = ("reference", "compiled")
 SEEDS: Final = tuple(range(1, 9))
 SEEDS_QUICK: Final = (1,)
 _PREFIX: Final = "the history is not serial: "

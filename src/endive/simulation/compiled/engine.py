@@ -6,8 +6,10 @@ nothing here knows a rule of the model.
 
 import numpy as np
 
+from endive.catalog import ledger as books
 from endive.distributions.code import IntArray
 from endive.errors import EngineError
+from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.results.schema import (
     N_ROW,
@@ -25,6 +27,7 @@ from endive.results.schema import (
     ROW_RESTARTS,
     ROW_STATUS,
     ROW_TXN_ID,
+    STATUS_COMMITTED,
     STATUS_IN_FLIGHT_COMMITTING,
     STATUS_IN_FLIGHT_EXECUTING,
 )
@@ -33,6 +36,7 @@ from endive.simulation.compiled import layout as at
 from endive.simulation.compiled.heap import push
 from endive.simulation.compiled.loop import advance, next_submission_us
 from endive.simulation.compiled.pack import pack
+from endive.simulation.observer import violation
 from endive.simulation.reference import Progress
 from endive.workload import NO_MORE
 
@@ -48,6 +52,7 @@ class CompiledEngine:
     def __init__(self, parts: Parts, sink: RowSink, *, progress: Progress | None = None) -> None:
         self._sink = sink
         self._progress = progress
+        self._reported = 0  # commits in the rows handed over
         self._end_us = parts.duration_us
         packed = pack(parts)
         self._m, self._f = packed.m, packed.f
@@ -74,7 +79,7 @@ class CompiledEngine:
         """Most txns in flight at once."""
         return int(self._m[at.G + at.G_ACTIVE_MAX])
 
-    def run(self) -> None:
+    def run(self) -> HistoryCheck:
         """Until the clock reaches the configured duration."""
         self._grow()
         self._start_sources()
@@ -85,11 +90,26 @@ class CompiledEngine:
                 self._grow()
             else:
                 self._flush()
+            self._raise_violation()
             if why == at.DONE:
                 break
-        self._record_in_flight()
+        unanswered = self._record_in_flight()
         if self._progress is not None:
             self._progress(self._end_us, self.txns)
+        ledger = int(self._m[at.C_LEDGER])
+        books.check_counts(self._m, ledger, self._reported, unanswered, self._end_us)
+        self._raise_violation()
+        return HistoryCheck(
+            commits_applied=int(self._m[ledger + books.COMMITS]),
+            commits_reported=self._reported,
+            commits_unanswered=unanswered,
+        )
+
+    def _raise_violation(self) -> None:
+        """Whatever the observer has written down since it was last asked."""
+        m, ledger = self._m, int(self._m[at.C_LEDGER])
+        if m[ledger + books.WRONG] != books.NOTHING:
+            raise violation(m, ledger, int(m[at.C_GROUPS]), int(m[at.C_TABLES]), int(m[at.C_PARTITIONS]))
 
     def _start_sources(self) -> None:
         """The first submission of every seat; seats wait with negative orders, in the order of the sources."""
@@ -127,24 +147,29 @@ class CompiledEngine:
         m = self._m
         n_rows, n_tables = int(m[at.G + at.G_ROWS]), int(m[at.G + at.G_ROW_TABLES])
         if n_rows:
+            self._reported += int(np.count_nonzero(self._rows[:n_rows, ROW_STATUS] == STATUS_COMMITTED))
             self._sink.add(self._rows[:n_rows], self._row_tables[:n_tables])
             m[at.G + at.G_ROWS] = m[at.G + at.G_ROW_TABLES] = 0
         if self._progress is not None:
             self._progress(int(m[at.G + at.G_NOW_US]), self.txns)
 
-    def _record_in_flight(self) -> None:
-        """Txns the clock stopped under: who they are and where they stood. Their bill is not closed."""
+    def _record_in_flight(self) -> int:
+        """Txns the clock stopped under: who they are and where they stood. Their bill is not closed.
+
+        Returns how many of them the catalog had applied.
+        """
         size = int(self._m[at.G + at.G_HEAP_SIZE])
         who = self._h[at.H_ROOT : at.H_ROOT + size * at.N_H].reshape(size, at.N_H)[:, at.H_WHO]
         records = self._x[who[who >= 0] // self._record_places]
         if not len(records):
-            return
+            return 0
         records = records[np.argsort(records[:, at.R + ROW_TXN_ID])]
         rows = np.ascontiguousarray(records[:, at.R : at.B])
         clear_bills(rows, self._end_us)
         tables = records[:, at.B : at.B + self._tables_max]
         table_ids = tables[np.arange(self._tables_max)[None, :] < rows[:, [ROW_N_TABLES_READ]]]
         self._sink.add(rows, table_ids)
+        return int(records[:, at.X_TIMES_APPLIED].sum())
 
 
 def clear_bills(rows: IntArray, end_us: int) -> None:

@@ -113,6 +113,7 @@ from endive.simulation.compiled.layout import (
     G,
     R,
 )
+from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.paying import pay_metadata_writes
 from endive.simulation.compiled.server import (
     answer_us,
@@ -176,12 +177,14 @@ def read_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) ->
     time_us = read_answered_us(m, f, x, i, now)
     if purpose == READ_START:
         see(m, x, i, now)
+        observe_read(m, x, i, now)
         copy_snapshot(m, x, i, True)
         time_us = load_and_run(m, f, x, i, time_us)
         x[i + X_STAGE] = STEP_BEGIN
         return time_us
     if purpose == READ_REFRESH:
         see(m, x, i, now)
+        observe_read(m, x, i, now)
         x[i + R + ROW_PHASES + PHASE_CATALOG_READ] += time_us - x[i + X_SENT_US]
         x[i + X_STAGE] = STEP_BUILD
         return time_us
@@ -218,6 +221,7 @@ def learn_refusal(m: IntArray, x: IntArray, i: int, tells: bool, now: int) -> No
     x[i + X_IS_KNOWN] = 0
     if tells and m[C_PROTOCOL + BASE] == BASE_START:
         see(m, x, i, now)
+        observe_read(m, x, i, now)
         x[i + X_IS_KNOWN] = 1
 
 
@@ -253,6 +257,7 @@ def commit_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) 
         success = is_current(m, x, i)
         if success:
             install(m, x, i)
+            observe_commit(m, x, i, now)
         size_bytes = x[i + X_BASE_BYTES]
         time_us = answer_us(m, f, x, i, CATALOG_OBJECT, CATALOG, CAS, size_bytes, success, contended, now)
         return decided(m, f, x, i, success, False, time_us, now)
@@ -265,6 +270,7 @@ def commit_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) 
             return rest_writes_metadata(m, f, x, i, now)
     if success:
         install(m, x, i)
+        observe_commit(m, x, i, now)
     time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
     return decided(m, f, x, i, success, m[C_REFUSAL_TELLS] == 1, time_us, now)
 
@@ -287,6 +293,7 @@ def rest_refused(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> i
         x[i + X_TRIES] += 1
         x[i + X_REBASED_US] = now
         expect(m, x, i)
+        observe_rebase(m, x, i)
         return commit_arrives(m, f, x, i, now)
     time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
     return decided(m, f, x, i, False, m[C_REFUSAL_TELLS] == 1, time_us, now)
@@ -298,6 +305,7 @@ def rest_swaps(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int
     if not is_current(m, x, i):
         return rest_refused(m, f, x, i, now)
     install(m, x, i)
+    observe_commit(m, x, i, now)
     time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
     return decided(m, f, x, i, True, False, time_us, now)
 
@@ -306,11 +314,12 @@ def rest_swaps(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int
 
 
 @leaf
-def apply_record(m: IntArray, x: IntArray, i: int) -> bool:
+def apply_record(m: IntArray, x: IntArray, i: int, now: int) -> bool:
     """The logical check of a record that is in the log or in the checkpoint."""
     applied = is_current(m, x, i)
     if applied:
         install(m, x, i)
+        observe_commit(m, x, i, now)
         x[i + R + ROW_APPEND_LOGICAL_SUCCESS] += 1
     else:
         x[i + R + ROW_APPEND_LOGICAL_CONFLICT] += 1
@@ -337,9 +346,10 @@ def log_appended(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> i
     x[i + X_EVALUATED_US] = now
     is_landed = find_log(log, x[i + X_OFFSET]) == LANDED
     if is_landed:
-        apply_record(m, x, i)
+        applied = apply_record(m, x, i, now)
         if land_entry(log, m[C_ENTRY_BYTES], m[C_COMPACTION_BYTES], m[C_COMPACTION_ENTRIES]):
             x[i + R + ROW_APPEND_COMPACTIONS_TRIGGERED] += 1
+        observe_log(m, x, i, applied, now)
         x[i + R + ROW_APPEND_PHYSICAL_SUCCESS] += 1
     else:
         x[i + R + ROW_APPEND_PHYSICAL_FAILURE] += 1
@@ -394,7 +404,8 @@ def compaction_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: i
         x[i + R + ROW_APPEND_COMPACTIONS_COMPLETED] += 1
         if not is_seed004:
             x[i + X_EVALUATED_US] = now
-            applied = apply_record(m, x, i)
+            applied = apply_record(m, x, i, now)
+        observe_log(m, x, i, applied, now)
     size_bytes = x[i + X_BASE_BYTES]
     time_us = answer_us(m, f, x, i, LOG_OBJECT, LOG, CAS, size_bytes, is_done, contended, now)
     if is_seed004:

@@ -85,7 +85,8 @@ C_OBJECTS: Final = C_B_WATCHED + 12  # N_OBJECT places per contended object
 C_TRACE: Final = C_B_WATCHED + 13  # four columns of C_TRACE_COUNT cells
 C_TRACE_COUNT: Final = C_B_WATCHED + 14
 C_SEATS: Final = C_B_WATCHED + 15  # N_SEAT places per seat: who submits
-N_C: Final = C_B_WATCHED + 16
+C_LEDGER: Final = C_B_WATCHED + 16  # the observer's account (``endive.catalog.ledger``)
+N_C: Final = C_B_WATCHED + 17
 
 # one source's block in m
 SOURCE_KEY: Final = 0
@@ -189,7 +190,9 @@ X_SUBMIT_BYTES: Final = 34
 X_NEXT_FREE: Final = 35  # next free record, while this one is free
 X_OPERATION: Final = 36  # where its operation vector starts in m
 X_HAS_REACHED: Final = 37  # the conditional request under way has reached its object, and is not evaluated yet
-R: Final = 38
+X_BASE_COMMIT: Final = 38  # the observer's: the number of the newest commit when its base was read
+X_TIMES_APPLIED: Final = 39  # the observer's
+R: Final = 40
 B: Final = R + N_ROW
 
 # purposes of a catalog read

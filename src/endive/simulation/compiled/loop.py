@@ -100,10 +100,12 @@ from endive.simulation.compiled.layout import (
     X_SOURCE,
     X_STAGE,
     X_SUBMIT_BYTES,
+    X_TIMES_APPLIED,
     B,
     G,
     R,
 )
+from endive.simulation.compiled.observe import observe_end
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.transaction.rules import N_OPERATION
 from endive.workload.arrivals import (
@@ -187,6 +189,7 @@ def submit(m: IntArray, f: FloatArray, x: IntArray, source: int, index: int, now
     x[i + X_LOST_LISTS] = 0
     x[i + X_LOST_MANIFESTS] = 0
     x[i + X_KEPT_MANIFESTS] = 0
+    x[i + X_TIMES_APPLIED] = 0
     x[i + X_HAS_REACHED] = 0
     x[i + X_SUBMIT_BYTES] = catalog_bytes(m)
     draft(m, f, x, i)
@@ -264,6 +267,7 @@ def walk(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
 @leaf
 def record(m: IntArray, x: IntArray, rows: IntArray, row_tables: IntArray, i: int, now: int) -> None:
     """A finished txn's row goes out, and its place is free."""
+    observe_end(m, x, i, now)
     x[i + R + ROW_END_US] = now
     at = m[G + G_ROWS]
     for field in range(N_ROW):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, InstantCatalog, ServiceCatalog
+from endive.catalog.ledger import open_ledger
 from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray, IntArray
@@ -97,6 +98,7 @@ def pack(parts: Parts) -> Packed:
         (at.C_OBJECTS, objects.ravel()),
         (at.C_TRACE, trace.ravel()),
         (at.C_SEATS, seats.ravel()),
+        (at.C_LEDGER, np.array(open_ledger(state.versions, state.log), dtype=np.int64)),
     ):
         c[place] = end
         end += section.size
