@@ -22,9 +22,11 @@ from endive.catalog import (
 )
 from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
 from endive.config import parse_config
+from endive.results.provenance import Provenance
 from endive.results.schema import KINDS, OBJECTS, OPERATIONS
 from endive.rng import POINTER_READ, REFRESH
-from endive.simulation.build import build_catalog
+from endive.simulation.build import OwnParts, build_catalog, build_parts
+from endive.simulation.reference import ReferenceEngine
 from endive.storage import StorageProvider
 from endive.storage.client import Client, Clock
 
@@ -170,7 +172,10 @@ def play(kind: str, script: Script | None = None, seed: int = 1, **sections: Any
 
 
 def play_all(config: Mapping[str, Any], script: Script, seed: int) -> Iterator[Played]:
-    """Every txn of a configuration whose catalog is beset."""
+    """Every txn of a configuration whose catalog is beset.
+
+    Rivals change the catalog's state behind everybody's back, so the run is not observed.
+    """
     resolved = parse_config(config)
     catalogs: list[Catalog] = []
 
@@ -180,7 +185,11 @@ def play_all(config: Mapping[str, Any], script: Script, seed: int) -> Iterator[P
         return catalog
 
     trace: list[Any] = []
-    result = Simulation(resolved, catalog=make).run(seed, trace=trace)
+    sink = Simulation(resolved).new_sink()
+    sink.start(Provenance(config_hash=resolved.config_hash(), seed=seed, engine="reference"))
+    parts = build_parts(resolved, seed, OwnParts(catalog=make))
+    ReferenceEngine(parts, sink, trace=trace, is_observed=False).run()
+    result = sink.finish()
     by_txn: dict[int, list[Any]] = {}
     for request in trace:
         by_txn.setdefault(request[1], []).append(request)
