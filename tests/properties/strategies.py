@@ -29,8 +29,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "history_io": ("serial", "batched"),
     "merging": ("bins", "off", "n_behind"),
     "real_conflict": ("abort", "merge"),
-    "after_success": ("reload", "none"),
-    "head": ("profile", "never"),
+    "after_success": ("reload", "clean_up", "none"),
+    "head": ("profile", "written", "never"),
 }
 # What a protocol says about the choices that decide which other keys are read.
 PROTOCOLS = {

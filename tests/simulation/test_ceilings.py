@@ -13,8 +13,8 @@ where ``build`` counts the requests in between, one after another. A retried fas
 protocol    requests between base and swap
 ==========  ==========================================================================================
 iceberg     [metadata read], list read, list written, [metadata written]
-pyiceberg   [metadata read], list read, own manifest, list written, a look whether the base still
-            holds, [metadata written]
+pyiceberg   [metadata read], own manifest and a HEAD for its length (meanwhile: list read), list written,
+            a look whether the base still holds, [metadata read again, HEAD, metadata written]
 spec        [metadata read], list read, list written
 merge       [metadata read], a batch of at most four lists of history, list read, list written
 ==========  ==========================================================================================
@@ -45,9 +45,9 @@ PAUSE = 10.0  # in L: refused attempts wait anything up to it
 LONG_RUNTIME = 20.0  # in L: no first attempt of spec or merge survives it in a saturated system
 
 # Requests between base and swap, in units of L.
-PLAIN = {"iceberg": 4, "pyiceberg": 6, "spec": 3, "merge": 4}
+PLAIN = {"iceberg": 4, "pyiceberg": 8, "spec": 3, "merge": 4}
 INLINED = {"iceberg": 2, "pyiceberg": 4, "spec": 2, "merge": 3}
-APPENDED = {"iceberg": 3, "pyiceberg": 5, "spec": 2, "merge": 2}
+APPENDED = {"iceberg": 3, "pyiceberg": 7, "spec": 2, "merge": 2}
 APPENDED_INLINED = {"iceberg": 1, "pyiceberg": 3, "spec": 1, "merge": 1}
 BUILDS = {
     ("rewrite", False): PLAIN,

@@ -520,18 +520,37 @@ def test_pyiceberg_builds_on_the_loaded_version_and_writes_metadata_only_if_it_s
 
     is_lost = n > 0
     assert 1 + is_lost == played.row["attempts"]
-    first = bill(manifest_list_read=1, manifest_list_write=1, manifest_write=1, metadata_write=1 - is_lost)
+    first = bill(
+        manifest_list_read=1,
+        manifest_list_write=1,
+        manifest_write=1,
+        manifest_head=1,  # its length
+        metadata_read=1 - is_lost,  # to see whether the base still stands; if not, it is the attempt's last request
+        metadata_head=1 - is_lost,
+        metadata_write=1 - is_lost,
+    )
     assert first == without_catalog(played.attempt(1))
     if is_lost:
         retry = bill(
-            metadata_read=1,
+            metadata_read=2,
+            metadata_head=1,
             metadata_write=1,
             manifest_list_read=1,
             manifest_list_write=1,
             manifest_write=1,  # its own, again
+            manifest_head=1,
         )
         assert retry == without_catalog(played.attempt(2))
-    assert {} == dict(played.after())
+    assert 1 + 1 + 2 * is_lost == played.row["requests_metadata_read"]  # loaded; a look; a refresh and a look
+    assert bill(manifest_delete=is_lost, manifest_list_delete=is_lost) == dict(played.after())
+
+
+def test_pyiceberg_writes_its_manifest_while_it_reads_the_list():
+    storage = {"provider": "constant", "latency_ms": 10.0}
+    played = play("fast_append", {}, storage=storage, commit={"protocol": "pyiceberg"})
+
+    assert 10.0 + 10.0 == played.row["phase_manifests_ms"]  # the manifest and its HEAD; the list's 10 ms pass meanwhile
+    assert 10.0 == played.row["phase_manifest_list_ms"]  # the new one
 
 
 @pytest.mark.parametrize("n", [1, 5])
@@ -539,4 +558,13 @@ def test_pyiceberg_validates_on_retries_only(n):
     played = play("validated_overwrite", {(1, SWAPPING): append(n)}, commit={"protocol": "pyiceberg"})
 
     assert (1, 0) == (played.attempt(1)["manifest_list.read"], played.attempt(1)["manifest.read"])
-    assert (n, n) == (played.attempt(2)["manifest_list.read"], played.attempt(2)["manifest.read"])
+    assert (n + 1, n) == (played.attempt(2)["manifest_list.read"], played.attempt(2)["manifest.read"])
+
+
+def test_pyiceberg_looks_at_each_delete_four_times_and_opens_its_manifests_twice():
+    script = {(1, SWAPPING): row_delta(5)}
+    played = play(
+        "validated_overwrite", script, commit={"protocol": "pyiceberg"}, transaction={"isolation": "snapshot"}
+    )
+
+    assert (4 * 5 + 1, 2 * 2 * 5) == (played.attempt(2)["manifest_list.read"], played.attempt(2)["manifest.read"])

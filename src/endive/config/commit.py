@@ -31,7 +31,7 @@ PRESETS: dict[str, dict[str, str]] = {
     name: dict(zip(CHOICES, choices.split(), strict=True))
     for name, choices in {
         "iceberg": "refresh before_swap once each_attempt fixed_start serial bins abort reload profile",
-        "pyiceberg": "start before_swap each_attempt if_current fixed_start_on_retry serial off abort none never",
+        "pyiceberg": "start before_swap each_attempt if_current fixed_start_on_retry serial off abort clean_up written",
         "spec": "start after_failure none per_conflict since_last_attempt batched n_behind abort none never",
         "merge": "start after_failure none per_false_conflict every_kind batched off merge none never",
     }.items()
@@ -66,7 +66,9 @@ class CommitConfig(Table):
         "io", "When the expensive I/O happens: before the swap on every attempt, or after a failed swap."
     )
     own_manifest: Annotated[Literal["once", "each_attempt", "none"], OneOf()] = _choice(
-        "own_manifest", "When the txn writes the manifest of its own new files."
+        "own_manifest",
+        "When the txn writes the manifest of its own new files; on each attempt, an append does so while it reads the "
+        "current list.",
     )
     metadata: Annotated[Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()] = _choice(
         "metadata", "When the table metadata object is read and written."
@@ -89,9 +91,13 @@ class CommitConfig(Table):
     real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(
         "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."
     )
-    after_success: Annotated[Literal["reload", "none"], OneOf()] = _choice(
-        "after_success", "Whether the client reads the new table state back after it committed."
+    after_success: Annotated[Literal["reload", "clean_up", "none"], OneOf()] = _choice(
+        "after_success",
+        "What follows a commit: the new table state read back and what lost attempts wrote deleted, only the latter, "
+        "or nothing.",
     )
-    head: Annotated[Literal["profile", "never"], OneOf()] = _choice(
-        "head", "HEAD requests before reads: as the storage profile says, or never."
+    head: Annotated[Literal["profile", "written", "never"], OneOf()] = _choice(
+        "head",
+        "HEAD requests: before reads, as the storage profile says; for the length of each manifest written and before "
+        "each metadata object is written; or never.",
     )

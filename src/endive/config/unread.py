@@ -112,7 +112,7 @@ def _requests(config: SimulationConfig) -> dict[str, set[str]]:
     requests: dict[str, set[str]] = {name: set() for name in OBJECTS}
     requests["manifest"] = {"read", "write"}
     requests["manifest_list"] = {"read", "write"}
-    if commit.after_success == "reload":  # the client that reloads also deletes what lost attempts wrote
+    if commit.after_success != "none":  # what lost attempts wrote is deleted
         requests["manifest"].add("delete")
         requests["manifest_list"].add("delete")
     if commit.head == "profile":
@@ -121,6 +121,10 @@ def _requests(config: SimulationConfig) -> dict[str, set[str]]:
         requests["manifest_list"].add("append")
     if not config.catalog.table_metadata_inlined:
         requests["metadata"] = {"read", "write"}
+    if commit.head == "written":
+        requests["manifest"].add("head")
+        if not config.catalog.table_metadata_inlined:
+            requests["metadata"].add("head")
     if kind == "cas":
         requests["catalog"] = {"read", "cas"}
     elif kind == "append":

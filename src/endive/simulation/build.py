@@ -254,6 +254,7 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         parallel_max=config.storage.max_parallel,
         is_metadata_written_by_server=catalog.type == "service" and catalog.service.flavour == "rest",
         merged_manifests_per_commit=commit.manifests_per_concurrent_commit,
+        is_written_headed=commit.head == "written",
     )
 
 

@@ -39,6 +39,7 @@ class AttemptCost(NamedTuple):
     list_writes: int = 0
     metadata_writes: int = 0
     list_appends: int = 0
+    check_reads: int = 0  # of the metadata object, when the client looks whether its base still stands
 
     @property
     def has_manifests(self) -> bool:
@@ -48,7 +49,7 @@ class AttemptCost(NamedTuple):
     def as_conflict_cost(self) -> ConflictCost:
         """The same in the coarser terms of a conflict."""
         return ConflictCost(
-            metadata_reads=self.metadata_reads,
+            metadata_reads=self.metadata_reads + self.check_reads,
             manifest_list_reads=self.list_reads,
             manifest_list_writes=self.list_writes,
             historical_ml_reads=self.history_lists,

@@ -27,18 +27,28 @@ from endive.rng import (
     LIST_HEAD,
     LIST_READ,
     LIST_WRITE,
+    MANIFEST_HEAD,
     MANIFEST_READ,
     MANIFEST_WRITE,
     MERGE_READ,
+    METADATA_CHECK,
+    METADATA_HEAD,
     METADATA_READ,
     METADATA_WRITE,
     VALIDATE_READ,
     slot,
 )
+from endive.storage.client import Clock
 from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA
 from endive.transaction import rules
 from endive.transaction.cost import AttemptCost
-from endive.transaction.protocol import HISTORY_PARALLEL, IS_INLINED, PARALLEL_MAX, SERVER_WRITES_METADATA
+from endive.transaction.protocol import (
+    HISTORY_PARALLEL,
+    IS_INLINED,
+    IS_WRITTEN_HEADED,
+    PARALLEL_MAX,
+    SERVER_WRITES_METADATA,
+)
 from endive.transaction.protocol import LIST_HEAD as IS_LIST_HEAD
 from endive.transaction.rules import FAST_APPEND, KIND
 from endive.transaction.world import World
@@ -117,20 +127,18 @@ def pay_build(txn: "Transaction", world: World, base: CatalogSnapshot, costs: li
     is_metadata_now = not rules.checks_before_metadata(world.protocol_vector)
     for position, cost in enumerate(costs):
         table = base.tables[txn.tables[position]]
-        if cost.list_reads:
-            begin_us = clock.now_us
-            yield from read_list(
-                txn,
-                world,
-                table.manifests,
-                slot(attempt, LIST_HEAD, position),
-                slot(attempt, LIST_READ, position),
-            )
+        begin_us = clock.now_us
+        current = pay_list_read(txn, world, table.manifests, position, cost)
+        if rules.writes_beside_list(world.protocol_vector, txn.operation):
+            yield from side_by_side(clock, current, pay_own(txn, world, position, cost))
+        else:
+            yield from current
             txn.phase_us[PHASE_MANIFEST_LIST] += clock.now_us - begin_us
-        if cost.has_manifests:
             begin_us = clock.now_us
-            yield from pay_manifests(txn, world, position, cost)
-            txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
+            yield from pay_filter(txn, world, position, cost)
+            yield from pay_own(txn, world, position, cost)
+        yield from pay_merge(txn, world, position, cost)
+        txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
         if cost.list_writes:
             begin_us = clock.now_us
             yield from storage.write(
@@ -162,30 +170,99 @@ def read_list(txn: "Transaction", world: World, manifests: int, head_counter: in
     )
 
 
-def pay_manifests(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
-    """Manifest files: filtered ones in batches, own ones one by one, merged ones as the plan says."""
-    parallel = world.protocol_vector[PARALLEL_MAX]
+def pay_list_read(txn: "Transaction", world: World, manifests: int, position: int, cost: AttemptCost) -> Payment:
+    """The current list, if the plan asks for it."""
+    if cost.list_reads:
+        attempt = txn.client.attempt
+        yield from read_list(
+            txn, world, manifests, slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
+        )
+
+
+def side_by_side(clock: Clock, first: Payment, second: Payment) -> Payment:
+    """Two payments that begin together; done when both are."""
+    due = [(clock.now_us, first), (clock.now_us, second)]
+    while due:
+        earliest = min(range(len(due)), key=lambda i: due[i][0])
+        at_us, payment = due[earliest]
+        if at_us > clock.now_us:
+            yield at_us - clock.now_us
+        try:
+            due[earliest] = (at_us + next(payment), payment)
+        except StopIteration:
+            del due[earliest]
+
+
+def pay_filter(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
+    """Existing manifests that files are taken out of, in batches."""
     client, storage, size_bytes = txn.client, world.storage, world.sizes.manifest_bytes
-    reads = slot(client.attempt, MANIFEST_READ, position)
-    merged = slot(client.attempt, MERGE_READ, position)
-    writes = slot(client.attempt, MANIFEST_WRITE, position)
-    for is_read, count, batch, counter in (
-        (True, cost.filter_reads, parallel, reads),
-        (False, cost.filter_writes, parallel, writes + FILTER_DRAWS),
-        (False, cost.own_writes, 1, writes),
-        (True, cost.merge_reads, cost.merge_parallel, merged),
-        (False, cost.merge_writes, cost.merge_parallel, writes + MERGE_DRAWS),
-    ):
-        if count:
-            send = storage.read_batch if is_read else storage.write_batch
-            yield from send("manifest", size_bytes, count, batch, client=client, counter=counter, object=MANIFEST)
+    parallel = world.protocol_vector[PARALLEL_MAX]
+    if cost.filter_reads:
+        counter = slot(client.attempt, MANIFEST_READ, position)
+        yield from storage.read_batch(
+            "manifest", size_bytes, cost.filter_reads, parallel, client=client, counter=counter, object=MANIFEST
+        )
+    yield from write_manifests(txn, world, position, cost.filter_writes, parallel, FILTER_DRAWS)
+
+
+def pay_own(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
+    """The manifests of the txn's own files, one by one."""
+    yield from write_manifests(txn, world, position, cost.own_writes, 1, 0)
+
+
+def pay_merge(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
+    """Merged manifests, as parallel as the plan says."""
+    client, storage, size_bytes = txn.client, world.storage, world.sizes.manifest_bytes
+    parallel = cost.merge_parallel
+    if cost.merge_reads:
+        counter = slot(client.attempt, MERGE_READ, position)
+        yield from storage.read_batch(
+            "manifest", size_bytes, cost.merge_reads, parallel, client=client, counter=counter, object=MANIFEST
+        )
+    yield from write_manifests(txn, world, position, cost.merge_writes, parallel, MERGE_DRAWS)
+
+
+def write_manifests(
+    txn: "Transaction", world: World, position: int, count: int, parallel: int, first_draw: int
+) -> Payment:
+    """New manifests, and a HEAD for the length of each where the client asks for it."""
+    client, storage = txn.client, world.storage
+    if count:
+        yield from storage.write_batch(
+            "manifest",
+            world.sizes.manifest_bytes,
+            count,
+            parallel,
+            client=client,
+            counter=slot(client.attempt, MANIFEST_WRITE, position) + first_draw,
+            object=MANIFEST,
+        )
+        if world.protocol_vector[IS_WRITTEN_HEADED]:
+            counter = slot(client.attempt, MANIFEST_HEAD, position) + first_draw
+            yield from storage.head_batch("manifest", count, parallel, client=client, counter=counter, object=MANIFEST)
+
+
+def pay_check_reads(txn: "Transaction", world: World, seen: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
+    """The metadata object behind the pointer just read, where the client checks its base against it."""
+    for position, cost in enumerate(costs):
+        if cost.check_reads:
+            yield from world.storage.read(
+                "metadata",
+                world.sizes.metadata_bytes(seen.tables[txn.tables[position]].version),
+                client=txn.client,
+                counter=slot(txn.client.attempt, METADATA_CHECK, position),
+                object=METADATA,
+            )
 
 
 def pay_metadata_writes(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
-    """The new metadata object of every written table."""
+    """The new metadata object of every written table, behind a HEAD where the client makes sure it is new."""
     for position, cost in enumerate(costs):
         if cost.metadata_writes:
             version = base.tables[txn.tables[position]].version + 1
+            if world.protocol_vector[IS_WRITTEN_HEADED]:
+                counter = slot(txn.client.attempt, METADATA_HEAD, position)
+                yield from world.storage.head("metadata", client=txn.client, counter=counter, object=METADATA)
             yield from world.storage.write(
                 "metadata",
                 world.sizes.metadata_bytes(version),

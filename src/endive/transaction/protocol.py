@@ -23,7 +23,8 @@ IS_LIST_APPENDED = 12
 PARALLEL_MAX = 13
 SERVER_WRITES_METADATA = 14
 MERGE_PER_COMMIT_MILLIONTHS = 15
-N_PROTOCOL = 16
+IS_WRITTEN_HEADED = 16
+N_PROTOCOL = 17
 
 # Codes, in the order of the names below.
 BASE_REFRESH, BASE_START = 0, 1
@@ -33,7 +34,7 @@ METADATA_EACH_ATTEMPT, METADATA_IF_CURRENT, METADATA_PER_CONFLICT, METADATA_PER_
 HISTORY_FIXED_START, HISTORY_FIXED_START_ON_RETRY, HISTORY_SINCE_LAST, HISTORY_EVERY_KIND, HISTORY_NONE = range(5)
 MERGING_BINS, MERGING_OFF, MERGING_N_BEHIND = 0, 1, 2
 REAL_ABORT, REAL_MERGE = 0, 1
-AFTER_RELOAD, AFTER_NONE = 0, 1
+AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = 0, 1, 2
 
 BASES = ("refresh", "start")
 IO_PLACEMENTS = ("before_swap", "after_failure")
@@ -42,7 +43,7 @@ METADATA_CHOICES = ("each_attempt", "if_current", "per_conflict", "per_false_con
 HISTORIES = ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none")
 MERGINGS = ("bins", "off", "n_behind")
 REAL_CONFLICTS = ("abort", "merge")
-AFTER_SUCCESSES = ("reload", "none")
+AFTER_SUCCESSES = ("reload", "none", "clean_up")
 
 MILLIONTHS = 1_000_000
 
@@ -67,6 +68,7 @@ class CommitProtocol:
     parallel_max: int
     is_metadata_written_by_server: bool
     merged_manifests_per_commit: float
+    is_written_headed: bool
 
     def vector(self) -> tuple[int, ...]:
         """The choices as integers, in the order of the place constants above."""
@@ -87,4 +89,5 @@ class CommitProtocol:
             self.parallel_max,
             int(self.is_metadata_written_by_server),
             round(self.merged_manifests_per_commit * MILLIONTHS),
+            int(self.is_written_headed),
         )

@@ -32,6 +32,7 @@ from endive.results.schema import (
     REASON_TIMEOUT,
 )
 from endive.transaction.protocol import (
+    AFTER_NONE,
     AFTER_RELOAD,
     AFTER_SUCCESS,
     BASE,
@@ -103,7 +104,8 @@ IS_REAL = 10  # the conflict on this table is real
 CONFLICTING = 11  # manifest files a real conflict has to merge
 N_HISTORY = 12  # snapshots since the last attempt's base that a protocol without kinds reads
 N_APPENDED_SINCE = 13  # appends since the last attempt's base
-N_SITUATION = 14
+DATA_ADDED = 14  # data manifests of the history since the fixed start, whatever their partitions
+N_SITUATION = 15
 
 # The plan vector: what the attempt does on one table, in the order it is paid.
 METADATA_READS = 0
@@ -119,7 +121,15 @@ MERGE_PARALLEL = 9
 LIST_WRITES = 10
 METADATA_WRITES = 11
 LIST_APPENDS = 12
-N_PLAN = 13
+CHECK_READS = 13
+N_PLAN = 14
+
+# How often PyIceberg reads the list and the manifests of one delete when it validates
+# (``_SnapshotProducer._validate_concurrency``): it looks for new delete files and for removed data files, each once
+# by filter and once by file, and opens delete manifests for the former, data manifests for the latter. An append is
+# read once, for the data it added.
+OVERWRITE_LISTS = 4
+OVERWRITE_MANIFESTS = 2
 
 
 @rule
@@ -182,6 +192,7 @@ def describe_situation(
     if partition_manifests >= 0 and partition_manifests < data:
         data = partition_manifests
     s[DATA_TO_CHECK] = data if is_serializable else 0
+    s[DATA_ADDED] = base[DATA_MANIFESTS] - start[DATA_MANIFESTS]
     s[LIVE_MANIFESTS] = base[MANIFESTS]
     s[IS_REAL] = 0
     s[CONFLICTING] = 0
@@ -193,18 +204,34 @@ def plan_history(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
     is_retry = s[ATTEMPT] > 1
     choice = p[HISTORY]
     a[LIST_READS] = 1
-    if choice == HISTORY_FIXED_START or (choice == HISTORY_FIXED_START_ON_RETRY and is_retry):
+    if choice == HISTORY_FIXED_START:
         matching = matching_snapshots(o, s[N_APPENDED], s[N_OVERWRITTEN])
         if matching > 0:
             a[HISTORY_LISTS] = matching
             a[VALIDATE_READS] = s[DATA_TO_CHECK] + s[DELETES_TO_CHECK]
             if s[IS_HEAD_MATCHED] == 1:
                 a[LIST_READS] = 0  # the current list is one of them
+    elif choice == HISTORY_FIXED_START_ON_RETRY and is_retry:
+        plan_repeated_history(o, s, a)
     elif choice == HISTORY_SINCE_LAST and is_retry:
         is_all = o[KIND] == VALIDATED_OVERWRITE and o[ISOLATION] == SERIALIZABLE and o[FORM] != REPLACE_PARTITIONS
         a[HISTORY_LISTS] = s[N_ALL] if is_all else matching_snapshots(o, 0, s[N_OVERWRITTEN_SINCE])
     elif choice == HISTORY_EVERY_KIND and is_retry:
         a[HISTORY_LISTS] = s[N_HISTORY]
+
+
+@rule
+def plan_repeated_history(o: Ints, s: Ints, a: MutableInts) -> None:
+    """PyIceberg's validation: several passes over the history since the fixed start, no manifest pruned.
+
+    The current list is read once more to build on, even if a pass has read it (``_DeleteFiles._compute_deletes``).
+    """
+    appended = matching_snapshots(o, s[N_APPENDED], 0)
+    overwritten = matching_snapshots(o, 0, s[N_OVERWRITTEN])
+    a[HISTORY_LISTS] = appended + OVERWRITE_LISTS * overwritten
+    if overwritten > 0:
+        a[VALIDATE_READS] = OVERWRITE_MANIFESTS * (s[DATA_ADDED] - s[N_APPENDED] + s[DELETES_TO_CHECK])
+    a[VALIDATE_READS] += appended  # a manifest each
 
 
 @rule
@@ -269,6 +296,8 @@ def plan_attempt(p: Ints, o: Ints, s: Ints, a: MutableInts) -> None:
         if choice == METADATA_EACH_ATTEMPT or choice == METADATA_IF_CURRENT:
             a[METADATA_READS] = s[IS_MOVED]
             a[METADATA_WRITES] = 1
+            if choice == METADATA_IF_CURRENT:
+                a[CHECK_READS] = 1
         elif choice == METADATA_PER_CONFLICT or (choice == METADATA_PER_FALSE_CONFLICT and s[IS_REAL] == 0):
             a[METADATA_READS] = 0 if is_first else 1
 
@@ -314,7 +343,13 @@ def reloads_after_success(p: Ints) -> bool:
 @rule
 def cleans_up(p: Ints) -> bool:
     """Whether what lost attempts wrote is deleted, one request each."""
-    return p[AFTER_SUCCESS] == AFTER_RELOAD
+    return p[AFTER_SUCCESS] != AFTER_NONE
+
+
+@rule
+def writes_beside_list(p: Ints, o: Ints) -> bool:
+    """Whether an append writes its own manifest while it reads the current list (``_SnapshotProducer._manifests``)."""
+    return p[OWN_MANIFEST] == OWN_EACH_ATTEMPT and (o[KIND] == FAST_APPEND or o[KIND] == MERGE_APPEND)
 
 
 @rule

@@ -40,6 +40,7 @@ from endive.transaction.payments import (
     append_lists,
     clean_up,
     pay_build,
+    pay_check_reads,
     pay_metadata_writes,
     pay_validation,
     reload_tables,
@@ -293,6 +294,10 @@ class Transaction(ABC):
                 client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes
             )
             self.phase_us[PHASE_COMMIT] += clock.now_us - begin_us
+            if is_checked_first:
+                begin_us = clock.now_us
+                yield from pay_check_reads(self, world, seen, costs)
+                self.phase_us[PHASE_METADATA] += clock.now_us - begin_us
             if not world.catalog.state.is_same(intention, seen):
                 self.hazard_us = seen.timestamp_us - base.timestamp_us
                 return False, None

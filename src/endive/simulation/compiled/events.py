@@ -114,7 +114,7 @@ from endive.simulation.compiled.layout import (
     R,
 )
 from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
-from endive.simulation.compiled.paying import pay_metadata_writes
+from endive.simulation.compiled.paying import pay_check_reads, pay_metadata_writes
 from endive.simulation.compiled.server import (
     answer_us,
     catalog_bytes,
@@ -195,8 +195,11 @@ def read_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) ->
         return time_us
     x[i + R + ROW_PHASES + PHASE_COMMIT] += time_us - x[i + X_SENT_US]
     if purpose == READ_CHECK:
+        is_checked_first = checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL])
+        if is_checked_first:
+            time_us = pay_check_reads(m, f, x, i, time_us)
         if is_current(m, x, i):
-            if checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+            if is_checked_first:
                 time_us = pay_metadata_writes(m, f, x, i, time_us)
             x[i + X_STAGE] = STEP_COMMIT
             return time_us

@@ -5,6 +5,7 @@ Owns the order of payments, which is that of ``endive.transaction.payments``, an
 
 from endive.catalog.rules import (
     MANIFESTS,
+    N_COUNTERS,
     VERSION,
 )
 from endive.distributions.code import FloatArray, IntArray
@@ -25,9 +26,12 @@ from endive.rng import (
     LIST_HEAD,
     LIST_READ,
     LIST_WRITE,
+    MANIFEST_HEAD,
     MANIFEST_READ,
     MANIFEST_WRITE,
     MERGE_READ,
+    METADATA_CHECK,
+    METADATA_HEAD,
     METADATA_READ,
     METADATA_WRITE,
     VALIDATE_READ,
@@ -38,10 +42,12 @@ from endive.simulation.compiled.layout import (
     C_B_PLANS,
     C_MANIFEST_BYTES,
     C_PROTOCOL,
+    C_Q,
     N_PLANS,
     SNAP_BASE,
     X_KEPT_MANIFESTS,
     X_KEY,
+    X_OPERATION,
     B,
     R,
 )
@@ -57,11 +63,13 @@ from endive.storage.requests import (
 from endive.transaction.payments import FILTER_DRAWS, MERGE_DRAWS
 from endive.transaction.protocol import (
     HISTORY_PARALLEL,
+    IS_WRITTEN_HEADED,
     N_PROTOCOL,
     PARALLEL_MAX,
 )
 from endive.transaction.protocol import LIST_HEAD as IS_LIST_HEAD
 from endive.transaction.rules import (
+    CHECK_READS,
     FILTER_READS,
     FILTER_WRITES,
     HISTORY_LISTS,
@@ -72,9 +80,11 @@ from endive.transaction.rules import (
     MERGE_WRITES,
     METADATA_READS,
     METADATA_WRITES,
+    N_OPERATION,
     OWN_WRITES,
     VALIDATE_READS,
     checks_before_metadata,
+    writes_beside_list,
 )
 
 
@@ -115,35 +125,43 @@ def pay_validation(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int
     return time_us
 
 
-@inlined
-def pay_manifests(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int) -> int:
-    """Manifest files of one table: how long they take."""
+@leaf
+def write_manifests_us(
+    m: IntArray, f: FloatArray, x: IntArray, i: int, position: int, count: int, parallel: int, first_draw: int
+) -> int:
+    """New manifests, and a HEAD for the length of each where the client asks for it: how long they take."""
+    if count == 0:
+        return 0
     key = x[i + X_KEY]
     attempt = x[i + R + ROW_ATTEMPTS]
-    at = m[C_B_PLANS] + position * N_PLANS
-    size_bytes = m[C_MANIFEST_BYTES]
-    parallel = m[C_PROTOCOL + PARALLEL_MAX]
-    writes = slot(attempt, MANIFEST_WRITE, position)
-    spent_us = 0
-    if x[i + B + at + FILTER_READS] + x[i + B + at + FILTER_WRITES] > 0:
-        count = x[i + B + at + FILTER_READS]
-        counter = slot(attempt, MANIFEST_READ, position)
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
-        count = x[i + B + at + FILTER_WRITES]
-        counter = writes + FILTER_DRAWS
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
-    if x[i + B + at + OWN_WRITES] > 0:
-        count = x[i + B + at + OWN_WRITES]
-        spent_us += many_us(m, f, x, i, key, writes, MANIFEST, WRITE, size_bytes, count, 1)
-    if x[i + B + at + MERGE_READS] + x[i + B + at + MERGE_WRITES] > 0:
-        parallel = x[i + B + at + MERGE_PARALLEL]
-        count = x[i + B + at + MERGE_READS]
-        counter = slot(attempt, MERGE_READ, position)
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, READ, size_bytes, count, parallel)
-        count = x[i + B + at + MERGE_WRITES]
-        counter = writes + MERGE_DRAWS
-        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, WRITE, size_bytes, count, parallel)
+    counter = slot(attempt, MANIFEST_WRITE, position) + first_draw
+    spent_us = many_us(m, f, x, i, key, counter, MANIFEST, WRITE, m[C_MANIFEST_BYTES], count, parallel)
+    if m[C_PROTOCOL + IS_WRITTEN_HEADED] == 1:
+        counter = slot(attempt, MANIFEST_HEAD, position) + first_draw
+        spent_us += many_us(m, f, x, i, key, counter, MANIFEST, HEAD, 0, count, parallel)
     return spent_us
+
+
+@inlined
+def pay_filter(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int) -> int:
+    """Existing manifests of one table that files are taken out of: how long they take."""
+    at = m[C_B_PLANS] + position * N_PLANS
+    parallel = m[C_PROTOCOL + PARALLEL_MAX]
+    count = x[i + B + at + FILTER_READS]
+    counter = slot(x[i + R + ROW_ATTEMPTS], MANIFEST_READ, position)
+    spent_us = many_us(m, f, x, i, x[i + X_KEY], counter, MANIFEST, READ, m[C_MANIFEST_BYTES], count, parallel)
+    return spent_us + write_manifests_us(m, f, x, i, position, x[i + B + at + FILTER_WRITES], parallel, FILTER_DRAWS)
+
+
+@inlined
+def pay_merge(m: IntArray, f: FloatArray, x: IntArray, i: int, position: int) -> int:
+    """Merged manifests of one table: how long they take."""
+    at = m[C_B_PLANS] + position * N_PLANS
+    parallel = x[i + B + at + MERGE_PARALLEL]
+    count = x[i + B + at + MERGE_READS]
+    counter = slot(x[i + R + ROW_ATTEMPTS], MERGE_READ, position)
+    spent_us = many_us(m, f, x, i, x[i + X_KEY], counter, MANIFEST, READ, m[C_MANIFEST_BYTES], count, parallel)
+    return spent_us + write_manifests_us(m, f, x, i, position, x[i + B + at + MERGE_WRITES], parallel, MERGE_DRAWS)
 
 
 @inlined
@@ -164,6 +182,8 @@ def pay_build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> 
     """The current list, the manifests, the new list, the new metadata object, on every written table."""
     key = x[i + X_KEY]
     attempt = x[i + R + ROW_ATTEMPTS]
+    p = m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]
+    o = m[x[i + X_OPERATION] : x[i + X_OPERATION] + N_OPERATION]
     for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
         base = table_at(m, position) + SNAP_BASE
         at = m[C_B_PLANS] + position * N_PLANS
@@ -172,7 +192,14 @@ def pay_build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> 
         if x[i + B + at + LIST_READS] > 0:
             head = slot(attempt, LIST_HEAD, position)
             lists_us = read_list_us(m, f, x, i, manifests, head, slot(attempt, LIST_READ, position))
-        spent_us = pay_manifests(m, f, x, i, position)
+        spent_us = write_manifests_us(m, f, x, i, position, x[i + B + at + OWN_WRITES], 1, 0)
+        if writes_beside_list(p, o):
+            spent_us = max(spent_us, lists_us)
+            lists_us = 0
+        if x[i + B + at + FILTER_READS] + x[i + B + at + FILTER_WRITES] > 0:
+            spent_us += pay_filter(m, f, x, i, position)
+        if x[i + B + at + MERGE_READS] + x[i + B + at + MERGE_WRITES] > 0:
+            spent_us += pay_merge(m, f, x, i, position)
         x[i + R + ROW_PHASES + PHASE_MANIFESTS] += spent_us
         if x[i + B + at + LIST_WRITES] > 0:
             size_bytes = manifest_list_bytes(m, manifests + 1)
@@ -181,19 +208,39 @@ def pay_build(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> 
         x[i + R + ROW_PHASES + PHASE_MANIFEST_LIST] += lists_us
         time_us += lists_us + spent_us
         x[i + X_KEPT_MANIFESTS] += x[i + B + at + OWN_WRITES] + x[i + B + at + FILTER_WRITES]
-    if not checks_before_metadata(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
+    if not checks_before_metadata(p):
         time_us = pay_metadata_writes(m, f, x, i, time_us)
     return time_us
 
 
 @leaf
+def pay_check_reads(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """The metadata object behind the pointer just read, where the client checks its base against it.
+
+    Called at the instant the server evaluated that read, so ``q`` still is what the txn saw.
+    """
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        if x[i + B + m[C_B_PLANS] + position * N_PLANS + CHECK_READS] > 0:
+            size_bytes = metadata_bytes(m, m[m[C_Q] + x[i + B + position] * N_COUNTERS + VERSION])
+            counter = slot(x[i + R + ROW_ATTEMPTS], METADATA_CHECK, position)
+            spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, READ, size_bytes)
+            x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
+            time_us += spent_us
+    return time_us
+
+
+@leaf
 def pay_metadata_writes(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """The new metadata object of every written table."""
+    """The new metadata object of every written table, behind a HEAD where the client makes sure it is new."""
     for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
         if x[i + B + m[C_B_PLANS] + position * N_PLANS + METADATA_WRITES] > 0:
             version = x[i + B + table_at(m, position) + SNAP_BASE + VERSION] + 1
+            spent_us = 0
+            if m[C_PROTOCOL + IS_WRITTEN_HEADED] == 1:
+                counter = slot(x[i + R + ROW_ATTEMPTS], METADATA_HEAD, position)
+                spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, HEAD, 0)
             counter = slot(x[i + R + ROW_ATTEMPTS], METADATA_WRITE, position)
-            spent_us = one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, WRITE, metadata_bytes(m, version))
+            spent_us += one_us(m, f, x, i, x[i + X_KEY], counter, METADATA, WRITE, metadata_bytes(m, version))
             x[i + R + ROW_PHASES + PHASE_METADATA] += spent_us
             time_us += spent_us
     return time_us
