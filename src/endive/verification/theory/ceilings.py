@@ -16,7 +16,8 @@ L_MS: Final = 200.0
 ALLOWED: Final = 0.03
 CLIENTS: Final = 300
 DURATION_MS: Final = 3_600_000.0
-QUICK_DURATION_MS: Final = 900_000.0
+QUICK_DURATION_MS: Final = 600_000.0
+WARMUP_MS: Final = 120_000.0  # the clients begin together
 PAUSE_IN_L: Final = 10.0  # refused attempts wait anything up to it, or they would circle together
 RUNTIME_IN_L: Final = 20.0  # no first attempt of spec or merge survives it in a saturated system
 
@@ -105,7 +106,7 @@ def _commits_per_l(
 ) -> float:
     think = {"distribution": "exponential", "mean_ms": L_MS}
     config = {
-        "simulation": {"duration_ms": duration_ms, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "simulation": {"duration_ms": duration_ms + WARMUP_MS, "warmup_ms": WARMUP_MS, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": L_MS},
         "catalog": catalog,
         "commit": {"protocol": protocol},

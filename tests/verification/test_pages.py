@@ -1,0 +1,55 @@
+"""Pages: a function of what was found, and an index that remembers suites that did not run this time."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.errors import OutputError
+from endive.verification import Outcome, skipped
+from endive.verification.pages import PageFolder, suite_page
+
+
+def test_a_page_says_right_or_wrong_first_then_everything_else(outcome):
+    lines = suite_page("theory", [outcome()]).splitlines()
+
+    assert (
+        "**Wrong: 1 of 2 checks.** 1 more are shown without a limit. Made by `endive verify theory`. (model version 2)"
+        == lines[2]
+    )
+    assert "![Rates](theory-rate.svg)" in lines
+    assert "| x\\|y | 1.500 |" in lines
+    assert "| s3 | 20.00 | 20.50 | +2.50 % | 5 % | right |" in lines
+    assert "| gcp | 20.00 | 30.00 | +50.00 % | 5 % | **wrong** |" in lines
+    assert "## Not covered" == lines[-1]
+
+
+def test_a_page_of_what_could_not_run_says_why(outcome):
+    page = suite_page("theory", [skipped("theory", "no Java.", part="java"), outcome(wrong=20.0)])
+
+    assert "## java\n\n**Skipped.** no Java.\n" in page
+    assert "**Right: all 2 checks.**" in page
+
+
+def test_the_same_outcome_gives_the_same_bytes(outcome, tmp_path):
+    for name in ("one", "two"):
+        PageFolder(tmp_path / name).write([outcome()])
+
+    contents = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two")]
+    assert contents[0] == contents[1]
+
+
+def test_the_index_keeps_what_it_knew_of_other_suites(outcome, tmp_path):
+    PageFolder(tmp_path).write([outcome()])
+    PageFolder(tmp_path).write([Outcome(suite="seeds", checks=outcome().checks[:1], command="endive verify seeds")])
+
+    index = (tmp_path / "README.md").read_text()
+    assert "| [theory](theory.md) | rate | 2 | 1 | 1 | +50.00 % | 5 % | **wrong** |" in index
+    assert "| [theory](theory.md) | share | 1 | - | - | +2.00 points |  | shown |" in index
+    assert "| [seeds](seeds.md) | rate | 1 | 1 | 0 | +2.50 % | 5 % | right |" in index
+
+
+def test_a_broken_index_is_named(outcome, tmp_path):
+    (tmp_path / "index.json").write_text("{")
+
+    with pytest.raises(OutputError, match=r"is not JSON. Remove it and run every suite again"):
+        PageFolder(tmp_path).write([outcome()])

@@ -1,0 +1,27 @@
+"""The quick halves of the suites that need nothing but Endive; ``endive verify`` runs them whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from endive.verification import Options, run_suite, suite_named
+from endive.verification.theory.cycle import mean_of_first
+from endive.verification.theory.queues import erlang_c
+
+
+@pytest.mark.parametrize(("name", "checks"), [("stores", 85), ("theory", 20), ("seeds", 32)])
+def test_the_quick_half_of_a_suite_is_right(name, checks):
+    (outcome,) = run_suite(suite_named(name), Options(is_quick=True))
+
+    assert [] == [check for check in outcome.checks if not check.holds]
+    assert checks == len(outcome.checks)
+
+
+def test_one_worker_is_found_busy_as_often_as_it_works():
+    assert 0.6 == pytest.approx(erlang_c(1, 0.6), rel=1e-12)
+    assert 0.5094 == pytest.approx(erlang_c(4, 3.0), abs=1e-4)  # tables of Erlang's C
+
+
+def test_the_first_of_attempts_of_equal_length_comes_one_gap_after_the_shortest():
+    assert 100.0 + 1.0 / 0.05 == pytest.approx(mean_of_first(np.full(1_000, 100.0), 0.05), rel=1e-3)

@@ -1,0 +1,118 @@
+"""``endive verify`` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from endive.cli.main import app
+from endive.verification import Options, skipped
+
+
+@pytest.fixture
+def verify():
+    def invoke(*arguments: object):
+        return CliRunner().invoke(app, ["verify", *(str(argument) for argument in arguments)])
+
+    return invoke
+
+
+def test_the_list_names_every_suite(verify):
+    answer = json.loads(verify("--list", "--json").stdout)
+
+    assert ["theory", "stores", "requests", "load", "isolation", "seeds"] == list(answer)
+
+
+def test_an_unknown_suite_ends_with_2_and_the_names_there_are(verify):
+    answer = verify("theroy")
+
+    assert 2 == answer.exit_code
+    assert "no suite is called 'theroy'. Choose one of: theory, stores," in answer.stderr
+
+
+def test_jars_that_are_not_there_end_with_2(verify, tmp_path):
+    answer = verify("requests", "--iceberg-jars", tmp_path / "none")
+
+    assert 2 == answer.exit_code
+    assert "is not a folder. Give the folder that holds iceberg-core" in answer.stderr
+
+
+def test_a_wrong_check_ends_with_1_and_is_named(verify, make_suite, outcome):
+    make_suite(outcome())
+
+    answer = verify("theory")
+
+    assert 1 == answer.exit_code
+    assert "wrong: rate (store gcp): expected 20.00, got 30.00 per s, off by +50.00 %, allowed 5 %" in answer.stdout
+    assert "wrong: 1 wrong, 1 checks right, 0 skipped" in answer.stdout
+
+
+def test_all_right_ends_with_0(verify, make_suite, outcome):
+    make_suite(outcome(wrong=20.0))
+
+    answer = verify()
+
+    assert 0 == answer.exit_code
+    assert "right: 2 checks right, 0 skipped" in answer.stdout
+
+
+def test_a_suite_that_cannot_run_says_so_and_the_others_run(verify, make_suite, outcome):
+    make_suite(skipped("theory", "no Java on PATH. Install one.", part="java"), outcome(wrong=20.0))
+
+    answer = verify("theory")
+
+    assert 0 == answer.exit_code
+    assert "theory java: skipped. no Java on PATH. Install one." in answer.stdout
+    assert "right: 2 checks right, 1 skipped" in answer.stdout
+
+
+def test_json_holds_everything_and_null_where_a_number_is_none(verify, make_suite, outcome):
+    make_suite(outcome(wrong=float("nan")))
+
+    document = json.loads(verify("theory", "--json").stdout)
+
+    assert document["holds"] is False
+    (found,) = document["outcomes"]
+    assert (1, 1, 1) == (found["right"], found["wrong"], found["shown"])
+    assert [20.5, None, 52.0] == [check["actual"] for check in found["checks"]]
+    assert {"model_version": 2} == found["provenance"]
+
+
+def test_every_check_is_listed_if_asked_for(verify, make_suite, outcome):
+    make_suite(outcome())
+
+    answer = verify("theory", "--all")
+
+    assert ["right", "wrong", "shown"] == [
+        line.split()[-1] for line in answer.stdout.splitlines() if line.strip().startswith(("rate", "share"))
+    ]
+
+
+def test_options_reach_the_suite(verify, make_suite, outcome, tmp_path):
+    asked = make_suite(outcome())
+
+    verify("theory", "--quick", "--live", "--iceberg-jars", tmp_path)
+
+    assert [Options(is_quick=True, is_live=True, iceberg_jars=tmp_path)] == asked
+
+
+def test_pages_and_plots_are_written(verify, make_suite, outcome, tmp_path):
+    make_suite(outcome())
+
+    verify("theory", "--out", tmp_path / "pages")
+
+    assert {"README.md", "index.json", "theory.md", "theory-rate.svg"} == {
+        path.name for path in (tmp_path / "pages").iterdir()
+    }
+
+
+def test_a_place_that_cannot_be_written_to_ends_with_2_before_anything_runs(verify, make_suite, outcome, tmp_path):
+    asked = make_suite(outcome())
+    (tmp_path / "file").write_text("")
+
+    answer = verify("theory", "--out", tmp_path / "file")
+
+    assert (2, []) == (answer.exit_code, asked)
+    assert "cannot be written to" in answer.stderr
