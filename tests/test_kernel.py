@@ -113,7 +113,26 @@ def test_an_edit_in_a_called_module_is_noticed(package: Path, tmp_path: Path) ->
 def test_processes_that_start_together_share_one_cold_cache(package: Path, tmp_path: Path) -> None:
     together = [start(package, ENDIVE_CACHE_DIR=str(tmp_path / "cache")) for _ in range(3)]
 
-    assert ["50"] * 3 == [answer_of(process).split()[0] for process in together]
+    assert ["50 0", "50 1", "50 1"] == sorted(answer_of(process) for process in together)
+
+
+def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(package: Path, tmp_path: Path) -> None:
+    holder = (
+        "import os, signal; from kept import kernel; assert kernel._turn.begin(); "
+        "print('held', flush=True); signal.pause()"
+    )
+    variables = {**os.environ, "PYTHONPATH": str(package.parent), "ENDIVE_CACHE_DIR": str(tmp_path / "cache")}
+    dying = subprocess.Popen([sys.executable, "-c", holder], env=variables, stdout=subprocess.PIPE, text=True)
+    assert dying.stdout is not None
+    assert "held\n" == dying.stdout.readline()
+    waiting = start(package, ENDIVE_CACHE_DIR=str(tmp_path / "cache"))
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.wait(timeout=3)
+
+    dying.kill()
+    dying.communicate()
+
+    assert "50 0" == answer_of(waiting)
 
 
 def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None:

@@ -27,11 +27,18 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
 from numba.extending import register_jitable
 
+try:
+    import fcntl
+except ImportError:  # not on Windows: there every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
 # Folders that no compiled function of another file calls: editing them recompiles at most the edited file, and Numba
 # notices that by itself.
 NEVER_COMPILED = ("cli", "config", "pipeline", "report", "verification")
 CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
 UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600
+LOCK_NAME = "compiling.lock"
+COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow machine
 _HASH_BYTES = 12
 
 # Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
@@ -124,6 +131,14 @@ class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
         )
 
     def load_overload(self, sig: object, target_context: object) -> object:
+        found = self._load(sig, target_context)
+        if found is None and _turn.begin():
+            found = self._load(sig, target_context)  # whoever compiled meanwhile may have left it
+            if found is not None:
+                _turn.end()
+        return found
+
+    def _load(self, sig: object, target_context: object) -> object:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whatever damage unpickling meets
@@ -134,6 +149,57 @@ class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
             super().save_overload(sig, data)
         except OSError:
             return
+        finally:
+            _turn.end()
+
+
+class _Turn:
+    """Whose turn it is to compile: of processes that start together one does, and the others find what it left.
+
+    Compiling one function compiles those it calls, so turns nest. The lock is the operating system's and ends with the
+    process, whatever ends it. Whoever has waited too long compiles for itself.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._file: int | None = None
+
+    def begin(self) -> bool:
+        """Take the turn, or take it once more; whether another process may have compiled in between."""
+        self._depth += 1
+        folder = cache_folder()
+        if self._depth > 1 or fcntl is None or folder is None:
+            return False
+        try:
+            self._file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return False
+        deadline_s = time.monotonic() + COMPILING_WAIT_MAX_S
+        while not _is_locked(self._file):
+            if time.monotonic() > deadline_s:
+                break
+            time.sleep(0.05)
+        return True
+
+    def end(self) -> None:
+        """Give the turn back, the last of its kind for good."""
+        self._depth = max(0, self._depth - 1)
+        if self._depth == 0 and self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+_turn = _Turn()
+
+
+def _is_locked(file: int) -> bool:
+    """Whether the lock on an open file is ours now."""
+    assert fcntl is not None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
