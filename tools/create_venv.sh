@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates a virtual environment with pip in it and installs the pinned packages and Endive itself.
+# Creates a virtual environment with pip in it, installs the pinned packages and Endive itself, and compiles its engine.
 #
 # Owns the choice of the Python interpreter and the ways around a Python without ensurepip. Does not look for
 # Java: see tools/provide_java.py. Usage: tools/create_venv.sh FOLDER, from the root of the repository.
@@ -67,8 +67,15 @@ install_packages() {
     $pip install --no-deps --no-build-isolation --editable .
 }
 
+compile_engine() {
+    say "compiling the engine for this machine (half a minute or more, once)"
+    "$venv/bin/python" -c 'import endive; endive.simulate({"simulation": {"duration_ms": 1000.0}}, engine="compiled")' ||
+        say "that did not work; it will be tried again when a simulation runs"
+}
+
 if ! is_usable; then
     python=$(find_python)
     create_venv
 fi
 install_packages
+compile_engine
