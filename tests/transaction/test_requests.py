@@ -307,6 +307,19 @@ def test_compaction_checks_delete_manifests_of_every_partition():
     assert {4 + 1} == read  # D unpruned, and F = 1
 
 
+@pytest.mark.parametrize("partition", [0, 1])
+def test_an_overwrite_reads_the_delete_manifests_of_its_own_partition_only(partition):
+    first_partition = {"partitions": {"selection": "zipf", "alpha": 100.0}}
+    played = play(
+        "validated_overwrite",
+        {(1, REFRESHING): row_delta(4, partition=partition)},
+        catalog={"partitions": {"enabled": True, "num_partitions": 2}},
+        transaction=first_partition,
+    )
+
+    assert (8 if partition == 0 else 0) == played.attempt(1)["manifest.read"]  # M + D
+
+
 # ---- ReplacePartitions -------------------------------------------------------------------------------
 
 

@@ -97,7 +97,7 @@ N_APPENDED = 3  # appends since the operation's fixed start
 N_OVERWRITTEN = 4  # overwrites and deletes since the fixed start
 IS_HEAD_MATCHED = 5  # the current snapshot is one of those a validation reads
 DATA_TO_CHECK = 6  # data manifests of that history which pass the partition filter
-DELETES_TO_CHECK = 7  # delete manifests of that history
+DELETES_TO_CHECK = 7  # delete manifests of that history which pass it, or all of them in a compaction
 N_OVERWRITTEN_SINCE = 8  # overwrites and deletes since the last attempt's base
 LIVE_MANIFESTS = 9  # manifests the current list names
 IS_REAL = 10  # the conflict on this table is real
@@ -173,7 +173,7 @@ def describe_situation(
 ) -> None:
     """Fill ``s`` by subtraction: counters at the fixed start, at the last attempt's base, at this one's.
 
-    ``partition_manifests`` bounds the data manifests that pass the partition filter (-1: no partitions);
+    ``partition_manifests`` bounds the manifests that pass the partition filter (-1: no partitions);
     ``partition_behind`` counts commits to the txn's partitions since the last attempt (-1: not the scope).
     """
     s[ATTEMPT] = attempt
@@ -187,10 +187,13 @@ def describe_situation(
     head = base[HEAD_CLASS]
     is_serializable = o[KIND] == VALIDATED_OVERWRITE and o[ISOLATION] == SERIALIZABLE
     s[IS_HEAD_MATCHED] = 1 if head == CLASS_OVERWRITE or (is_serializable and head == CLASS_APPEND) else 0
-    s[DELETES_TO_CHECK] = base[DELETE_MANIFESTS] - start[DELETE_MANIFESTS]
+    deletes = base[DELETE_MANIFESTS] - start[DELETE_MANIFESTS]
     data = base[DATA_MANIFESTS] - start[DATA_MANIFESTS]
-    if partition_manifests >= 0 and partition_manifests < data:
-        data = partition_manifests
+    if partition_manifests >= 0:
+        data = min(data, partition_manifests)
+        if o[KIND] != REWRITE_FILES:  # a compaction validates without a filter
+            deletes = min(deletes, partition_manifests)
+    s[DELETES_TO_CHECK] = deletes
     s[DATA_TO_CHECK] = data if is_serializable else 0
     s[DATA_ADDED] = base[DATA_MANIFESTS] - start[DATA_MANIFESTS]
     s[LIVE_MANIFESTS] = base[MANIFESTS]

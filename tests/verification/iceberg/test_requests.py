@@ -25,12 +25,8 @@ def wrong(outcome, part):
     return [check for check in outcome.checks if check.what["requests"] == part and not check.holds]
 
 
-def test_every_attempt_asks_for_what_iceberg_asks_for_but_for_pruned_delete_manifests(outcome):
-    unexplained = [
-        check for check in wrong(outcome, "attempts") if check.what["rivals"] != "row_delta, in another partition"
-    ]
-
-    assert [] == [(check.name, dict(check.what), check.note) for check in unexplained]
+def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for(outcome):
+    assert [] == [(check.name, dict(check.what), check.note) for check in wrong(outcome, "attempts")]
 
 
 def test_after_the_last_attempt_only_the_read_of_the_new_state_and_merged_manifests_are_missing(outcome):

@@ -54,9 +54,6 @@ In every row marked *wrong* the model is, and Iceberg's behaviour is deliberate 
   refresh (`MergingSnapshotProducer.updateEvent`).
 - Where the committed attempt merged a full bin, the manifests of the txn's own files and the filtered ones are in the
   merged one and are deleted (`MergingSnapshotProducer.cleanUncommitted`); the model keeps them.
-- A serializable overwrite filters delete manifests by partition as it does data manifests
-  (`MergingSnapshotProducer.addedDeleteFiles`); the model reads those of every partition. A compaction reads them all,
-  in both.
 
 ### What is not modelled
 
