@@ -34,6 +34,19 @@ def test_the_most_that_got_through_and_where_its_time_goes(tmp_path):
 
     assert "The most that got through is 3.00 txns/s [2.93, 3.07], at 4 txns/s" in text
     assert "40 % of commit time is backoff there" in text
+    assert "more load brought fewer commits" not in text  # 3.00 at 8 txns/s too
+
+
+def test_fewer_commits_under_more_load_are_told_if_seeds_leave_no_doubt(tmp_path):
+    study = plain()
+    figures = study.figures
+    study.figures = lambda point, *group: (
+        figures(point, *group) | ({"committed_per_s": 1.5} if study.points[point]["load_per_s"] == 8 else {})
+    )
+
+    assert (
+        "more load brought fewer commits (1.50 txns/s [1.46, 1.54] at 8 txns/s)" in answer_of(tmp_path, study).paragraph
+    )
 
 
 def test_the_price_in_latency_and_requests(tmp_path):

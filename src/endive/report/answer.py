@@ -218,13 +218,21 @@ def _late(found: list[Curve]) -> str:
 def _most(material: Material, curve: Curve, count: int) -> str:
     row = curve.rows[curve.most]
     who = f" with {curve.label}" if curve.label and count > 1 else ""
-    bent = curve.most < len(curve.rows) - 1
+    bent = _is_clearly_less(curve.rows[-1], row, "committed_per_s")
     text = f"The most that got through is {with_interval(row, 'committed_per_s')}{who}, at {curve.loads[curve.most]}"
     if bent:
         last = curve.rows[-1]
         text += f"; more load brought fewer commits ({with_interval(last, 'committed_per_s')} at {curve.loads[-1]})"
     phase = _main_phase(material, row["point"])
     return f"{text}{f'; {phase} there' if phase else ''}."
+
+
+def _is_clearly_less(row: Row, other: Row, figure: str) -> bool:
+    """Whether a figure is lower by more than the seeds leave open; by a twentieth where there is no interval."""
+    high, low = row[f"{figure}_ci95_high"], other[f"{figure}_ci95_low"]
+    if high is None or low is None:
+        return bool(row[figure] < 0.95 * other[figure])
+    return bool(high < low)
 
 
 def _cost(curve: Curve, count: int) -> str:

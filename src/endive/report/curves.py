@@ -92,12 +92,14 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     layout = material.layout
     x = layout.x
     assert x is not None
+    has_offered = figure == "committed_per_s" and layout.is_load
+    values = drawn_values(material, "configurations", figure)
+    if has_offered:
+        values += material.values("configurations", "offered_per_s")
     layers = curve_layers(
         material.legend,
         x_channel(x),
-        y_channel(
-            figure, drawn_values(material, "configurations", figure), is_log=material.is_wide("configurations", figure)
-        ),
+        y_channel(figure, values, is_log=material.is_wide("configurations", figure)),
         figure,
         has_band=bool(material.values("configurations", f"{figure}_ci95_low")),
         floor=_floor(material, figure),
@@ -106,7 +108,7 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     )
     if figure == "success_rate":
         layers.insert(0, _rule(SUCCESS_RATE_MIN))
-    if figure == "committed_per_s" and layout.is_load:
+    if has_offered:
         layers.insert(0, _offered(material))
     spec: Spec = {"layer": layers}
     panel = layout.panel
