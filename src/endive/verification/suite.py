@@ -110,7 +110,7 @@ class Check:
     ) -> Check:
         """Equal, or wrong."""
         return cls(
-            name=name, what=what, expected=expected, actual=actual, unit=unit, holds=expected == actual, note=note
+            name=name, what=what, expected=expected, actual=actual, unit=unit, holds=bool(expected == actual), note=note
         )
 
     @classmethod
@@ -135,7 +135,7 @@ class Check:
             measure=measure,
             error=error,
             allowed=allowed,
-            holds=allowed is None or abs(error) <= allowed,  # a NaN does not hold
+            holds=allowed is None or bool(abs(error) <= allowed),  # a NaN does not hold
             note=note,
         )
 

@@ -21,7 +21,7 @@ IN_PART: Final = "holds in part"
 JOB: Final = "source.job.operation_types={{{kind}=1.0}}"
 SPEC: Final = "commit.protocol=spec"
 MERGE: Final = "commit.protocol=merge"
-NO_MERGING: Final = "commit.merging=off"
+LOG: Final = ("catalog.type=append", "catalog.append_preset=seed004")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ def _retry_of_an_append() -> Ruling:
     what = (
         f"A second attempt adds {retry_ms:.0f} ms (medians, S3, without its pause): besides one metadata read, "
         "one list read "
-        "and one list written, Iceberg writes metadata.json at every attempt, and asks HEAD before it reads a list."
+        "and one list written, Iceberg writes metadata.json at every attempt, asks HEAD before it reads a list and "
+        "afterwards deletes the list that the lost attempt wrote."
     )
     return Ruling(HOLDS if abs(retry_ms / 160.0 - 1.0) <= 0.25 else IN_PART, what, (real,))
 
@@ -202,18 +203,23 @@ def _serial_history() -> Ruling:
 
 def _shrinking_history() -> Ruling:
     kind = JOB.format(kind="validated_overwrite")
-    fixed, since = play("stream", kind), play("stream", kind, "commit.history=since_last_attempt")
+    real = play("stream", kind)
+    as_written = ("commit.protocol=spec", "commit.history_io=serial", "source.job.retry=4")
+    since = play("stream", kind, *as_written)
+    fixed = play("stream", kind, *as_written, "commit.history=fixed_start_on_retry")
     per_attempt = [
-        float(np.sum(run.of("job", "history_lists")) / np.sum(run.of("job", "attempts"))) for run in (fixed, since)
+        float(np.sum(run.of("job", "history_lists")) / np.sum(run.of("job", "attempts")))
+        for run in (real, since, fixed)
     ]
+    shares = [100.0 * run.share("job", "committed") for run in (real, since, fixed)]
     what = (
-        f"Lists of history per attempt: {per_attempt[0]:.0f} under `iceberg`, which starts over from the "
-        "operation's first "
-        f"snapshot every time, {per_attempt[1]:.0f} if each attempt read only what is new, and "
-        f"{100.0 * fixed.share('job', 'committed'):.0f} % against {100.0 * since.share('job', 'committed'):.0f} % "
-        "commit."
+        f"`iceberg` starts over from the operation's first snapshot every time: {per_attempt[0]:.0f} lists per "
+        "attempt, "
+        f"{shares[0]:.0f} % commit. The same jobs under `spec`, reading serially, take {per_attempt[1]:.0f} lists per "
+        f"attempt and {shares[1]:.0f} % commit; if they started over too, {per_attempt[2]:.0f} and {shares[2]:.0f} %. "
+        "Validation that only looks at what is new would decide whether they get through."
     )
-    return Ruling(_verdict(per_attempt[0] <= 1.1 * per_attempt[1]), what, (fixed, since))
+    return Ruling(_verdict(per_attempt[0] < 0.75 * per_attempt[2]), what, (real, since, fixed))
 
 
 # ---- the older model's own figures -------------------------------------------------------------------
@@ -250,7 +256,7 @@ def _dropped_txns() -> Ruling:
 
 
 def _physical_bounds_logical() -> Ruling:
-    one, many = play("tables", "catalog.num_tables=1"), play("tables")
+    one, many = play("tables", *LOG, "catalog.num_tables=1"), play("tables", *LOG)
     counts = [
         (
             float(np.sum(run.of("clients", "append_physical_failure"))),
@@ -267,15 +273,17 @@ def _physical_bounds_logical() -> Ruling:
 
 
 def _log_beats_swap() -> Ruling:
-    log, swap = play("tables"), play("tables", "catalog.type=cas", "catalog.append_preset=null")
+    log, swap = play("tables", *LOG), play("tables")
     rates = [run.result.summary()["committed_per_s"] for run in (log, swap)]
     retries = [float(np.mean(run.of("clients", "attempts"))) - 1.0 for run in (log, swap)]
+    latencies = [_median(run, "clients", "commit_latency_ms") for run in (log, swap)]
     what = (
-        f"40 clients, twenty tables: {rates[0]:.1f} commits/s and {retries[0]:.2f} retries per txn by appending "
-        "to a log, "
-        f"{rates[1]:.1f} and {retries[1]:.2f} by swapping one object."
+        f"40 clients, twenty tables, S3 Express: {retries[0]:.2f} retries per txn and a median commit of "
+        f"{latencies[0]:.0f} ms by appending to a log, {retries[1]:.2f} and {latencies[1]:.0f} ms by swapping one "
+        "object, "
+        f"at {rates[0]:.1f} and {rates[1]:.1f} commits/s. What remains in the log are conflicts on the same table."
     )
-    return Ruling(_verdict(rates[0] > rates[1] and retries[0] < retries[1]), what, (log, swap))
+    return Ruling(_verdict(retries[0] < 0.5 * retries[1]), what, (log, swap))
 
 
 def _all() -> Iterator[Claim]:

@@ -19,7 +19,11 @@ REALLY: Final = (
     "transaction.conflicting_manifests={distribution='fixed', value=3}",
 )
 ALONE: Final = "source.rival.stop_ms=1"
-ML_PLUS: Final = "transaction.manifest_list_mode=append"
+# The rival's entry moves the end of the list too, and the append that finds it moved is not in the formula: it is free.
+ML_PLUS: Final = (
+    "transaction.manifest_list_mode=append",
+    "storage.objects.manifest_list.append={distribution='fixed', ms=0.0}",
+)
 STEP_MS: Final = 10.0
 
 
@@ -35,7 +39,7 @@ def _costs() -> Iterator[Check]:
     """What a conflict costs: the latency beside a rival less the latency alone."""
     for name, expected_ms, overrides in (
         ("false conflict, lists rewritten", 112.0, ()),
-        ("false conflict, ML+", 12.0, (ML_PLUS,)),
+        ("false conflict, ML+", 12.0, ML_PLUS),
         ("real conflict of 3 manifests", 202.0, REALLY),
     ):
         beside, alone = play("costs", *overrides), play("costs", *overrides, ALONE)
