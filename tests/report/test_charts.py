@@ -150,8 +150,13 @@ def test_names_along_the_page_are_not_joined_by_lines(tmp_path):
 
 
 def test_figures_the_study_asks_for_get_a_chart(tmp_path):
-    asked = {"metrics": ["success_rate", "phase_history_mean_ms"]}
+    asked = {"metrics": ["success_rate", "commit_latency_p50_ms", "retries_mean", "phase_history_mean_ms"]}
     section = section_of(tmp_path, "asked", {"load_per_s": (1, 2, 4)}, report=asked)
+
+    assert ["metric-retries_mean", "metric-phase_history_mean_ms"] == [
+        chart.id for chart in section.charts if chart.id.startswith("metric-")
+    ]
+    assert "commit latency P50 (ms)" == chart(section, "latency").variants[0].label
 
     metric = chart(section, "metric-phase_history_mean_ms")
     assert "Phase history mean against offered load" == metric.title

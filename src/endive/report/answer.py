@@ -139,7 +139,7 @@ def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -
 def _choice(material: Material) -> str:
     """What the curves differ in, if that is one thing."""
     names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
-    return f"whichever {names[0]} is chosen" if len(names) == 1 else "in every combination"
+    return f"whatever the {names[0]}" if len(names) == 1 else "in every combination"
 
 
 def _held(found: list[Curve], who: str, choice: str, *, is_short: bool = False) -> str:

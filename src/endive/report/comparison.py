@@ -310,5 +310,10 @@ def _change_text(figure: str, row: Row) -> str:
 
 def _place(merged: Material, row: Row) -> str:
     axes = [axis for axis in merged.layout.axes if axis.key != STUDY]
-    labels = [f"{merged.points.labels[axis.key][row['point']]} {axis.unit}".strip() for axis in axes]
-    return ", ".join(labels)
+    labels = {axis.key: merged.points.labels[axis.key][row["point"]] for axis in axes}
+    return " \u00b7 ".join(
+        f"{axis.name} {labels[axis.key]}"
+        if axis.is_numeric and not axis.unit
+        else f"{labels[axis.key]} {axis.unit}".strip()
+        for axis in axes
+    )

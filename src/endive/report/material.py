@@ -75,7 +75,7 @@ def prepare(study: Study) -> Material:
     layout = choose_layout(study)
     points = list_points(study, layout)
     rows = [row for row in study.rows("configurations") if row["success_rate"] is not None or row["offered_per_s"]]
-    extra = extra_metrics(study)
+    extra = [metric for metric in asked_metrics(study) if metric not in FIGURES]
     _add_metrics(study, rows, extra)
     for row in rows:
         row["success_label"] = _success_label(row["success_rate"])
@@ -109,10 +109,9 @@ def with_ends(figure: str) -> tuple[str, str, str]:
     return figure, f"{figure}_ci95_low", f"{figure}_ci95_high"
 
 
-def extra_metrics(study: Study) -> tuple[str, ...]:
-    """Figures that the study file asks for and every report does not show anyway."""
-    asked = (study.facts.get("report") or {}).get("metrics") or ()
-    return tuple(metric for metric in asked if metric not in FIGURES)
+def asked_metrics(study: Study) -> tuple[str, ...]:
+    """Figures that the study file asks for."""
+    return tuple((study.facts.get("report") or {}).get("metrics") or ())
 
 
 def ends_text(material: Material, dataset: str, figure: str, selected: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from endive.report.comparison import Comparison, compare
 from endive.report.curves import curve_chart, latency_throughput
 from endive.report.groups import by_scope, conflicts
 from endive.report.heatmap import heatmap
-from endive.report.material import LATENCIES, Material, extra_metrics, prepare
+from endive.report.material import LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.spread import attempts, convoy, timeline
@@ -123,7 +123,9 @@ def _draw(material: Material, drawn: Drawn) -> None:
             f"Commits per second of the window.{offered}",
         )
     )
-    order = ("commit_latency_p95_ms", *(figure for figure in LATENCIES if figure != "commit_latency_p95_ms"))
+    asked = asked_metrics(material.study)
+    first = next((metric for metric in asked if metric in LATENCIES), "commit_latency_p95_ms")
+    order = (first, *(figure for figure in LATENCIES if figure != first))
     drawn.add(
         curve_chart(
             material,
@@ -133,7 +135,9 @@ def _draw(material: Material, drawn: Drawn) -> None:
             "From the start of the first attempt to the answer of the last, of txns that committed.",
         )
     )
-    for metric in extra_metrics(material.study):
+    for metric in asked:
+        if metric in ("success_rate", "committed_per_s", *LATENCIES):
+            continue  # drawn for every study
         name = figure_words(metric)[0]
         drawn.add(
             curve_chart(material, f"metric-{metric}", f"{name.capitalize()} against {along}", [metric], f"{metric}.")

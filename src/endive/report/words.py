@@ -35,6 +35,7 @@ _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "load_per_s": ("offered load", "txns/s"),
     "catalog.num_tables": ("tables", ""),
     "catalog.num_groups": ("groups of tables", ""),
+    "catalog.partitions.num_partitions": ("partitions", ""),
     "catalog.type": ("catalog", ""),
     "catalog.scope": ("conflict scope", ""),
     "catalog.table_metadata_inlined": ("table metadata inlined", ""),
@@ -132,13 +133,16 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share with one decimal; never 100.0 % unless it is."""
+    """A share with one decimal, or as many as tell it from 100 %."""
     if value is None:
         return "-"
-    text = f"{100 * value:.1f} %"
-    if text == "100.0 %":
-        return "100 %" if value == 1 else "> 99.9 %"
-    return text
+    return "100 %" if value == 1 else f"{_points(value)} %"
+
+
+def _points(share: float) -> str:
+    """A share in percentage points; 100 only if it is."""
+    texts = [f"{100 * share:.{decimals}f}" for decimals in (1, 2, 3)]
+    return next((text for text in texts if share >= 1 or not text.startswith("100")), "> 99.99")
 
 
 def shown(figure: str, value: float | None) -> str:
@@ -156,7 +160,7 @@ def with_interval(row: Mapping[str, Any], figure: str) -> str:
     if low is None or high is None or row[figure] is None or low == high:
         return text
     if figure in PERCENT_FIGURES:
-        return f"{text} [{100 * low:.1f}, {100 * high:.1f}]"
+        return f"{text} [{_points(low)}, {_points(high)}]"
     return f"{text} [{number(low)}, {number(high)}]"
 
 
