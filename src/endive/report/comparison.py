@@ -60,11 +60,13 @@ def compare(materials: Sequence[Material]) -> Comparison | None:
     changes = _add_changes(merged, materials, names)
     made = [
         latency_throughput(merged),
-        *(
-            curve_chart(
-                merged, figure.replace("_", "-"), f"{figure_words(figure)[0].capitalize()}, side by side", [figure], ""
-            )
-            for figure in ("success_rate", "committed_per_s")
+        curve_chart(merged, "success-rate", "Success, side by side", ["success_rate"], "The dashed line is 95 %."),
+        curve_chart(
+            merged,
+            "committed-per-s",
+            "Throughput, side by side",
+            ["committed_per_s"],
+            "The dotted line is what was offered." if merged.layout.is_load else "Commits per second of the window.",
         ),
         _change_chart(merged, names),
     ]
@@ -128,7 +130,7 @@ def _merged(materials: Sequence[Material], names: Sequence[str]) -> Material:
     x = made[first.x.key] if first.x else None
     placed = [axis for axis in (x, study, panel) if axis is not None]
     rest = [axis for axis in made.values() if axis not in placed]
-    layout = Layout(axes=(*placed, *rest), x=x, series=study, panel=panel, is_load=False)
+    layout = Layout(axes=(*placed, *rest), x=x, series=study, panel=panel, is_load=first.is_load)
     numbers: list[int] = []
     labels: dict[str, list[str]] = {axis.key: [] for axis in layout.axes}
     positions: list[float | None] = []

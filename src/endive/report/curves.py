@@ -70,9 +70,8 @@ def latency_throughput(material: Material) -> Chart | Omission:
     return Chart(
         id="latency-throughput",
         title=title,
-        reading="Each curve follows its configurations from the lowest load to the highest: flat while load is taken, "
-        "steep where it is not, bent back where more load means fewer commits. Percentages are success rates below "
-        f"95 %. {_HOLLOW}{_band_words(material, chosen[0])}",
+        reading=f"{_along_words(material)} Percentages are success rates below 95 %. {_HOLLOW}"
+        f"{_band_words(material, chosen[0])}",
         alt=f"{figure_words(chosen[0])[0]} against commits per second. "
         + ends_text(material, "configurations", chosen[0], material.keys(layout.x, layout.series)),
         dataset="configurations",
@@ -287,6 +286,17 @@ def _floor(material: Material, figure: str) -> float:
     """Where the lower end of an interval is cut, so that a logarithmic axis can show it."""
     values = [value for value in material.values("configurations", figure) if value > 0]
     return min(values) / 2 if values and material.is_wide("configurations", figure) else 0.0
+
+
+def _along_words(material: Material) -> str:
+    x = material.layout.x
+    assert x is not None
+    if not material.layout.is_load:
+        return f"Each curve follows its configurations along {x.name}, from {x.labels[0]} to {x.labels[-1]}."
+    return (
+        "Each curve follows its configurations from the lowest load to the highest: flat while load is taken, steep "
+        "where it is not, bent back where more load means fewer commits."
+    )
 
 
 def _band_words(material: Material, figure: str) -> str:

@@ -32,8 +32,8 @@ HATCH: Final = (
 def render(report: Report) -> str:
     """The whole page."""
     sections = [*(_section(index, section, report) for index, section in enumerate(report.sections))]
-    if report.comparison is not None:
-        sections.insert(0, _comparison(report.comparison))
+    if report.comparison is not None:  # one that cannot be drawn does not come first
+        sections.insert(0 if report.comparison.charts else len(sections), _comparison(report.comparison))
     data: dict[str, Any] = {
         "config": CONFIG,
         "studies": [study_data(section.material, section.charts) for section in report.sections],
@@ -140,7 +140,7 @@ def _asset(name: str) -> str:
 def _header(report: Report) -> str:
     links = [(f"study-{index}", section.material.study.title) for index, section in enumerate(report.sections)]
     if report.comparison is not None:
-        links.insert(0, ("comparison", "Comparison"))
+        links.insert(0 if report.comparison.charts else len(links), ("comparison", "Comparison"))
     nav = ""
     if len(links) > 1:
         items = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title in links)
