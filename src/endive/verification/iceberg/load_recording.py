@@ -24,7 +24,7 @@ from endive.verification.iceberg.scenario import OVERWRITE_SERIALIZABLE, REWRITE
 LOAD_FILE: Final = DATA / "load.json"
 WRITERS: Final = (1, 2, 4, 8, 16)
 DURATION_S: Final = 30.0
-REPETITIONS: Final = 6
+REPETITIONS: Final = 12
 WARM_UP_S: Final = 30.0
 BESIDE: Final[tuple[Operation, ...]] = (OVERWRITE_SERIALIZABLE, REWRITE)
 BESIDE_BEHIND: Final = (10, 40)
