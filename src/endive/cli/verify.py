@@ -163,7 +163,7 @@ def _kinds(title: str, outcome: Outcome) -> RenderableType:
     from rich.markup import escape
 
     from endive.cli.tables import new_table
-    from endive.verification.texts import allowed_text, error_text
+    from endive.verification.texts import error_text, limits_text, worst_of
 
     table = new_table(title)
     for column, justify in (("check", "left"), ("checks", "right"), ("right", "right"), ("worst", "right")):
@@ -174,18 +174,16 @@ def _kinds(title: str, outcome: Outcome) -> RenderableType:
     for check in outcome.checks:
         kinds.setdefault(check.name, []).append(check)
     for name, checks in kinds.items():
-        worst = max(checks, key=lambda check: (not check.holds, abs(check.error or 0.0)))
         judged = [check for check in checks if check.verdict != "shown"]
         verdict = "shown" if not judged else "right" if all(check.holds for check in checks) else "wrong"
         right = str(sum(check.holds for check in judged)) if judged else "-"
-        limits = sorted({allowed_text(check) for check in judged})
         style = _STYLES[verdict]
         table.add_row(
             escape(name),
             str(len(checks)),
             right,
-            error_text(worst),
-            " / ".join(limits),
+            error_text(worst_of(checks)),
+            limits_text(checks),
             f"[{style}]{verdict}[/{style}]",
         )
     return table

@@ -16,7 +16,7 @@ from typing import Any, Final
 from endive.errors import OutputError
 from endive.verification.suite import RIGHT, SHOWN, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
-from endive.verification.texts import allowed_text, error_text, value_text
+from endive.verification.texts import allowed_text, error_text, limits_text, value_text, worst_of
 
 _INDEX_DATA: Final = "index.json"
 _INDEX_PAGE: Final = "README.md"
@@ -89,14 +89,13 @@ def kinds(checks: Iterable[Check]) -> dict[str, list[Check]]:
 
 def _kind(name: str, checks: list[Check]) -> dict[str, Any]:
     judged = [check for check in checks if check.verdict != SHOWN]
-    worst = max(checks, key=lambda check: abs(check.error or 0.0))
     return {
         "name": name,
         "checks": len(checks),
         "right": sum(check.holds for check in judged),
         "wrong": sum(not check.holds for check in judged),
-        "worst": error_text(worst),
-        "allowed": " / ".join(sorted({allowed_text(check) for check in judged})),
+        "worst": error_text(worst_of(checks)),
+        "allowed": limits_text(checks),
     }
 
 

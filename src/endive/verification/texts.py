@@ -6,8 +6,9 @@ Owns rounding and signs. Refuses to own tables and colours.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from endive.verification.suite import RELATIVE, Check, Value
+from endive.verification.suite import RELATIVE, SHOWN, Check, Value
 
 
 def value_text(value: Value) -> str:
@@ -51,3 +52,16 @@ def allowed_text(check: Check) -> str:
 def cell_text(check: Check) -> str:
     """Which cell: s3, cas, 4 clients."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in check.what.items())
+
+
+def worst_of(checks: Sequence[Check]) -> Check:
+    """The one that is furthest off, among those that are judged if any is; a wrong one before all others."""
+    judged = [check for check in checks if check.verdict != SHOWN]
+    return max(judged or checks, key=lambda check: (not check.holds, abs(check.error or 0.0)))
+
+
+def limits_text(checks: Sequence[Check]) -> str:
+    """The limits of checks of one kind: each of two, or from the least to the largest."""
+    judged = sorted((check for check in checks if check.verdict != SHOWN), key=lambda check: check.allowed or 0.0)
+    limits = list(dict.fromkeys(allowed_text(check) for check in judged))
+    return " / ".join(limits) if len(limits) <= 2 else f"{limits[0]} to {limits[-1]}"

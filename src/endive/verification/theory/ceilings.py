@@ -16,10 +16,7 @@ L_MS: Final = 200.0
 ALLOWED: Final = 0.03
 CLIENTS: Final = 300
 DURATION_MS: Final = 3_600_000.0
-QUICK_DURATION_MS: Final = 600_000.0
 WARMUP_MS: Final = 600_000.0  # the clients begin together, and those of pyiceberg take long to spread
-QUICK_WARMUP_MS: Final = 120_000.0
-QUICK_ALLOWED: Final = 0.06
 PAUSE_IN_L: Final = 10.0  # refused attempts wait anything up to it, or they would circle together
 RUNTIME_IN_L: Final = 20.0  # no first attempt of spec or merge survives it in a saturated system
 
@@ -43,7 +40,6 @@ CATALOGS: Final[Mapping[str, tuple[Mapping[str, Any], int]]] = {
 
 def ceiling_checks(*, is_quick: bool) -> Iterator[Check]:
     """The saturated rate in units of the ceiling: never more than 1, and nearly 1."""
-    duration_ms = QUICK_DURATION_MS if is_quick else DURATION_MS
     for mode, windows in WINDOWS.items():
         if is_quick and mode != "inlined":
             continue
@@ -55,25 +51,25 @@ def ceiling_checks(*, is_quick: bool) -> Iterator[Check]:
                 "table_metadata_inlined": "inlined" in mode,
             }
             terms = _terms(protocol) | {"manifest_list_mode": "append" if "ML+" in mode else "rewrite"}
-            rate = _commits_per_l(protocol, catalog, terms, duration_ms)
-            yield _check({"protocol": protocol, "mode": mode, "catalog": "instant"}, window, rate, is_quick)
+            rate = _commits_per_l(protocol, catalog, terms)
+            yield _check({"protocol": protocol, "mode": mode, "catalog": "instant"}, window, rate)
     for name, (catalog_of, window) in CATALOGS.items():
         if not is_quick or name == "JDBC":
-            rate = _commits_per_l("iceberg", catalog_of, _terms("iceberg"), duration_ms)
-            yield _check({"protocol": "iceberg", "mode": "plain", "catalog": name}, window, rate, is_quick)
+            rate = _commits_per_l("iceberg", catalog_of, _terms("iceberg"))
+            yield _check({"protocol": "iceberg", "mode": "plain", "catalog": name}, window, rate)
     for workers in () if is_quick else (1, 2):
-        rate = _commits_per_l("spec", _served(workers), {}, duration_ms, clients=12)
+        rate = _commits_per_l("spec", _served(workers), {}, clients=12)
         cell: dict[str, str] = {"protocol": "spec", "mode": "inlined", "catalog": f"REST, {workers} worker(s)"}
-        yield _check(cell, 2.0 / workers, rate, is_quick, note="two requests a txn, L of a worker's time each")
+        yield _check(cell, 2.0 / workers, rate, note="two requests a txn, L of a worker's time each")
 
 
-def _check(cell: Mapping[str, str], window: float, commits_per_l: float, is_quick: bool, note: str = "") -> Check:
+def _check(cell: Mapping[str, str], window: float, commits_per_l: float, note: str = "") -> Check:
     return Check.relative(
         "ceiling, constant latency",
         {**cell, "W in L": window},
         expected=1.0 / window,
         actual=commits_per_l,
-        allowed=QUICK_ALLOWED if is_quick else ALLOWED,
+        allowed=ALLOWED,
         unit="commits per L",
         note=note,
     )
@@ -103,13 +99,11 @@ def _commits_per_l(
     protocol: str,
     catalog: Mapping[str, Any],
     terms: Mapping[str, Any],
-    duration_ms: float,
     clients: int = CLIENTS,
 ) -> float:
     think = {"distribution": "exponential", "mean_ms": L_MS}
-    warmup_ms = WARMUP_MS if duration_ms == DURATION_MS else QUICK_WARMUP_MS
     config = {
-        "simulation": {"duration_ms": duration_ms + warmup_ms, "warmup_ms": warmup_ms, "cooldown_ms": 0.0},
+        "simulation": {"duration_ms": WARMUP_MS + DURATION_MS, "warmup_ms": WARMUP_MS, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": L_MS},
         "catalog": catalog,
         "commit": {"protocol": protocol},
