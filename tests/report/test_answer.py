@@ -156,7 +156,12 @@ def test_an_interval_without_width_is_left_out():
 
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
-    [(0.5, 8, [0.5, 1, 2, 5]), (3, 4, [3, 4]), (1, 10_000, [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000])],
+    [
+        (0.5, 8, [0.5, 1, 2, 5]),
+        (3, 4, [3, 4]),
+        (0.75, 2.4, [1, 1.2, 1.5, 2]),
+        (1, 10_000, [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
+    ],
 )
 def test_ticks_of_a_logarithmic_axis_are_few(low, high, ticks):
     assert ticks == log_ticks(low, high)

@@ -136,6 +136,13 @@ def test_axes_that_find_no_place_have_a_selector_in_the_page(render, grid):
     assert ["tables, page"] == [name for name in selectors if name.endswith(", page")]
 
 
+def test_a_single_series_has_no_legend(render, tmp_path):
+    study = SyntheticStudy("alone", {"load_per_s": (1, 2, 4)}, has_groups=False)
+    drawn = data(render(make_report(write_synthetic(tmp_path, study))))["studies"][0]["charts"]
+
+    assert {"null"} == set(re.findall(r'"legend": (\w+|\{)', json.dumps([chart["variants"] for chart in drawn])))
+
+
 def test_the_first_thing_a_keyboard_reaches_is_the_way_to_the_answer(render, report):
     elements = outline(render(report)).elements
     reachable = [attributes for tag, attributes in elements if tag in ("a", "button", "select", "summary")]

@@ -118,6 +118,7 @@ class Chart:
     variant_title: str = "Show"
     legend: Legend | None = None
     facet: str | None = None  # field that splits it into panels
+    has_gradient: bool = False  # whether colours are amounts, which the page has no legend of its own for
     height_px: int = 320
 
 

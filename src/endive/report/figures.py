@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from endive.report.chart import CONFIG, THEME, Chart, Spec, Variant
 from endive.report.material import Material
-from endive.report.page import HATCH
+from endive.report.page import HATCH, without_legends
 from endive.report.report import Report
 from endive.report.words import figure_words
 from endive.results.writer import output_errors, write_atomically
@@ -43,7 +43,8 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 def picture_spec(material: Material, chart: Chart, variant: Variant) -> Spec:
     """A specification that stands alone: data, size, colours, legend and title inside."""
     rows = material.rows(chart.dataset, chart.selected)
-    spec = json.loads(json.dumps(variant.spec))
+    is_plain = chart.legend is None and not chart.has_gradient  # one series: nothing to tell apart
+    spec = json.loads(json.dumps(without_legends(variant.spec) if is_plain else variant.spec))
     spec["data"] = {"values": rows}
     inner = spec.get("spec", spec)
     inner["height"] = chart.height_px

@@ -45,6 +45,7 @@ def heatmap(material: Material) -> Chart | Omission:
         ),
         columns=table_columns(["success_rate", "committed_per_s", "commit_latency_p95_ms"]),
         facet=field,
+        has_gradient=True,
         height_px=max(120, 34 * len(y.labels)),
     )
 

@@ -101,7 +101,7 @@ def _chart_data(chart: Chart, index: dict[str, int]) -> dict[str, Any]:
         "selected": [index[key] for key in chart.selected],
         "legend": None if chart.legend is None else chart.legend.field,
         "variants": [
-            variant.spec if chart.legend is None else without_legends(variant.spec) for variant in chart.variants
+            variant.spec if chart.has_gradient else without_legends(variant.spec) for variant in chart.variants
         ],
         "columns": [list(column) for column in chart.columns],
         "facet": chart.facet,

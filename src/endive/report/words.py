@@ -7,7 +7,7 @@ own sentences (``endive.report.answer``).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 FIGURE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
@@ -177,12 +177,17 @@ def value_text(value: Any) -> str:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, fewer if there are many powers."""
+    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, fewer if powers are many, more if there is one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if last - first <= 3 else (1, 3) if last - first <= 4 else (1,)
-    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    inside = [tick for tick in ticks if low * 0.99 <= tick <= high * 1.01]
-    return [float(f"{tick:.6g}") for tick in (inside if len(inside) > 1 else [low, high])]
+    found = [_within(low, high, one, range(first, last + 1)) for one in (steps, (1, 1.2, 1.5, 2, 3, 5, 7))]
+    ticks = found[0] if len(found[0]) > 3 else found[1]
+    return ticks if len(ticks) > 1 else [float(f"{low:.3g}"), float(f"{high:.3g}")]
+
+
+def _within(low: float, high: float, steps: Sequence[float], powers: range) -> list[float]:
+    ticks = [float(f"{step * 10.0**power:.6g}") for power in powers for step in steps]
+    return [tick for tick in ticks if low * 0.99 <= tick <= high * 1.01]
 
 
 def listed(items: list[str]) -> str:
