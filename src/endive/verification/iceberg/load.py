@@ -42,8 +42,9 @@ The model is given what was measured and nothing is fitted: the delays; what eac
 (client, wire and server together, as quantiles), taken in the runs of the cell itself from pairs of requests between
 which the client did nothing else; and the time of one statement to the database. Requests that a cell never sent are
 taken from the other cells. The machine was busy with other work, so that time beyond the delay is neither small nor
-the same in every cell (the table shows it); the closed loop was measured in two sittings of six runs per cell. Latencies are those of committed txns, from the beginning of `commit()` to
-its return. Only txns that ended within a run count, on both sides.
+the same in every cell (the table shows it); the closed loop was measured in two sittings of six runs per cell.
+Latencies are those of committed txns, from the beginning of `commit()` to its return. Only txns that ended within a run
+count, on both sides.
 
 *Chance*: the same figure of the model, computed from as many simulated runs as were measured, lies in this range in 95
 of 100 cases. A measured value inside it is one the model may well have given.
