@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.errors import OutputError
-from endive.results import Provenance, RowSink, RunFolder, Window
+from endive.results import MODEL_VERSION, Provenance, RowSink, RunFolder, Window
 
 WINDOW = Window(duration_us=10_000, warmup_us=0, cooldown_us=0)
 
@@ -36,7 +36,7 @@ def test_a_finished_run_leaves_its_txns_its_summary_and_its_configuration(tmp_pa
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["summary"]["txns"]["submitted"] == 4
     assert summary["provenance"]["config_hash"] == "c0ffee"
-    assert summary["provenance"]["model_version"] == 2
+    assert summary["provenance"]["model_version"] == MODEL_VERSION
 
 
 def test_a_later_run_replaces_an_earlier_one(tmp_path, four_outcomes):

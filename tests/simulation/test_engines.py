@@ -22,7 +22,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import Phase
 from tests.simulation.test_own_parts import CountingStore, EverySecondTxn, ForgivingCatalog, ManyFilesAppend, Sawtooth
-from verification import fuzz_engines
 
 from endive import Simulation, simulate
 from endive.catalog import InstantCatalog
@@ -37,6 +36,7 @@ from endive.simulation.compiled.engine import CompiledEngine
 from endive.simulation.simulation import choose_engine
 from endive.transaction import rules
 from endive.workload import Choice, Workload
+from verification import fuzz_engines
 
 ROOT = Path(__file__).parents[2]
 Config = dict[str, Any]

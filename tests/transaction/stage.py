@@ -113,6 +113,7 @@ class Played:
     row: dict[str, Any]
     trace: list[tuple[int, int, int, int, int, int]]
     catalog: Catalog
+    is_read_back: bool = False  # a commit is followed by a catalog read
 
     def attempt(self, attempt: int) -> Bill:
         """Requests of an attempt up to its last word with the catalog; what follows is ``after``."""
@@ -120,11 +121,14 @@ class Played:
 
     def after(self) -> Bill:
         """Requests after the last attempt's last word with the catalog: reloading and cleaning up."""
-        return bill_of(self._split(self.row["attempts"])[1])
+        return Counter(without_catalog(bill_of(self._split(self.row["attempts"])[1])))
 
     def _split(self, attempt: int) -> tuple[list[Any], list[Any]]:
         requests = [request for request in self.trace if request[2] == attempt]
-        last = max((i for i, request in enumerate(requests) if OBJECTS[request[3]] in ("catalog", "log")), default=-1)
+        words = [i for i, request in enumerate(requests) if OBJECTS[request[3]] in ("catalog", "log")]
+        if self.is_read_back and self.row["status"] == "committed" and attempt == self.row["attempts"]:
+            words.pop()
+        last = words[-1] if words else -1
         return requests[: last + 1], requests[last + 1 :]
 
 
@@ -194,4 +198,6 @@ def play_all(config: Mapping[str, Any], script: Script, seed: int) -> Iterator[P
     for request in trace:
         by_txn.setdefault(request[1], []).append(request)
     for row in result.transactions.to_pylist():
-        yield Played(row, by_txn[row["txn_id"]], catalogs[0])
+        is_told = resolved.catalog.type == "service" and resolved.catalog.service.flavour == "rest"
+        is_read_back = resolved.commit.after_success == "reload" and not (is_told and row["kind"] == "fast_append")
+        yield Played(row, by_txn[row["txn_id"]], catalogs[0], is_read_back)

@@ -392,12 +392,29 @@ def test_after_success_the_table_is_read_back_and_each_lost_list_deleted(kind, l
     assert expected == dict(played.after())
 
 
-def test_merged_manifests_of_lost_attempts_are_deleted_and_the_own_manifest_kept():
+def test_merged_manifests_of_lost_attempts_are_deleted_and_the_own_one_that_was_merged():
     script = {(1, SWAPPING): append(), (2, SWAPPING): append()}
     played = play("merge_append", script, table={"initial_manifests": MANIFESTS_FOR_A_BIN})
 
-    expected = bill(metadata_read=1, manifest_list_read=1, manifest_list_delete=2, manifest_delete=2)
+    expected = bill(metadata_read=1, manifest_list_read=1, manifest_list_delete=2, manifest_delete=2 + 1)
     assert expected == dict(played.after())
+
+
+@pytest.mark.parametrize(
+    ("kind", "flavour", "reads"),
+    [
+        ("fast_append", "pointer", 1),
+        ("merge_append", "pointer", 1),
+        ("fast_append", "rest", 0),
+        ("merge_append", "rest", 1),
+    ],
+)
+def test_a_committed_txn_asks_for_the_new_state_unless_a_rest_server_has_told_a_fast_append(kind, flavour, reads):
+    played = play(kind, catalog={"type": "service", "latency_ms": 2.0, "service": {"flavour": flavour}})
+
+    before_the_swap = {"pointer": 2, "rest": 1}[flavour]
+    load = 1
+    assert load + before_the_swap + reads == played.row["requests_catalog_read"]
 
 
 def test_a_commit_without_a_lost_attempt_deletes_nothing():

@@ -36,23 +36,23 @@ def ended_txns(**transaction):
 def test_a_winner_and_a_loser_that_tried_again_tell_their_times_and_requests():
     winner, loser = ended_txns(retry=1)
 
-    # load L; refresh, manifest, list read, list written, swap: 5 L
+    # load L; refresh, manifest, list read, list written, swap, the new state read: 6 L
     expected = TransactionResult(
         status=TransactionStatus.COMMITTED,
-        commit_time_ms=6 * L_MS,
+        commit_time_ms=7 * L_MS,
         abort_time_ms=-1.0,
         abort_reason=None,
         total_retries=0,
-        commit_latency_ms=5 * L_MS,
-        total_latency_ms=6 * L_MS,
+        commit_latency_ms=6 * L_MS,
+        total_latency_ms=7 * L_MS,
         manifest_list_reads=1,
         manifest_list_writes=1,
         manifest_file_reads=0,
         manifest_file_writes=1,
     )
     assert expected == winner
-    # the retry: refresh, list read, list written, swap; then the lost list is deleted: 5 L more
-    assert (TransactionStatus.COMMITTED, 11 * L_MS, 1, 2, 2, 1) == (
+    # the retry: refresh, list read, list written, swap; then the state is read and the lost list deleted
+    assert (TransactionStatus.COMMITTED, 12 * L_MS, 1, 2, 2, 1) == (
         loser.status,
         loser.commit_time_ms,
         loser.total_retries,

@@ -25,7 +25,7 @@ def test_a_fast_append_reads_and_writes_these_bytes(n):
 
     loading = CATALOG_BYTES + metadata_bytes(10)
     refreshing = CATALOG_BYTES + (metadata_bytes(10 + n) if n else 0)
-    reloading = metadata_bytes(10 + n + 1)
+    reloading = CATALOG_BYTES + metadata_bytes(10 + n + 1)
     assert loading + refreshing + list_bytes(7 + n) + reloading == played.row["bytes_read"]
     building = MANIFEST_BYTES + list_bytes(7 + n + 1) + metadata_bytes(10 + n + 1)
     assert building + CATALOG_BYTES == played.row["bytes_written"]
@@ -56,7 +56,8 @@ def test_inlined_metadata_travels_with_the_catalog():
     before, after = CATALOG_BYTES + metadata_bytes(10), CATALOG_BYTES + metadata_bytes(11)
     start, refresh = before, before  # it asks for as many bytes as it last saw
     refresh_again = before
-    assert start + refresh + refresh_again + list_bytes(7) + list_bytes(8) == played.row["bytes_read"]
+    read_back = after
+    assert start + refresh + refresh_again + read_back + list_bytes(7) + list_bytes(8) == played.row["bytes_read"]
     swaps = before + after
     assert swaps + MANIFEST_BYTES + list_bytes(8) + list_bytes(9) == played.row["bytes_written"]
 

@@ -31,7 +31,7 @@ from endive.results.schema import (
     COUNTER_APPEND_PHYSICAL_FAILURE,
     COUNTER_APPEND_PHYSICAL_SUCCESS,
 )
-from endive.rng import COMMIT, COMPACTION, DISCOVERY, LOG_HEAD, POINTER_READ, REFRESH, START_READ, slot
+from endive.rng import COMMIT, COMPACTION, DISCOVERY, LOG_HEAD, POINTER_READ, READ_BACK, REFRESH, START_READ, slot
 from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
 from endive.storage.client import Client
 from endive.storage.provider import StorageProvider
@@ -42,7 +42,8 @@ LOG_KEY = "log"
 DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional request
 
 # Which read of one attempt the per-entry cost is drawn for: positions of the LOG_ENTRIES slot.
-ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 3}
+BACK_ENTRIES = 5
+ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 3, READ_BACK: BACK_ENTRIES}
 COMPACTION_ENTRIES = 4
 # Position of the DISCOVERY slot for the read before a compaction; position 0 is the read after an append.
 COMPACTION_READ = 1

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from endive.results.schema import SCHEMA_VERSION
 
-MODEL_VERSION: Final = 2
+MODEL_VERSION: Final = 3
 """Bump when the same configuration and seed give other numbers, and say so under Numbers in CHANGELOG."""
 
 _PREFIX: Final = "endive."

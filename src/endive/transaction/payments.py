@@ -13,6 +13,7 @@ from endive.results.schema import (
     COUNTER_MANIFEST_APPEND_PHYSICAL_FAILURE,
     COUNTER_MANIFEST_APPEND_PHYSICAL_SUCCESS,
     COUNTER_MANIFEST_APPEND_SEALED_REWRITE,
+    PHASE_CATALOG_READ,
     PHASE_HISTORY,
     PHASE_MANIFEST_LIST,
     PHASE_MANIFESTS,
@@ -35,6 +36,7 @@ from endive.rng import (
     METADATA_HEAD,
     METADATA_READ,
     METADATA_WRITE,
+    READ_BACK,
     VALIDATE_READ,
     slot,
 )
@@ -335,10 +337,14 @@ def rewrite_sealed_list(txn: "Transaction", world: World, base: CatalogSnapshot,
 
 
 def reload_tables(txn: "Transaction", world: World, base: CatalogSnapshot) -> Payment:
-    """What a committed operation reads back (``SnapshotProducer.commit``: refresh, then clean-up)."""
+    """What a committed operation reads back: the catalog, the metadata, the list (``SnapshotProducer.commit``)."""
     p, client, clock = world.protocol_vector, txn.client, world.clock
     if not rules.reloads_after_success(p):
         return
+    if rules.rereads_catalog(p, txn.operation):
+        begin_us = clock.now_us
+        yield from world.catalog.read(client=client, step=READ_BACK, expected_size_bytes=base.size_bytes)
+        txn.phase_us[PHASE_CATALOG_READ] += clock.now_us - begin_us
     has_metadata = p[IS_INLINED] == 0 and p[SERVER_WRITES_METADATA] == 0
     for position in range(txn.n_written):
         table = base.tables[txn.tables[position]]

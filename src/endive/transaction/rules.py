@@ -238,16 +238,21 @@ def plan_repeated_history(o: Ints, s: Ints, a: MutableInts) -> None:
 
 
 @rule
+def filtered_manifests(o: Ints) -> int:
+    """Existing manifests an operation takes files out of, and writes anew."""
+    if o[KIND] == REWRITE_FILES or (o[KIND] == VALIDATED_OVERWRITE and o[FORM] != ROW_DELTA):
+        return o[REWRITTEN]
+    return 0
+
+
+@rule
 def plan_own(o: Ints, a: MutableInts) -> None:
     """The manifests of the txn's own files, and the existing ones it takes files out of."""
     a[OWN_WRITES] = own_manifests(o)
-    rewritten = o[REWRITTEN]
-    if o[KIND] == REWRITE_FILES or (o[KIND] == VALIDATED_OVERWRITE and o[FORM] == OVERWRITE_FILES):
-        a[FILTER_READS] = rewritten
-        a[FILTER_WRITES] = rewritten
-    elif o[KIND] == VALIDATED_OVERWRITE and o[FORM] == REPLACE_PARTITIONS:
-        a[FILTER_READS] = 2 * rewritten
-        a[FILTER_WRITES] = rewritten
+    a[FILTER_WRITES] = filtered_manifests(o)
+    a[FILTER_READS] = a[FILTER_WRITES]
+    if o[KIND] == VALIDATED_OVERWRITE and o[FORM] == REPLACE_PARTITIONS:
+        a[FILTER_READS] *= 2  # once to find the partition's files, once to write the rest
 
 
 @rule
@@ -341,6 +346,27 @@ def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: 
 def reloads_after_success(p: Ints) -> bool:
     """Whether a committed operation reads its table back (``SnapshotProducer.commit`` after the swap)."""
     return p[AFTER_SUCCESS] == AFTER_RELOAD
+
+
+@rule
+def rereads_catalog(p: Ints, o: Ints) -> bool:
+    """Whether a committed operation reads the catalog once more to learn the new state.
+
+    A REST server's answer to a commit carries it, and a fast append is content with that (``FastAppend.updateEvent``
+    asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes).
+    """
+    return reloads_after_success(p) and (p[SERVER_WRITES_METADATA] == 0 or o[KIND] != FAST_APPEND)
+
+
+@rule
+def merged_away(p: Ints, o: Ints, a: Ints) -> int:
+    """Manifests the txn wrote that the merge of its committed attempt made superfluous: of data, not of deletes.
+
+    Java Iceberg deletes them (``MergingSnapshotProducer.cleanUncommittedAppends``), PyIceberg leaves them.
+    """
+    if not reloads_after_success(p) or p[MERGING] != MERGING_BINS or a[MERGE_WRITES] == 0:
+        return 0
+    return own_manifests(o) - effect_delete_manifests(o) + filtered_manifests(o)
 
 
 @rule

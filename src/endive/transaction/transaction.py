@@ -183,6 +183,7 @@ class Transaction(ABC):
             success, known = yield from self._swap(world, base, costs)
             previous = base
             if success:
+                self.lost_manifests += sum(rules.merged_away(p, self.operation, cost) for cost in costs)
                 yield from reload_tables(self, world, base)
                 yield from clean_up(self, world, is_committed=True)
                 return REASON_NONE

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from endive.results.provenance import MODEL_VERSION
 from endive.errors import OutputError
 from endive.pipeline.reading import open_dataset
 from endive.results import Window
@@ -119,7 +120,7 @@ def test_runs_of_another_model_version_are_refused(dataset):
     index = table.column_names.index("model_version")
     older = pa.array([0, *table["model_version"].to_pylist()[1:]], pa.int32())
     pq.write_table(table.set_column(index, table.schema.field(index), older), path)
-    refused(dataset, "has runs of model version 0; this is 1")
+    refused(dataset, f"has runs of model version 0; this is {MODEL_VERSION}")
 
 
 def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):

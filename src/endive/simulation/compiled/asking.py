@@ -3,7 +3,7 @@
 Owns the requests and answers of catalog reads; what is seen is ``server``'s, what follows is ``events``'.
 """
 
-from endive.catalog.append import COMPACTION_ENTRIES
+from endive.catalog.append import BACK_ENTRIES, COMPACTION_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.rules import (
     LOG_ENTRIES,
@@ -32,6 +32,7 @@ from endive.simulation.compiled.layout import (
     READ_CHECK,
     READ_COMPACTION,
     READ_DISCOVERY,
+    READ_NEW_STATE,
     READ_REFRESH,
     READ_START,
     STAGE_READ,
@@ -103,6 +104,8 @@ def entries_position(purpose: int) -> int:
         return 2
     if purpose == READ_CHECK:
         return 3
+    if purpose == READ_NEW_STATE:
+        return BACK_ENTRIES
     return COMPACTION_ENTRIES
 
 

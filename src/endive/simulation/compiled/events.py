@@ -20,7 +20,7 @@ from endive.catalog.rules import (
     rewrite_list,
     take_worker,
 )
-from endive.catalog.service import SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START
+from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START
 from endive.distributions.code import FloatArray, IntArray, draw_us
 from endive.kernel import inlined, leaf
 from endive.results.schema import (
@@ -70,6 +70,7 @@ from endive.simulation.compiled.layout import (
     LOG_OBJECT,
     READ_CHECK,
     READ_COMPACTION,
+    READ_NEW_STATE,
     READ_REFRESH,
     READ_START,
     STAGE_COMMIT,
@@ -87,6 +88,7 @@ from endive.simulation.compiled.layout import (
     STEP_LOG_MISSED,
     STEP_NEXT_LIST,
     STEP_REFUSED,
+    STEP_RELOAD,
     X_BASE_BYTES,
     X_BASE_US,
     X_EPOCH,
@@ -156,6 +158,8 @@ def read_arrives(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> i
         position = SERVED_CHECK
     elif x[i + X_PURPOSE] == READ_START:
         position = SERVED_START
+    elif x[i + X_PURPOSE] == READ_NEW_STATE:
+        position = SERVED_BACK
     x[i + X_STAGE] = STAGE_READ
     return served_us(m, f, x, i, position, now)
 
@@ -187,6 +191,10 @@ def read_evaluated(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) ->
         observe_read(m, x, i, now)
         x[i + R + ROW_PHASES + PHASE_CATALOG_READ] += time_us - x[i + X_SENT_US]
         x[i + X_STAGE] = STEP_BUILD
+        return time_us
+    if purpose == READ_NEW_STATE:
+        x[i + R + ROW_PHASES + PHASE_CATALOG_READ] += time_us - x[i + X_SENT_US]
+        x[i + X_STAGE] = STEP_RELOAD
         return time_us
     if purpose == READ_COMPACTION:
         x[i + X_NEWEST_SEALED] = m[G + G_LOG + LOG_SEALED]

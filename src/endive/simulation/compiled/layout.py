@@ -201,6 +201,7 @@ READ_REFRESH: Final = 1
 READ_CHECK: Final = 2
 READ_DISCOVERY: Final = 3
 READ_COMPACTION: Final = 4
+READ_NEW_STATE: Final = 5
 
 # stages: what the next event of a txn is
 STAGE_READ_ARRIVES: Final = 0
@@ -230,6 +231,7 @@ STEP_LOG_MISSED: Final = 26
 STEP_REFUSED: Final = 27
 STEP_COMMITTED: Final = 28
 STEP_STOP: Final = 29
+STEP_RELOAD: Final = 30
 FIRST_STEP: Final = STEP_START
 
 # at B: the tables it reads, then the parts whose places C_B_* name; per written table three snapshots

@@ -86,6 +86,7 @@ from endive.simulation.compiled.layout import (
     STEP_LOG_MISSED,
     STEP_NEXT_LIST,
     STEP_REFUSED,
+    STEP_RELOAD,
     STEP_STOP,
     STEP_SWAP,
     TURN_OVER,
@@ -245,6 +246,8 @@ def walk(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
             time_us = stages.send_commit(m, f, x, i, time_us)
         elif step == STEP_COMMITTED:
             time_us = stages.committed(m, f, x, i, time_us)
+        elif step == STEP_RELOAD:
+            time_us = stages.reload_tables(m, f, x, i, time_us)
         elif step == STEP_NEXT_LIST:
             time_us = stages.next_list(m, x, i, time_us)
         elif step == STEP_LIST_APPEND:

@@ -50,6 +50,7 @@ from endive.rng import (
     LIST_APPEND,
     LOAD_METADATA,
     POINTER_READ,
+    READ_BACK,
     REFRESH,
     slot,
     uniform,
@@ -82,6 +83,7 @@ from endive.simulation.compiled.layout import (
     READ_CHECK,
     READ_COMPACTION,
     READ_DISCOVERY,
+    READ_NEW_STATE,
     READ_REFRESH,
     SNAP_BASE,
     SNAP_START,
@@ -103,6 +105,7 @@ from endive.simulation.compiled.layout import (
     STEP_LIST_APPEND,
     STEP_LOG,
     STEP_NEXT_LIST,
+    STEP_RELOAD,
     STEP_START,
     STEP_STOP,
     STEP_SWAP,
@@ -172,12 +175,15 @@ from endive.transaction.rules import (
     LIST_APPENDS,
     LIST_WRITES,
     MERGE_WRITES,
+    N_OPERATION,
     checks_before_metadata,
     cleans_up,
     loads_metadata,
+    merged_away,
     must_read_catalog,
     reason_to_stop,
     reloads_after_success,
+    rereads_catalog,
     rewrites_own_manifests,
 )
 
@@ -439,7 +445,23 @@ def stop_or_restart(m: IntArray, x: IntArray, i: int, time_us: int) -> int:
 
 @leaf
 def committed(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """The swap succeeded: read the table back, clean up, end."""
+    """The swap succeeded: ask for the new state, if the protocol does."""
+    p = m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]
+    o = m[x[i + X_OPERATION] : x[i + X_OPERATION] + N_OPERATION]
+    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
+        first = m[C_B_PLANS] + position * N_PLANS
+        x[i + X_LOST_MANIFESTS] += merged_away(p, o, x[i + B + first : i + B + first + N_PLANS])
+    if rereads_catalog(p, o):
+        x[i + X_SENT_US] = time_us
+        counter = slot(x[i + R + ROW_ATTEMPTS], READ_BACK, 0)
+        return send_read(m, f, x, i, time_us, READ_NEW_STATE, counter, x[i + X_BASE_BYTES])
+    x[i + X_STAGE] = STEP_RELOAD
+    return time_us
+
+
+@leaf
+def reload_tables(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+    """Read the written tables back, clean up, end."""
     if reloads_after_success(m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]):
         has_metadata = m[C_PROTOCOL + IS_INLINED] == 0 and m[C_PROTOCOL + SERVER_WRITES_METADATA] == 0
         is_listed = m[x[i + X_OPERATION] + KIND] != FAST_APPEND

@@ -45,16 +45,6 @@ The recording lies in `src/endive/verification/iceberg/data/requests.json` and i
 `endive verify requests --live` plays every scenario anew, `python -m endive.verification.iceberg.requests` records.
 """
 REMARKS: Final = """
-### Where the model differs, and which is wrong
-
-In every row marked *wrong* the model is, and Iceberg's behaviour is deliberate (class and method in brackets):
-
-- After a commit the client asks for the new state: one read of the catalog, which the model does not have. A REST
-  server's answer carries that state, and a fast append is content with it (`FastAppend.updateEvent`); all others
-  refresh (`MergingSnapshotProducer.updateEvent`).
-- Where the committed attempt merged a full bin, the manifests of the txn's own files and the filtered ones are in the
-  merged one and are deleted (`MergingSnapshotProducer.cleanUncommitted`); the model keeps them.
-
 ### What is not modelled
 
 Spark's merge-on-read `UPDATE`, `DELETE` and `MERGE` also name the data files their deletes refer to
