@@ -46,7 +46,8 @@ def test_pictures_have_colours_of_their_own_a_legend_and_a_title(small):
     assert "var(" not in svg
     assert "#0072b2" in svg
     assert "Success against offered load" in svg
-    assert "iceberg" in svg
+    assert 2 == svg.count("role-legend-label")  # one for each protocol
+    assert ">iceberg</text>" in svg
 
 
 def test_hatching_travels_with_the_picture(small):

@@ -109,4 +109,4 @@ def _is_right(point: HeldPoint) -> bool:
 
 
 def _scale(is_log: bool) -> alt.Scale:
-    return alt.Scale(type="log") if is_log else alt.Scale(zero=True)
+    return alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=True)

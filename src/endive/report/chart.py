@@ -167,7 +167,13 @@ def colour_of(legend: Legend, *, title: str | None = None) -> Spec:
         "field": legend.field,
         "type": "nominal",
         "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.colour for mark in legend.marks]},
-        "legend": {"title": title or legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+        "legend": {
+            "title": title or legend.title,
+            "orient": "bottom",
+            "columns": 4,
+            "labelLimit": 260,
+            "symbolOpacity": 1,
+        },
     }
 
 
@@ -177,7 +183,7 @@ def dash_of(legend: Legend) -> Spec:
         "field": legend.field,
         "type": "nominal",
         "scale": {"domain": [mark.label for mark in legend.marks], "range": [list(mark.dash) for mark in legend.marks]},
-        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260, "symbolOpacity": 1},
     }
 
 
@@ -187,7 +193,7 @@ def shape_of(legend: Legend) -> Spec:
         "field": legend.field,
         "type": "nominal",
         "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.shape for mark in legend.marks]},
-        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260},
+        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260, "symbolOpacity": 1},
     }
 
 

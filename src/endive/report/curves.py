@@ -144,7 +144,7 @@ def curve_layers(
             {
                 "transform": [{"filter": f"isValid(datum['{low}'])"}, *clipped],
                 "mark": {"type": "area", "opacity": 0.16, "tooltip": None},
-                "encoding": {"x": x, **ends, "fill": {**colour, "legend": None}, "order": {"value": None}},
+                "encoding": {"x": x, **ends, "fill": colour, "order": {"value": None}},
             }
         )
     elif has_band:
@@ -152,7 +152,7 @@ def curve_layers(
             {
                 "transform": [{"filter": f"isValid(datum['{low}'])"}, *clipped],
                 "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {"x": x, **ends, "stroke": {**colour, "legend": None}, **_dodge(legend)},
+                "encoding": {"x": x, **ends, "stroke": colour, **_dodge(legend)},
             }
         )
     if is_line:
@@ -163,7 +163,7 @@ def curve_layers(
             }
         )
     dodge = {} if is_line else _dodge(legend)
-    fill: Spec = {**colour, "legend": None}
+    fill: Spec = dict(colour)
     if is_saturated_marked:
         fill["condition"] = {"test": "datum.saturated", "value": "var(--paper)"}
     layers.append(
@@ -242,7 +242,7 @@ def _loop_variant(material: Material, figure: str) -> Variant:
                 "x": along,
                 "y": up,
                 "text": {"field": "success_label"},
-                "fill": {**colour_of(legend), "legend": None},
+                "fill": colour_of(legend),
             },
         }
     )

@@ -208,7 +208,7 @@ def _timeline_spec(material: Material, legend: Legend, field: str, label: str) -
                     "x": along,
                     "y": {**up, "field": "committed_per_s_ci95_low"},
                     "y2": {"field": "committed_per_s_ci95_high"},
-                    "fill": {**colour_of(legend), "legend": None},
+                    "fill": colour_of(legend),
                 },
             }
         )
@@ -265,8 +265,8 @@ def _convoy_spec(material: Material, field: str, label: str) -> Spec:
         "encoding": {
             "x": along,
             "y": up,
-            "color": {**colour_of(legend), "legend": None},
-            "shape": {**shape_of(legend), "legend": None},
+            "color": colour_of(legend),
+            "shape": shape_of(legend),
             "size": {
                 "field": "txns",
                 "type": "quantitative",
