@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from endive.results.provenance import MODEL_VERSION
 from endive.errors import OutputError
 from endive.pipeline.reading import open_dataset
 from endive.results import Window
+from endive.results.provenance import MODEL_VERSION
 
 
 def files(folder):
