@@ -187,7 +187,7 @@ def row(name: str, txns: int, figures: Figures) -> list[str]:
 def verdicts(found: dict[tuple[str, int], Figures]) -> Iterator[list[str]]:
     """Goals beside what was reached: time and memory of 14 million txns, growth from one size to another."""
     for (name, txns), figures in found.items():
-        if name == "analyze" and txns == TXNS_GOAL and figures["is_ok"]:
+        if name == "analyze" and TXNS_GOAL * 0.95 <= txns <= TXNS_GOAL * 2 and figures["is_ok"]:
             yield ["analyze: wall time", f"< {WALL_S_GOAL} s", f"{figures['wall_s']:.1f} s"]
             yield ["analyze: memory", f"< {MEMORY_GB_GOAL} GB", f"{figures['memory_gb']:.2f} GB"]
     sizes = sorted({txns for _, txns in found})
@@ -197,6 +197,14 @@ def verdicts(found: dict[tuple[str, int], Figures]) -> Iterator[list[str]]:
             times = sizes[1] / sizes[0]
             yield [f"{name}: CPU time, {times:.0f} x", f"<= {times:.0f} x", f"{large['cpu_s'] / small['cpu_s']:.1f} x"]
             yield [f"{name}: memory, {times:.0f} x", "~ 1 x", f"{large['memory_gb'] / small['memory_gb']:.1f} x"]
+
+
+def txns_of(folder: Path) -> int:
+    """How many txns a dataset has."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("runs/*/runs.parquet"))
+    return sum(sum(pq.ParquetFile(file).read(["txns"])["txns"].to_pylist()) for file in files)
 
 
 def main() -> None:
@@ -218,11 +226,11 @@ def main() -> None:
     found: dict[tuple[str, int], Figures] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for times in (1, given.growth) if given.growth else (1,):
-            txns = int(given.txns) * times
             folder = (given.folder or Path(scratch) / "dataset").resolve()
             folder = folder.with_name(f"{folder.name}-x{times}") if times > 1 else folder
             if not folder.exists():
-                make_dataset(folder, txns)
+                make_dataset(folder, int(given.txns) * times)
+            txns = txns_of(folder)
             for name in given.only.split(","):
                 found[name, txns] = measured(name, folder, given.master)
     rows = [row(*key, figures) for key, figures in found.items()]
