@@ -36,7 +36,7 @@ def test_jars_that_are_not_there_end_with_2(verify, tmp_path):
     answer = verify("requests", "--iceberg-jars", tmp_path / "none")
 
     assert 2 == answer.exit_code
-    assert "is not a folder. Give the folder that holds iceberg-core" in answer.stderr
+    assert "is not a folder. Give the folder that holds iceberg-spark-runtime" in answer.stderr
 
 
 def test_a_wrong_check_ends_with_1_and_is_named(verify, make_suite, outcome):

@@ -89,8 +89,8 @@ def _existing(folder: Path | None) -> Path | None:
 
     if folder is not None and not folder.is_dir():
         raise ConfigError(
-            f"--iceberg-jars = '{folder}' is not a folder. Give the folder that holds iceberg-core or "
-            "iceberg-spark-runtime, or leave the option out to fetch the jars by Maven."
+            f"--iceberg-jars = '{folder}' is not a folder. Give the folder that holds "
+            "iceberg-spark-runtime-3.5_2.12 and iceberg-aws-bundle, or leave the option out to fetch the jars by Maven."
         )
     return folder
 
