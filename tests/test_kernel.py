@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from endive import kernel
+from endive import code_cache, kernel
 from endive.kernel import inlined, jitted, leaf, rule
-
-THIRTY_ONE_DAYS_S = 31 * 24 * 3600
 
 PACKAGE = {
     "__init__.py": "",
@@ -55,7 +51,9 @@ def package(tmp_path: Path) -> Path:
     folder.mkdir()
     for name, text in PACKAGE.items():
         (folder / name).write_text(text)
-    shutil.copy(kernel.__file__, folder / "kernel.py")
+    for module in (kernel, code_cache):
+        text = Path(module.__file__).read_text().replace("from endive.", "from kept.")
+        (folder / Path(module.__file__).name).write_text(text)
     return folder
 
 
@@ -97,7 +95,7 @@ def test_compiled_code_is_kept_and_found_again_by_the_next_process(package: Path
 
     assert "50 0" == first
     assert "50 1" == second
-    assert [kernel.source_hash(package)] == [folder.name for folder in cache.iterdir()]
+    assert [code_cache.source_hash(package)] == [folder.name for folder in cache.iterdir()]
 
 
 def test_an_edit_in_a_called_module_is_noticed(package: Path, tmp_path: Path) -> None:
@@ -167,70 +165,3 @@ def test_two_signatures_never_share_a_data_file(tmp_path: Path) -> None:
     first.save("int64", "code for int64")
     assert "code for float64" == files().load("float64")
     assert "code for int64" == files().load("int64")
-
-
-def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("x = 1")
-    first = kernel.source_hash(tmp_path)
-    (tmp_path / "notes.txt").write_text("not code")
-    assert first == kernel.source_hash(tmp_path)
-    (tmp_path / "a.py").write_text("x = 2")
-    second = kernel.source_hash(tmp_path)
-    (tmp_path / "a.py").rename(tmp_path / "b.py")
-    third = kernel.source_hash(tmp_path)
-
-    assert 3 == len({first, second, third})
-
-
-def test_a_package_without_source_files_has_no_hash_and_no_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel, "__file__", str(tmp_path / "archive.zip" / "endive" / "kernel.py"))
-
-    assert None is kernel.source_hash(tmp_path)
-    assert None is kernel.cache_folder.__wrapped__()
-
-
-def test_the_folder_is_the_named_one_or_the_standard_one_or_a_temporary_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv("ENDIVE_CACHE_DIR", raising=False)
-    monkeypatch.setattr(kernel.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
-    temporary = tmp_path / "tmp" / f"endive-{os.getuid()}"
-
-    assert [tmp_path / "home" / ".cache" / "endive", temporary] == kernel._cache_roots()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert [tmp_path / "xdg" / "endive", temporary] == kernel._cache_roots()
-    monkeypatch.setenv("ENDIVE_CACHE_DIR", str(tmp_path / "named"))
-    assert [tmp_path / "named"] == kernel._cache_roots()
-
-
-def test_a_home_that_cannot_be_written_leaves_the_temporary_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "home").write_text("a file where a folder should be")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv("ENDIVE_CACHE_DIR", raising=False)
-    monkeypatch.setattr(kernel.tempfile, "gettempdir", lambda: str(tmp_path))
-
-    found = kernel.cache_folder.__wrapped__()
-
-    expected = kernel.source_hash(Path(kernel.__file__).parent)
-    assert tmp_path / f"endive-{os.getuid()}" / str(expected) == found
-
-
-def test_only_folders_of_other_versions_unused_for_a_month_are_removed(tmp_path: Path) -> None:
-    keep, old, recent = (tmp_path / (letter * 24) for letter in "abc")
-    foreign = tmp_path / "something-else"
-    for folder in (keep, old, recent, foreign):
-        folder.mkdir()
-    long_ago_s = time.time() - THIRTY_ONE_DAYS_S
-    for folder in (keep, old, foreign):
-        os.utime(folder, (long_ago_s, long_ago_s))
-
-    kernel._remove_unused(tmp_path, keep=keep)
-
-    assert {keep, recent, foreign} == set(tmp_path.iterdir())

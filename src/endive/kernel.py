@@ -1,19 +1,17 @@
 """The only door to Numba: ``jitted`` compiles a function, ``rule`` lets both engines share one.
 
-Owns how functions are compiled and where the compiled code is kept. Knows nothing of what the functions
+Owns how functions are compiled and how compiled code is kept and found again. Knows nothing of what the functions
 compute, and never allows ``fastmath``: one expression must give the same bits everywhere.
 
-Compiled code is kept on disk, in a folder named after a hash of the sources it can come from: Numba
-notices an edit of the file it caches, but not of a module which that file calls. Several processes may share
-the folder.
+Compiled code is kept on disk, in a folder named after a hash of the sources it can come from
+(``endive.code_cache``): Numba notices an edit of the file it caches, but not of a module which that file calls.
+Several processes may share the folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, MutableSequence, Sequence
 from functools import lru_cache
@@ -27,19 +25,15 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
 from numba.extending import register_jitable
 
+from endive.code_cache import code_folder
+
 try:
     import fcntl
 except ImportError:  # not on Windows: there every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
-# Folders that no compiled function of another file calls: editing them recompiles at most the edited file, and Numba
-# notices that by itself.
-NEVER_COMPILED = ("cli", "config", "pipeline", "report", "verification")
-CACHE_FOLDER_VARIABLE = "ENDIVE_CACHE_DIR"
-UNUSED_FOLDER_AGE_MAX_S = 30 * 24 * 3600
 LOCK_NAME = "compiling.lock"
 COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow machine
-_HASH_BYTES = 12
 
 # Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
 _BORROWED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
@@ -229,65 +223,5 @@ class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no ty
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
-    """The folder of this version's compiled code; None without a place to write or a source to hash."""
-    source = source_hash(Path(__file__).parent)
-    if source is None:
-        return None
-    for root in _cache_roots():
-        folder = root / source
-        if _is_ours(folder):
-            _remove_unused(root, keep=folder)
-            return folder
-    return None
-
-
-def source_hash(package: Path) -> str | None:
-    """One hash over names and contents of the Python files that can be compiled; None without any (a zip)."""
-    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    paths = sorted(path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NEVER_COMPILED)
-    for path in paths:
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest() if paths else None
-
-
-def _cache_roots() -> list[Path]:
-    """Where compiled code may live, the most wanted first; a folder the user names is the only one."""
-    named = os.environ.get(CACHE_FOLDER_VARIABLE)
-    if named:
-        return [Path(named).absolute()]
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    temporary = Path(tempfile.gettempdir()) / f"endive-{user}"
-    standard = os.environ.get("XDG_CACHE_HOME")
-    if standard:
-        return [Path(standard).absolute() / "endive", temporary]
-    try:
-        return [Path.home() / ".cache" / "endive", temporary]
-    except RuntimeError:  # a user without a home folder
-        return [temporary]
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether ``folder`` belongs to this user and takes files; made if missing, and marked as used."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return False  # what lies there would be run: only our own is trusted
-        with tempfile.TemporaryFile(dir=folder):
-            os.utime(folder)
-        return True
-    except OSError:
-        return False
-
-
-def _remove_unused(root: Path, keep: Path) -> None:
-    """Drop folders of other versions that no process has started with for a month; failures are ignored."""
-    newest_dropped_s = time.time() - UNUSED_FOLDER_AGE_MAX_S
-    try:
-        for folder in root.iterdir():
-            is_version = len(folder.name) == 2 * _HASH_BYTES and folder.is_dir() and folder != keep
-            if is_version and folder.stat().st_mtime < newest_dropped_s:
-                shutil.rmtree(folder, ignore_errors=True)
-    except OSError:
-        return
+    """Where this process keeps compiled code, if anywhere; see ``endive.code_cache``."""
+    return code_folder(Path(__file__).parent)
