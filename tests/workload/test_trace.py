@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,10 +68,11 @@ def test_parquet_says_the_same_as_csv(write, tmp_path):
         ("submit_ms\n", "trace FILE has no rows. Give it at least one, or remove the source."),
         ("time,kind\n1,fast_append\n",
          "trace FILE has no column submit_ms; its columns are time, kind. "
-         "Name the submission times, in milliseconds, submit_ms."),
+         "Name the submission times, in milliseconds, submit_ms, or ISO times timestamp."),
         ("submit_ms,runtime\n1,2\n",
          "trace FILE has a column 'runtime' that nothing reads. Did you mean runtime_ms? "
-         "Remove it; the columns are submit_ms, kind, runtime_ms, table."),
+         "Remove it; the columns are submit_ms, timestamp, kind, operation, runtime_ms, table, source, duration_ms, "
+         "duration, attempts, outcome, writer, snapshot_id."),
         ("submit_ms,submit_ms\n1,2\n", "trace FILE has two columns named 'submit_ms'. Remove one of them."),
         ("submit_ms,kind\n1,fast_append\n2\n",
          "trace FILE, row 2: 1 cells, but the header names 2 columns. "
@@ -92,10 +94,28 @@ def test_parquet_says_the_same_as_csv(write, tmp_path):
          f"Choose one of: {KINDS}."),
         ("submit_ms,kind\n1,77\n", f"trace FILE, row 1, column kind = '77'. Choose one of: {KINDS}."),
         ("submit_ms,table\n1,2\n2,3\n",
-         "trace FILE, row 2, column table = '3'. Give a whole number from 0 to 2; catalog.num_tables is 3."),
+         "trace FILE, row 2, column table = '3'. Give a whole number from 0 to 2; catalog.num_tables is 3. "
+         "Or give names throughout."),
+        ("submit_ms,table\n1,db.a\n2,1\n",
+         "trace FILE, row 1, column table = 'db.a'. Give a whole number from 0 to 2; catalog.num_tables is 3. "
+         "Or give names throughout."),
+        ("submit_ms,table\n1,a\n2,b\n3,c\n4,d\n",
+         "trace FILE names 4 tables, among them 'd'; catalog.num_tables is 3. Set catalog.num_tables = 4."),
+        ("timestamp\nyesterday\n",
+         "trace FILE, row 1, column timestamp = 'yesterday'. Give an ISO time, as in 2026-03-01T12:00:00.250Z."),
+        ("timestamp\n2026-03-01T12:00:01Z\n2026-03-01T12:00:00Z\n",
+         "trace FILE, row 2, column timestamp: 2026-03-01T12:00:00Z comes after 2026-03-01T12:00:01Z. "
+         "Sort the file by timestamp, ascending."),
+        ("submit_ms,operation\n1,apend\n",
+         "trace FILE, row 1, column operation = 'apend'. Did you mean append? "
+         "Choose one of: append, overwrite, delete, replace."),
+        ("submit_ms,timestamp\n1,2026-03-01\n",
+         "trace FILE has both columns submit_ms and timestamp. Remove one of them."),
+        ("submit_ms,kind,operation\n1,fast_append,append\n",
+         "trace FILE has both columns kind and operation. Remove one of them."),
         ("submit_ms,table\n1,1.5\n",
          "trace FILE, row 1, column table = '1.5'. "
-         "Give a whole number from 0 to 2; catalog.num_tables is 3."),
+         "Give a whole number from 0 to 2; catalog.num_tables is 3. Or give names throughout."),
     ],
 )  # fmt: skip
 def test_a_bad_trace_is_refused(write, content, message):
@@ -128,12 +148,62 @@ def test_a_csv_file_that_is_not_text_is_refused(tmp_path):
     assert refusal(path).startswith("trace FILE cannot be read as CSV: ")
 
 
-@pytest.mark.parametrize("cell", [1.5, True, "one"])
+@pytest.mark.parametrize("cell", [1.5, True])
 def test_a_parquet_table_must_be_a_whole_number(tmp_path, cell):
     path = tmp_path / "trace.parquet"
     pq.write_table(pa.table({"submit_ms": [0], "table": [cell]}), path)
 
     assert (
         f"trace FILE, row 1, column table = {cell!r}. "
-        "Give a whole number from 0 to 2; catalog.num_tables is 3." == refusal(path)
+        "Give a whole number from 0 to 2; catalog.num_tables is 3. Or give names throughout." == refusal(path)
     )
+
+
+def test_iso_times_iceberg_operations_and_table_names_are_taken_as_they_are(write):
+    log = read_trace(
+        write(
+            "timestamp,operation,table,duration,attempts,outcome\n"
+            "2026-03-01T12:00:00Z,append,db.events,210,1,committed\n"
+            "2026-03-01T13:00:00.250+01:00,replace,db.orders,900,2,committed\n"
+            "2026-03-01T12:00:01,overwrite,db.events,,,\n"
+            "2026-03-01 12:00:02,delete,,,,\n"
+        ),
+        total_tables=2,
+    )
+
+    nothing = (-1, -1, -1, -1)
+    expected = TraceLog(
+        submit_us=(0, 250_000, 1_000_000, 2_000_000), kinds=(1, 3, 2, 2), runtimes_us=nothing, tables=(0, 1, 0, -1)
+    )
+    assert expected == log
+
+
+def test_a_parquet_file_of_timestamps_says_the_same_as_iso_times(write, tmp_path):
+    moments = [datetime(2026, 3, 1, 12, 0, 0, 250_000), datetime(2026, 3, 1, 12, 0, 1, 500_001)]
+    pq.write_table(pa.table({"timestamp": moments, "table": ["a", "b"]}), tmp_path / "trace.parquet")
+    csv = write("timestamp,table\n2026-03-01T12:00:00.250Z,a\n2026-03-01T12:00:01.500001Z,b\n")
+
+    log = read_trace(csv, total_tables=2)
+
+    assert (0, 1_250_001) == log.submit_us
+    assert log == read_trace(tmp_path / "trace.parquet", total_tables=2)
+
+
+def test_the_sources_of_one_file_keep_their_distance_in_time(write):
+    path = write(
+        "timestamp,source,table\n2026-03-01T12:00:00Z,a,x\n2026-03-01T12:00:03Z,b,y\n2026-03-01T12:00:04Z,b,x\n"
+    )
+
+    assert ((3_000_000, 4_000_000), (1, 0)) == (
+        (log := read_trace(path, total_tables=2, source="b")).submit_us,
+        log.tables,
+    )
+
+
+def test_a_source_that_the_file_does_not_name_is_refused(write):
+    path = write("submit_ms,source\n0,a\n1,b\n")
+
+    with pytest.raises(TraceError) as error:
+        read_trace(path, total_tables=1, source="c")
+
+    assert f"trace {path} has no row of source 'c'. Its sources are a, b." == str(error.value)

@@ -127,6 +127,11 @@ class Trace(Table):
 
     kind: Literal["trace"] = "trace"
     path: Text = Field(description="The file; a relative path starts at the folder of the configuration.")
+    source: Text | None = Field(
+        None,
+        description="Only the rows whose column `source` says this.",
+        json_schema_extra={"default_text": "all rows"},
+    )
 
 
 ArrivalsTable = Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Trace

@@ -103,7 +103,7 @@ def _resolve_source(
     if isinstance(arrivals, Poisson):
         values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)
     if isinstance(arrivals, Trace):
-        values["arrivals"] = Trace(path=_located(arrivals.path, folder))
+        values["arrivals"] = arrivals.model_copy(update={"path": _located(arrivals.path, folder)})
     return source.model_copy(update=values)
 
 

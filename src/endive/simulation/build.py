@@ -358,7 +358,8 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
             jitter_us=us_of(table.jitter_ms),
         )
     if isinstance(table, TraceTable):
-        return Trace(start_us=start_us, stop_us=stop_us, log=read_trace(Path(table.path), total_tables=num_tables))
+        log = read_trace(Path(table.path), total_tables=num_tables, source=table.source)
+        return Trace(start_us=start_us, stop_us=stop_us, log=log)
     return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table))
 
 

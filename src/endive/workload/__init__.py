@@ -28,10 +28,11 @@ from endive.workload.selectors import (
     ZipfTableSelector,
 )
 from endive.workload.source import Source, draw_kind, draw_transaction
-from endive.workload.trace import NOT_GIVEN, TraceLog, read_trace
+from endive.workload.trace import ICEBERG_OPERATIONS, NOT_GIVEN, TraceLog, read_trace
 from endive.workload.workload import Workload, WorkloadConfig
 
 __all__ = [
+    "ICEBERG_OPERATIONS",
     "NEVER_US",
     "NOT_GIVEN",
     "NO_MORE",

@@ -1,32 +1,46 @@
-"""Reads a trace of submissions from a CSV or Parquet file.
+"""This file defines a trace of submissions and the meaning of its cells; the file's format is in ``trace_file``.
 
-Owns the format and its errors: one row per submission, ``submit_ms`` ascending from 0, and optionally what
-is known of each txn (``kind``, ``runtime_ms``, ``table``); an empty cell is drawn like any other txn's.
-Refuses to repair a file, to sort it for instance, and to own when its rows are submitted
-(``endive.workload.arrivals``).
+One row per submission, ascending in time, and optionally what is known of each txn (its kind, runtime, table); an empty
+cell is drawn like any other txn's. When the rows are submitted is decided in ``endive.workload.arrivals``.
 """
 
 from __future__ import annotations
 
-import csv
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from endive.errors import TraceError
 from endive.results.schema import KINDS
+from endive.workload.trace_file import (
+    ISO_TIME,
+    KIND,
+    OPERATION,
+    RELATIVE_TIME,
+    Cell,
+    Columns,
+    is_empty,
+    read_columns,
+    rows,
+)
 
 NOT_GIVEN: Final = -1  # a cell left empty: drawn from the source's own distributions
-
-COLUMNS: Final = ("submit_ms", "kind", "runtime_ms", "table")
-SUFFIXES: Final = (".csv", ".parquet")
 TIME_MS_MAX: Final = 1e15  # 30,000 years: far below the last microsecond an int64 can count
 
-Cell = Any  # str from CSV; str, int, float or None from Parquet
-Columns = dict[str, list[Cell]]
+# What a snapshot summary calls it (org.apache.iceberg.DataOperations) -> what commits it. Iceberg does not tell a
+# FastAppend from a MergeAppend; `newAppend()`, which most engines call, is the latter.
+ICEBERG_OPERATIONS: Final = {
+    "append": "merge_append",
+    "overwrite": "validated_overwrite",
+    "delete": "validated_overwrite",
+    "replace": "rewrite_files",
+}
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,105 +57,66 @@ class TraceLog:
         assert len(lengths) == 1, "every submission has a cell in every column"
 
 
-def read_trace(path: Path, *, total_tables: int) -> TraceLog:
-    """The trace in ``path``; raises TraceError naming file, row, column and value."""
-    columns = _read_columns(path)
-    _refuse_columns(path, list(columns))
-    submit_us = [_time_us(path, row, "submit_ms", cell) for row, cell in _rows(columns["submit_ms"])]
+def read_trace(path: Path, *, total_tables: int, source: str | None = None) -> TraceLog:
+    """The trace in ``path``; raises TraceError naming file, row, column and value.
+
+    With ``source``, only the rows whose column ``source`` says so. Time 0 is submit_ms = 0, or the first timestamp of
+    the whole file, so that the sources of one file keep their distance.
+    """
+    columns = read_columns(path)
+    submit_us = _submissions_us(path, columns)
     if not submit_us:
         raise TraceError(f"trace {path} has no rows. Give it at least one, or remove the source.")
-    for row in range(2, len(submit_us) + 1):
-        if submit_us[row - 1] < submit_us[row - 2]:
-            raise TraceError(
-                f"trace {path}, row {row}, column submit_ms: {columns['submit_ms'][row - 1]} comes after "
-                f"{columns['submit_ms'][row - 2]}. Sort the file by submit_ms, ascending."
-            )
 
     def optional(column: str, convert: Callable[[int, Cell], int]) -> tuple[int, ...]:
         cells = columns.get(column)
         if cells is None:
             return (NOT_GIVEN,) * len(submit_us)
-        return tuple(NOT_GIVEN if _is_empty(cell) else convert(row, cell) for row, cell in _rows(cells))
+        return tuple(NOT_GIVEN if is_empty(cell) else convert(row, cell) for row, cell in rows(cells))
 
-    return TraceLog(
+    kinds = optional(KIND, lambda row, cell: _kind(path, row, KIND, cell, dict(zip(KINDS, KINDS, strict=True))))
+    if OPERATION in columns:
+        kinds = optional(OPERATION, lambda row, cell: _kind(path, row, OPERATION, cell, ICEBERG_OPERATIONS))
+    log = TraceLog(
         submit_us=tuple(submit_us),
-        kinds=optional("kind", lambda row, cell: _kind(path, row, cell)),
-        runtimes_us=optional("runtime_ms", lambda row, cell: _time_us(path, row, "runtime_ms", cell)),
-        tables=optional("table", lambda row, cell: _table(path, row, cell, total_tables)),
+        kinds=kinds,
+        runtimes_us=optional("runtime_ms", lambda row, cell: time_us(path, row, "runtime_ms", cell)),
+        tables=_tables(path, columns, total_tables, len(submit_us)),
     )
+    return log if source is None else _of_source(log, path, columns, source)
 
 
-def _rows(cells: Sequence[Cell]) -> enumerate[Cell]:
-    """Cells with the number of their row: the first below the header is row 1."""
-    return enumerate(cells, start=1)
+def _of_source(log: TraceLog, path: Path, columns: Columns, source: str) -> TraceLog:
+    names = [str(cell).strip() for cell in columns.get("source", [])]
+    own = [index for index, name in enumerate(names) if name == source]
+    if not own:
+        known = ", ".join(dict.fromkeys(names)) or "none: it has no column source"
+        raise TraceError(f"trace {path} has no row of source {source!r}. Its sources are {known}.")
+    parts = (
+        tuple(column[index] for index in own) for column in (log.submit_us, log.kinds, log.runtimes_us, log.tables)
+    )
+    submit_us, kinds, runtimes_us, tables = parts
+    return TraceLog(submit_us=submit_us, kinds=kinds, runtimes_us=runtimes_us, tables=tables)
 
 
-def _is_empty(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+# ---- times -----------------------------------------------------------------------------------------
 
 
-# ---- files -----------------------------------------------------------------------------------------
-
-
-def _read_columns(path: Path) -> Columns:
-    if path.suffix not in SUFFIXES:
-        raise TraceError(f"trace {path} ends in {path.suffix!r}. Give a file that ends in .csv or .parquet.")
-    if not path.is_file():
-        raise TraceError(f"trace {path} does not exist. Check the path of the source's arrivals.")
-    return _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
-
-
-def _read_csv(path: Path) -> Columns:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file, strict=True) if line]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"trace {path} cannot be read as CSV: {error}.") from error
-    if not lines:
-        raise TraceError(f"trace {path} is empty. Give it a header line with at least the column submit_ms.")
-    header = [name.strip() for name in lines[0]]
-    for index, name in enumerate(header):
-        if name in header[:index]:
-            raise TraceError(f"trace {path} has two columns named {name!r}. Remove one of them.")
-    for row, line in _rows(lines[1:]):
-        if len(line) != len(header):
+def _submissions_us(path: Path, columns: Columns) -> list[int]:
+    column = RELATIVE_TIME if RELATIVE_TIME in columns else ISO_TIME
+    read = time_us if column == RELATIVE_TIME else epoch_us
+    cells = columns[column]
+    found = [read(path, row, column, cell) for row, cell in rows(cells)]
+    for row in range(2, len(found) + 1):
+        if found[row - 1] < found[row - 2]:
             raise TraceError(
-                f"trace {path}, row {row}: {len(line)} cells, but the header names {len(header)} columns. "
-                "Give every row one cell per column; an empty cell is allowed."
+                f"trace {path}, row {row}, column {column}: {cells[row - 1]} comes after "
+                f"{cells[row - 2]}. Sort the file by {column}, ascending."
             )
-    return {name: [line[index] for line in lines[1:]] for index, name in enumerate(header)}
+    return found if column == RELATIVE_TIME else [us - found[0] for us in found]
 
 
-def _read_parquet(path: Path) -> Columns:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_table
-
-    try:
-        return dict(read_table(path).to_pydict())
-    except (OSError, ArrowException) as error:
-        raise TraceError(f"trace {path} cannot be read as Parquet: {error}.") from error
-
-
-def _refuse_columns(path: Path, names: Sequence[str]) -> None:
-    if "submit_ms" not in names:
-        raise TraceError(
-            f"trace {path} has no column submit_ms; its columns are {', '.join(names)}. "
-            "Name the submission times, in milliseconds, submit_ms."
-        )
-    for name in names:
-        if name not in COLUMNS:
-            near = get_close_matches(name, COLUMNS, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise TraceError(
-                f"trace {path} has a column {name!r} that nothing reads.{hint} "
-                f"Remove it; the columns are {', '.join(COLUMNS)}."
-            )
-
-
-# ---- cells -----------------------------------------------------------------------------------------
-
-
-def _time_us(path: Path, row: int, column: str, cell: Cell) -> int:
+def time_us(path: Path, row: int, column: str, cell: Cell) -> int:
     """Milliseconds as microseconds, rounded once."""
     try:
         ms = float(cell)
@@ -155,13 +130,59 @@ def _time_us(path: Path, row: int, column: str, cell: Cell) -> int:
     return int(ms * 1000.0 + 0.5)
 
 
-def _kind(path: Path, row: int, cell: Cell) -> int:
+def epoch_us(path: Path, row: int, column: str, cell: Cell) -> int:
+    """An ISO time as microseconds since 1970; a time without a zone is UTC."""
+    try:
+        moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell).strip())
+    except ValueError:
+        raise TraceError(
+            f"trace {path}, row {row}, column {column} = {cell!r}. Give an ISO time, as in 2026-03-01T12:00:00.250Z."
+        ) from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+# ---- kinds and tables ------------------------------------------------------------------------------
+
+
+def _kind(path: Path, row: int, column: str, cell: Cell, meanings: dict[str, str]) -> int:
     name = cell.strip() if isinstance(cell, str) else cell
-    if name not in KINDS:
-        near = get_close_matches(str(name), KINDS, n=1)
+    if name not in meanings:
+        near = get_close_matches(str(name), list(meanings), n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise TraceError(f"trace {path}, row {row}, column kind = {cell!r}.{hint} Choose one of: {', '.join(KINDS)}.")
-    return KINDS.index(name)
+        choices = ", ".join(meanings)
+        raise TraceError(f"trace {path}, row {row}, column {column} = {cell!r}.{hint} Choose one of: {choices}.")
+    return KINDS.index(meanings[name])
+
+
+def _tables(path: Path, columns: Columns, total_tables: int, length: int) -> tuple[int, ...]:
+    """Tables by number, or by name: names are numbered in the order in which they appear."""
+    cells = columns.get("table")
+    if cells is None:
+        return (NOT_GIVEN,) * length
+    if any(_is_name(cell) for cell in cells) and not any(_is_number(cell) for cell in cells):
+        return _named_tables(path, cells, total_tables)
+    return tuple(NOT_GIVEN if is_empty(cell) else _table(path, row, cell, total_tables) for row, cell in rows(cells))
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, (int, float)) or (isinstance(cell, str) and bool(_NUMBER.fullmatch(cell.strip())))
+
+
+def _is_name(cell: Cell) -> bool:
+    return isinstance(cell, str) and not is_empty(cell) and not _is_number(cell)
+
+
+def _named_tables(path: Path, cells: Sequence[Cell], total_tables: int) -> tuple[int, ...]:
+    names = list(dict.fromkeys(str(cell).strip() for cell in cells if not is_empty(cell)))
+    if len(names) > total_tables:
+        raise TraceError(
+            f"trace {path} names {len(names)} tables, among them {names[total_tables]!r}; catalog.num_tables is "
+            f"{total_tables}. Set catalog.num_tables = {len(names)}."
+        )
+    numbers = {name: number for number, name in enumerate(names)}
+    return tuple(NOT_GIVEN if is_empty(cell) else numbers[str(cell).strip()] for cell in cells)
 
 
 def _table(path: Path, row: int, cell: Cell, total_tables: int) -> int:
@@ -172,6 +193,7 @@ def _table(path: Path, row: int, cell: Cell, total_tables: int) -> int:
     if not isinstance(table, int) or isinstance(table, bool) or not 0 <= table < total_tables:
         raise TraceError(
             f"trace {path}, row {row}, column table = {cell!r}. "
-            f"Give a whole number from 0 to {total_tables - 1}; catalog.num_tables is {total_tables}."
+            f"Give a whole number from 0 to {total_tables - 1}; catalog.num_tables is {total_tables}. "
+            "Or give names throughout."
         )
     return table
