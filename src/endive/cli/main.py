@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from endive import __version__
-from endive.cli import analyze, config, providers, report, run, sweep, verify
+from endive.cli import analyze, config, providers, recipes, report, run, sweep, verify
 from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.add_typer(config.app, name="config")
 app.command("providers")(providers.providers)
+app.command("recipes")(recipes.recipes)
 
 
 def _print_version(is_asked: bool) -> None:

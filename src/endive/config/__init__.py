@@ -9,6 +9,7 @@ from endive.config.commit import CommitConfig
 from endive.config.keys import known_keys, nearest_key
 from endive.config.load import load_simulation_config, parse_config, read_toml
 from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.recipe import Recipe, recipes
 from endive.config.reference import reference_markdown
 from endive.config.sections import ConflictConfig, TableConfig
 from endive.config.simulation_config import SimulationConfig
@@ -20,6 +21,7 @@ __all__ = [
     "CommitConfig",
     "ConflictConfig",
     "LatencyOverride",
+    "Recipe",
     "RetryBackoff",
     "SimulationConfig",
     "SourceConfig",
@@ -33,5 +35,6 @@ __all__ = [
     "parse_config",
     "parse_overrides",
     "read_toml",
+    "recipes",
     "reference_markdown",
 ]

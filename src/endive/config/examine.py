@@ -17,6 +17,7 @@ from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.overrides import plain_copy
 from endive.config.problems import Path, Problem, dotted, problems_of, shown, value_at
+from endive.config.recipe import expand_recipes
 from endive.config.resolve import WrittenConfig, resolve
 from endive.config.simulation_config import SimulationConfig
 from endive.config.transaction import SourceConfig
@@ -28,7 +29,7 @@ def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig 
     if not isinstance(mapping, Mapping):
         return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
     document: dict[str, Any] = plain_copy(mapping)
-    problems = _translate_aliases(document)
+    problems = expand_recipes(document) + _translate_aliases(document)
     written, refused = _read_sections(document)
     problems += refused
     if problems:

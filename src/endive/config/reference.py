@@ -139,7 +139,8 @@ def _sources() -> ReferenceSection:
         "One named stream of txns; there may be several, and they run at once. Without any, there is one "
         "named `default`, whose arrivals are `transaction.inter_arrival`. A source may also give any of "
         f"these keys of `[transaction]` for itself, a table as a whole: {shared}. `--set` reaches a source "
-        "by its name or its number: `source.writers.retry`, `source.0.retry`.",
+        'by its name or its number: `source.writers.retry`, `source.0.retry`. `recipe = "flink_sink"` fills in what '
+        "such a writer does, and takes parameters of its own: `endive recipes` lists them.",
         tuple(_row(f"source.<name>.{name}", SourceConfig.model_fields[name]) for name in own),
     )
 

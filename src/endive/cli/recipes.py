@@ -1,0 +1,66 @@
+"""This file defines ``endive recipes``: the writers that a source can name, and what each of them does to a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from endive.config import Recipe
+
+
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="One recipe, in full; all of them if left out.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """List the recipes for sources, or print one: what it commits, how often, and where that is said."""
+    from endive.config import recipes as all_recipes
+    from endive.config.values import nearest
+    from endive.errors import ConfigError
+
+    known = all_recipes()
+    if name is not None and name not in known:
+        guess = nearest(name, tuple(known))
+        hint = f" Did you mean '{guess}'?" if guess else ""
+        raise ConfigError(f"no recipe is called '{name}'.{hint} Choose one of: {', '.join(known)}.")
+    if as_json:
+        chosen = {each: asdict(recipe) for each, recipe in known.items() if name in (None, each)}
+        typer.echo(json.dumps(chosen if name is None else chosen[name]))
+    elif name is None:
+        _print_all(list(known.values()))
+    else:
+        typer.echo(recipe_text(known[name]))
+
+
+def _print_all(recipes: list[Recipe]) -> None:
+    from rich.markup import escape
+
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table
+
+    table = new_table('Recipes: [[source]] with recipe = "NAME"; endive recipes NAME prints one')
+    for column in ("name", "who", "parameters"):
+        table.add_column(column)
+    for recipe in recipes:
+        parameters = ", ".join(f"{each.name} = {each.default:.12g}" for each in recipe.parameters)
+        table.add_row(recipe.name, escape(recipe.title), parameters)
+    stdout().print(table)
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """A recipe in words, with a source that uses it and what that source becomes."""
+    from endive.config.toml_text import toml_text
+
+    lines = [f"{recipe.name}: {recipe.title}", ""]
+    for heading in ("commits", "table", "retries", "isolation"):
+        lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")
+    lines += [f"  {'source:' if index == 0 else '':<11}{text}" for index, text in enumerate(recipe.sources)]
+    lines += ["", "parameters:"]
+    lines += [f"  {each.name} = {each.default!r}  {each.meaning}" for each in recipe.parameters]
+    written = {"name": "mine", "recipe": recipe.name}
+    lines += ["", "written so:", "", toml_text({"source": [written]}).rstrip()]
+    lines += ["", "it means:", "", toml_text({"source": [recipe.expand(written)]}).rstrip()]
+    return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""This file turns ``recipe = "flink_sink"`` in a ``[[source]]`` into the keys of that source.
+
+A recipe is a data file in ``recipes/``: what a real writer commits, how often, with which retries and isolation, and
+where that is said. Its parameters are keys of the source beside ``recipe``; a key that the source gives itself wins.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from endive.config.problems import Problem, dotted, shown
+from endive.config.values import nearest
+
+RECIPE = "recipe"
+SOURCE = "source"
+FOLDER = Path(__file__).parent / "recipes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A figure that only the user knows, and what it is without him."""
+
+    name: str
+    default: float
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What one kind of writer does to a table."""
+
+    name: str
+    title: str
+    commits: str
+    table: str
+    retries: str
+    isolation: str
+    sources: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    template: Mapping[str, Any]
+
+    def expand(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys of a source: the template with its parameters filled in, below what ``given`` says itself."""
+        names = {parameter.name for parameter in self.parameters}
+        values = {parameter.name: given.get(parameter.name, parameter.default) for parameter in self.parameters}
+        own = {key: value for key, value in given.items() if key not in names and key != RECIPE}
+        name = {"name": own["name"]} if "name" in own else {}
+        return {**name, **_filled(self.template, values), **own}
+
+
+@lru_cache(maxsize=1)
+def recipes() -> dict[str, Recipe]:
+    """All recipes by name."""
+    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def expand_recipes(document: dict[str, Any]) -> list[Problem]:
+    """Every source with a recipe, spelt out in place; what is wrong with a recipe or a parameter."""
+    sources = document.get(SOURCE)
+    problems: list[Problem] = []
+    for index, source in enumerate(sources if isinstance(sources, list) else ()):
+        if not isinstance(source, dict) or RECIPE not in source:
+            continue
+        found = _problems(index, source, document)
+        problems += found
+        name = source[RECIPE]
+        if isinstance(name, str) and name in recipes():
+            at_fault = {problem.path[-1] for problem in found}
+            sources[index] = recipes()[name].expand({key: source[key] for key in source if key not in at_fault})
+        else:
+            arrivals = {"kind": "poisson", "mean_ms": 1.0}  # that they are missing too is not worth telling
+            sources[index] = {"arrivals": arrivals, **{key: value for key, value in source.items() if key != RECIPE}}
+    return problems
+
+
+def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -> list[Problem]:
+    name = source[RECIPE]
+    path = (SOURCE, index, RECIPE)
+    if not isinstance(name, str) or name not in recipes():
+        guess = nearest(str(name), tuple(recipes()))
+        hint = f" Did you mean '{guess}'?" if guess else ""
+        text = f"{dotted(path, document)} = {shown(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
+        return [Problem(text, path)]
+    problems: list[Problem] = []
+    for parameter in recipes()[name].parameters:
+        value = source.get(parameter.name, parameter.default)
+        place = (SOURCE, index, parameter.name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+            text = f"{dotted(place, document)} = {shown(value)} must be a number greater than 0. {parameter.meaning}"
+            problems.append(Problem(text, place))
+        elif isinstance(parameter.default, int) and value != int(value):
+            text = f"{dotted(place, document)} = {shown(value)} must be a whole number. {parameter.meaning}"
+            problems.append(Problem(text, place))
+    return problems
+
+
+def _filled(value: Any, values: Mapping[str, float]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _filled(item, values) for key, item in value.items()}
+    if isinstance(value, str) and value.startswith("$"):
+        return values[value[1:]]
+    return value
+
+
+def _read(path: Path) -> Recipe:
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    parameters = tuple(
+        Parameter(name=name, default=table["default"], meaning=table["meaning"])
+        for name, table in document.get("parameters", {}).items()
+    )
+    texts = {key: document[key] for key in ("title", "commits", "table", "retries", "isolation")}
+    return Recipe(
+        name=path.stem,
+        **texts,
+        sources=tuple(document["sources"]),
+        parameters=parameters,
+        template=document[SOURCE],
+    )

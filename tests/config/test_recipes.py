@@ -1,0 +1,90 @@
+"""A source may name a recipe: what it becomes, and how a bad one is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.config import parse_config, recipes
+from endive.errors import ConfigError
+
+NAMES = (
+    "flink_sink",
+    "kafka_connect_sink",
+    "pyiceberg_append",
+    "spark_merge_cow",
+    "spark_merge_mor",
+    "spark_rewrite_data_files",
+    "spark_streaming",
+    "trino_insert",
+)
+
+
+def source_of(**keys):
+    return parse_config({"source": [{"name": "mine", **keys}]}).to_dict()["source"][0]
+
+
+def problems_of(**keys) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as error:
+        source_of(**keys)
+    return error.value.problems
+
+
+def test_a_recipe_fills_in_what_the_writer_does():
+    source = source_of(recipe="flink_sink", checkpoint_interval_ms=30_000)
+
+    assert {"kind": "periodic", "period_ms": 30_000.0, "offset_ms": 0.0, "jitter_ms": 0.0} == source["arrivals"]
+    assert ({"merge_append": 1.0}, {"distribution": "fixed", "ms": 1000.0}, 4) == (
+        source["operation_types"],
+        source["runtime"],
+        source["retry"],
+    )
+
+
+def test_a_recipe_is_the_same_source_as_its_keys_written_out():
+    written = {key: value for key, value in source_of(recipe="spark_merge_mor").items() if key != "name"}
+
+    assert source_of(recipe="spark_merge_mor") == source_of(**written)
+
+
+def test_what_the_source_says_itself_wins():
+    source = source_of(recipe="spark_streaming", retry=9, operation_types={"merge_append": 1.0})
+
+    assert (9, {"merge_append": 1.0}) == (source["retry"], source["operation_types"])
+
+
+def test_all_recipes_are_there_and_every_one_loads():
+    assert NAMES == tuple(recipes())
+    for name in NAMES:
+        assert "mine" == source_of(recipe=name)["name"]
+
+
+def test_every_parameter_of_every_recipe_is_used_in_its_source():
+    for recipe in recipes().values():
+        given = {each.name: 12_345 + index for index, each in enumerate(recipe.parameters)}
+        shown = str(recipe.expand(given))
+        assert [] == [name for name, value in given.items() if str(value) not in shown], recipe.name
+
+
+def test_every_recipe_says_where_it_is_written():
+    assert dict.fromkeys(NAMES, True) == {name: len(each.sources) > 0 for name, each in recipes().items()}
+
+
+def test_an_unknown_recipe_is_refused_once():
+    expected = (
+        f"source.mine.recipe = 'flink_sin' is not known. Did you mean 'flink_sink'? Choose one of: {', '.join(NAMES)}.",
+    )
+
+    assert expected == problems_of(recipe="flink_sin")
+
+
+def test_a_bad_parameter_is_refused_by_its_name():
+    assert (
+        "source.mine.clients = 1.5 must be a whole number. Processes that append.",
+        "source.mine.pause_ms = -1 must be a number greater than 0. Time from the end of an append to the next.",
+    ) == problems_of(recipe="pyiceberg_append", clients=1.5, pause_ms=-1)
+
+
+def test_a_parameter_of_another_recipe_is_not_known():
+    (problem,) = problems_of(recipe="spark_streaming", checkpoint_interval_ms=1000)
+
+    assert problem.startswith("source.mine.checkpoint_interval_ms is not known.")
