@@ -61,9 +61,10 @@ def recipes() -> dict[str, Recipe]:
 
 def expand_recipes(document: dict[str, Any]) -> list[Problem]:
     """Every source with a recipe, spelt out in place; what is wrong with a recipe or a parameter."""
-    sources = document.get(SOURCE)
+    written = document.get(SOURCE)
+    sources: list[Any] = written if isinstance(written, list) else []
     problems: list[Problem] = []
-    for index, source in enumerate(sources if isinstance(sources, list) else ()):
+    for index, source in enumerate(sources):
         if not isinstance(source, dict) or RECIPE not in source:
             continue
         found = _problems(index, source, document)
