@@ -30,7 +30,10 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     is_quick: Annotated[bool, typer.Option("--quick", help="Only a part of each suite; seconds, not minutes.")] = False,
     is_live: Annotated[
-        bool, typer.Option("--live", help="Run real Iceberg now, instead of reading what was recorded from it.")
+        bool,
+        typer.Option(
+            "--live", help="Run real Iceberg now (in a checkout), instead of reading what was recorded from it."
+        ),
     ] = False,
     iceberg_jars: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder with Iceberg's jars; else they come from Maven.")

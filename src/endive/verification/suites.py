@@ -50,16 +50,16 @@ _ALL: Final = (
         name="requests",
         title="Requests by object and attempt, against real Iceberg",
         parts=(
-            Part(module="endive.verification.iceberg.requests", name="java", needs=_JAVA),
-            Part(module="endive.verification.pyiceberg.requests", name="pyiceberg", needs=_PYICEBERG),
+            Part(module="endive.verification.java.java_requests", name="java", needs=_JAVA),
+            Part(module="endive.verification.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),
     Suite(
         name="load",
         title="Throughput and latency under load, against real Iceberg",
         parts=(
-            Part(module="endive.verification.iceberg.load", name="java", needs=_JAVA),
-            Part(module="endive.verification.pyiceberg.load", name="pyiceberg", needs=_PYICEBERG),
+            Part(module="endive.verification.java.java_load", name="java", needs=_JAVA),
+            Part(module="endive.verification.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),
     Suite(

@@ -1,5 +1,4 @@
-"""The model held against PyIceberg: the requests of one commit, and a table under load.
+"""The simulator held against PyIceberg: recordings, stories, and the model's side of both.
 
-Owns what is PyIceberg's: the scenarios, how they are recorded from the real library (``record``, ``drive``: they need
-the library) and what the model says to the same (``requests``, ``load``: they read recordings and need nothing).
+The rigs that made the recordings live in the top-level ``verification/pyiceberg_rig`` of a checkout.
 """

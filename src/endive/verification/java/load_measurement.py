@@ -1,0 +1,197 @@
+"""What was measured of real Iceberg under load, as it lies in ``data/load.json``, and the inputs it gives the model.
+
+Owns the reading of that file, the figures of a cell and the latencies of requests: the delay the object server
+added, and what a request took beyond it on the way, in the client and in the server. Simulates nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.verification.java.request_recording import DATA
+
+LOAD_FILE: Final = DATA / "load.json"
+QUANTILES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
+# Which recorded requests (``load_stage``: where in a txn's life, method, object) tell how long one of a kind takes.
+RETRIED: Final = (
+    ("manifest_list", "head"),
+    ("manifest_list", "read"),
+    ("manifest_list", "write"),
+    ("metadata", "write"),
+)
+SOURCES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("metadata", "read"): ("load GET metadata", "first GET metadata", "after GET metadata"),
+    **{
+        kind: (f"retry {method} {kind[0]}", f"first {method} {kind[0]}")
+        for kind, method in zip(RETRIED, ("HEAD", "GET", "PUT", "PUT"), strict=True)
+    },
+    ("manifest_list", "delete"): ("after DELETE manifest_list", "swap DELETE manifest_list"),
+    ("manifest", "read"): ("first GET manifest", "retry GET manifest"),
+    ("manifest", "write"): ("first PUT manifest",),
+    ("manifest", "delete"): ("after DELETE manifest",),
+}
+SAMPLE_MIN: Final = 8  # requests a distribution is made of, at least
+METHODS: Final = {"read": "GET", "write": "PUT", "head": "HEAD", "delete": "DELETE"}
+# The share of all requests that the value at each quantile stands for: half way to its neighbours.
+_EDGES: Final = [0.0, *((low + high) / 2 for low, high in itertools.pairwise(QUANTILES)), 1.0]
+SHARES: Final = [high - low for low, high in itertools.pairwise(_EDGES)]
+
+Distribution = dict[str, Any]
+Beyond = Mapping[str, Sequence[float]]  # label -> count, mean, quantiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a cell is judged by; latencies of committed txns, from the beginning of the commit to its end."""
+
+    committed_per_s: float
+    exhausted_percent: float
+    p50_ms: float
+    p95_ms: float
+    attempts: tuple[int, ...]  # txns that made 1, 2, ... attempts
+
+    @classmethod
+    def of(cls, txns: Sequence[tuple[float, bool, int]], seconds: float) -> Figures:
+        """From (latency in ms, committed?, attempts) of the txns that ended within ``seconds`` in all."""
+        latencies = sorted(latency_ms for latency_ms, is_committed, _ in txns if is_committed)
+        most = max((attempts for _, _, attempts in txns), default=0)
+        return cls(
+            committed_per_s=len(latencies) / seconds,
+            exhausted_percent=100.0 * (1.0 - len(latencies) / len(txns)),
+            p50_ms=quantile(latencies, 0.50),
+            p95_ms=quantile(latencies, 0.95),
+            attempts=tuple(sum(attempts == n for _, _, attempts in txns) for n in range(1, most + 1)),
+        )
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """By straight lines between the values."""
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
+
+
+def read_load(path: Path = LOAD_FILE) -> dict[str, Any]:
+    """The measurement that travels with the package."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+def write_load(document: dict[str, Any], path: Path = LOAD_FILE) -> None:
+    """One line per run."""
+    text = json.dumps(document)
+    for mark in ('{"duration_s"', '"closed"', '"beside"', '"overwrite_files n', '"rewrite_files n'):
+        text = text.replace(mark, "\n" + mark)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def ended(run: Mapping[str, Any]) -> list[tuple[float, bool, int]]:
+    """Latency in ms, committed?, attempts: of the txns that ended before the run was over."""
+    return [
+        (1000.0 * (end_s - commit_s), bool(is_committed), attempts)
+        for _, _, commit_s, end_s, is_committed, attempts in run["txns"]
+        if end_s <= run["duration_s"]
+    ]
+
+
+def measured(runs: Sequence[Mapping[str, Any]]) -> Figures:
+    """All repetitions of a cell as one."""
+    txns = [txn for run in runs for txn in ended(run)]
+    return Figures.of(txns, sum(run["duration_s"] for run in runs))
+
+
+# ---- latencies -----------------------------------------------------------------------------------------
+
+
+def latencies(
+    delays_ms: Mapping[str, float],
+    cell: Sequence[Beyond],
+    spare: Sequence[Sequence[Beyond]],
+    *,
+    is_first_dearer: bool,
+) -> dict[str, dict[str, Distribution]]:
+    """``storage.objects`` of a configuration: by object and operation, through the measured quantiles.
+
+    ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it hardly sent is taken from the
+    first of ``spare`` that has enough of them.
+    A client works more between the requests of a first attempt than between those of a retry. If ``is_first_dearer``,
+    lists and metadata take what they take in retries, and the difference goes to the manifest, which only first
+    attempts write: so both kinds of attempt take what was measured.
+    """
+    objects: dict[str, dict[str, Distribution]] = {}
+    for (obj, operation), labels in SOURCES.items():
+        method = METHODS[operation]
+        is_apart = is_first_dearer and (obj, operation) in RETRIED
+        points = _enough(cell, labels[:1]) if is_apart else []
+        for runs in (cell, *spare):
+            points = points or _enough(runs, labels)
+        if not points:
+            continue
+        dearer_ms = _first_dearer_ms(cell) if is_first_dearer and (obj, operation) == ("manifest", "write") else 0.0
+        values = [max(0.0, delays_ms[method] + beyond_ms + dearer_ms) for beyond_ms, _ in points]
+        objects.setdefault(obj, {})[operation] = {
+            "distribution": "empirical",
+            "quantiles": _quantiles(values, [weight for _, weight in points]),
+        }
+    return objects
+
+
+def _first_dearer_ms(cell: Sequence[Beyond]) -> float:
+    """By how much a first attempt's lists and metadata take longer than a retry's, in all."""
+    dearer_ms = 0.0
+    for kind in RETRIED:
+        retry, first = SOURCES[kind]
+        if _enough(cell, (retry,)):
+            dearer_ms += mean_ms(cell, first) - mean_ms(cell, retry)
+    return dearer_ms
+
+
+def pointer_ms(cell: Sequence[Beyond], idle_ms: float) -> float:
+    """One statement to the database while the cell runs.
+
+    Between the metadata object that is written and the one read back lie three statements, between a txn and the load
+    of the next one; so half the difference is one of them. No less than the idle database takes.
+    """
+    return max(idle_ms, (mean_ms(cell, "swap GET metadata") - mean_ms(cell, "load GET metadata")) / 2.0)
+
+
+def mean_ms(cell: Sequence[Beyond], label: str) -> float:
+    """Mean of what such requests took beyond their delay."""
+    counted = [(run[label][0], run[label][1]) for run in cell if label in run]
+    return sum(count * mean for count, mean in counted) / sum(count for count, _ in counted)
+
+
+def _enough(runs: Sequence[Beyond], labels: Sequence[str]) -> list[tuple[float, float]]:
+    """The points, if they stand for enough requests."""
+    points = _points(runs, labels)
+    return points if sum(weight for _, weight in points) >= SAMPLE_MIN else []
+
+
+def _points(runs: Sequence[Beyond], labels: Sequence[str]) -> list[tuple[float, float]]:
+    """Values in rising order, each with the number of requests it stands for."""
+    found: list[tuple[float, float]] = []
+    for beyond_ms in runs:
+        for label in labels:
+            if label in beyond_ms:
+                count, _, *values = beyond_ms[label]
+                found.extend((value, count * weight) for value, weight in zip(values, SHARES, strict=True))
+    return sorted(found)
+
+
+def _quantiles(values: Sequence[float], weights: Sequence[float]) -> list[list[float]]:
+    """Pairs [p, ms] of values in rising order, each with a weight."""
+    total = sum(weights)
+    points = []
+    reached, at = 0.0, 0
+    for share in QUANTILES:
+        while at < len(values) - 1 and reached + weights[at] < share * total:
+            reached += weights[at]
+            at += 1
+        points.append([share, round(values[at], 3)])
+    return points

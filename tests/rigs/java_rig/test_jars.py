@@ -1,0 +1,98 @@
+"""Iceberg's jars: which are taken, and what is said where there are none."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from endive.verification.java.java_requests import run
+from endive.verification.live import IcebergMissingError
+from endive.verification.suite import Options
+from verification.java_rig import jars
+from verification.java_rig.jars import find_jars
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("derby-10.jar", "derbyshared-10.jar", "hadoop-client-api-3.jar", "slf4j-api-2.jar"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def put(folder, *names):
+    for name in names:
+        (folder / name).touch()
+
+
+def test_the_newest_version_both_jars_have_is_taken(folder):
+    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.1.jar", "iceberg-aws-bundle-1.9.1.jar")
+    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.2.jar", "iceberg-aws-bundle-1.9.2.jar")
+    put(folder, "iceberg-aws-bundle-1.10.0.jar")
+
+    found, version = find_jars(folder)
+
+    assert "1.9.2" == version
+    assert [
+        "iceberg-spark-runtime-3.5_2.12-1.9.2.jar",
+        "iceberg-aws-bundle-1.9.2.jar",
+        "derby-10.jar",
+        "derbyshared-10.jar",
+        "hadoop-client-api-3.jar",
+        "slf4j-api-2.jar",
+    ] == [jar.name for jar in found]
+
+
+def test_a_folder_without_one_of_the_jars_is_refused_by_its_name(folder):
+    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.2.jar")
+
+    with pytest.raises(IcebergMissingError, match=r"no iceberg-aws-bundle-\*\.jar in .*leave --iceberg-jars out"):
+        find_jars(folder)
+
+
+def test_jars_of_another_version_are_named(folder):
+    put(folder, "iceberg-spark-runtime-3.5_2.12-1.4.3.jar", "iceberg-aws-bundle-1.4.3.jar")
+
+    with pytest.raises(IcebergMissingError, match=r"known here \(.*1\.4\.3\.jar.*of 1\.9\.x or 1\.10\.x there"):
+        find_jars(folder)
+
+
+def test_without_maven_and_pyspark_the_reason_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(jars, "_spark_jars", lambda: None)
+
+    with pytest.raises(IcebergMissingError, match=r"neither 'mvn' on PATH nor PySpark.*give it by --iceberg-jars"):
+        find_jars()
+
+
+def test_maven_that_fails_is_quoted(tmp_path, monkeypatch):
+    maven = tmp_path / "mvn"
+    maven.write_text("#!/bin/sh\necho '[ERROR] Could not transfer artifact'\nexit 1\n")
+    maven.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(shutil, "which", lambda name: str(maven))
+
+    with pytest.raises(
+        IcebergMissingError, match=r"Maven says: \[ERROR\] Could not transfer artifact Is there a network"
+    ):
+        find_jars()
+
+
+def test_a_live_suite_without_jars_is_skipped_with_the_reason(tmp_path, monkeypatch):
+    pytest.importorskip("py4j")
+    monkeypatch.setattr("verification.java_rig.gateway.provide_java", lambda: None)
+
+    outcome = run(Options(is_live=True, iceberg_jars=tmp_path))
+
+    assert outcome.skipped is not None
+    assert f"there is no iceberg-spark-runtime-3.5_2.12-*.jar in {tmp_path}" in outcome.skipped
+
+
+def test_a_live_suite_without_java_is_skipped_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr("endive.pipeline.java._candidates", list)
+
+    outcome = run(Options(is_live=True, iceberg_jars=tmp_path))
+
+    assert outcome.skipped is not None
+    assert outcome.skipped.startswith("Iceberg needs Java 17 or newer, and none was found.")

@@ -1,0 +1,106 @@
+"""The local S3: what it keeps, what it logs, and that it can be interrupted."""
+
+from __future__ import annotations
+
+import http.client
+
+import pytest
+
+from verification.java_rig.object_server import ObjectServer, object_kind
+
+
+@pytest.fixture
+def server():
+    with ObjectServer() as server:
+        yield server
+
+
+def ask(door, method, path, body=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=10)
+    try:
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("warehouse/db/t/metadata/00003-5e.metadata.json", "metadata"),
+        ("warehouse/db/t/metadata/snap-812-2-7f.avro", "manifest_list"),
+        ("warehouse/db/t/metadata/7f-m0.avro", "manifest"),
+        ("warehouse/db/t/data/00000.parquet", "data"),
+    ],
+)
+def test_an_object_is_known_by_its_name(key, kind):
+    assert kind == object_kind(key)
+
+
+def test_what_is_put_through_one_door_is_read_through_another(server):
+    first, second = server.open_door("first"), server.open_door("second")
+
+    assert (200, b"") == ask(first, "PUT", "/warehouse/a", b"0123456789")
+    assert (200, b"0123456789") == ask(second, "GET", "/warehouse/a")
+    assert (206, b"3456") == ask(second, "GET", "/warehouse/a", Range="bytes=3-6")
+    assert (206, b"89") == ask(second, "GET", "/warehouse/a", Range="bytes=-2")
+    assert (200, b"") == ask(second, "HEAD", "/warehouse/a")
+
+
+def test_a_deleted_object_is_gone(server):
+    door = server.open_door("door")
+    for name in "abc":
+        ask(door, "PUT", f"/warehouse/{name}", b"x")
+
+    assert (204, b"") == ask(door, "DELETE", "/warehouse/a")
+    many = b"<Delete><Object><Key>b</Key></Object><Object><Key>nowhere</Key></Object></Delete>"
+    assert 200 == ask(door, "POST", "/warehouse?delete", many)[0]
+    assert [404, 404, 200] == [ask(door, "GET", f"/warehouse/{name}")[0] for name in "abc"]
+
+
+def test_the_sdks_own_chunks_are_taken_out_of_a_body(server):
+    door = server.open_door("door")
+    body = b"5;chunk-signature=1\r\nhello\r\n1\r\n!\r\n0\r\nx-amz-checksum-crc32:AAAA\r\n\r\n"
+
+    ask(door, "PUT", "/warehouse/a", body, x_amz_content_sha256="STREAMING-UNSIGNED-PAYLOAD-TRAILER")
+
+    assert (200, b"hello!") == ask(door, "GET", "/warehouse/a")
+
+
+def test_every_request_is_logged_with_its_door_and_kind(server):
+    victim, silent = server.open_door("victim"), server.open_door("silent")
+    silent.is_logged = False
+    ask(victim, "PUT", "/warehouse/snap-1-1-a.avro", b"x")
+    ask(silent, "GET", "/warehouse/snap-1-1-a.avro")
+    ask(victim, "GET", "/warehouse/nowhere")
+
+    assert [
+        ("victim", "PUT", "manifest_list", 200),
+        ("victim", "GET", "data", 404),
+    ] == [(entry.door, entry.method, entry.kind, entry.status) for entry in server.take_log()]
+    assert [] == server.take_log()
+
+
+def test_a_rival_can_write_before_a_victims_request_is_answered(server):
+    victim, rival = server.open_door("victim"), server.open_door("rival")
+    ask(rival, "PUT", "/warehouse/a", b"old")
+
+    def interrupt(entry):
+        if entry.method == "GET":
+            ask(rival, "PUT", "/warehouse/a", b"new")
+
+    victim.before = interrupt
+
+    assert (200, b"new") == ask(victim, "GET", "/warehouse/a")
+
+
+def test_a_delay_by_method_and_kind_wins_over_one_by_method(server):
+    door = server.open_door("door")
+    door.delays_ms = {"GET": 20.0, "GET manifest": 5.0}
+
+    assert [0.005, 0.02, 0.0] == [
+        door.delay_s("GET", "manifest"),
+        door.delay_s("GET", "data"),
+        door.delay_s("PUT", "data"),
+    ]

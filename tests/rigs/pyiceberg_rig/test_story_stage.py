@@ -1,0 +1,34 @@
+"""PyIceberg itself, where it is installed: a recording made now equals the one that comes with the package."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pyiceberg")
+pytest.importorskip("sqlalchemy")
+
+from endive.verification.pyiceberg.pyiceberg_requests import recording
+from endive.verification.pyiceberg.stories import (
+    BEFORE_SWAP,
+    DELETE,
+    FAST_APPEND,
+    MERGE_APPEND,
+    RIVALS_DELETE,
+    Scenario,
+)
+from verification.pyiceberg_rig.story_stage import Stage
+
+PLAYED = [
+    Scenario(operation=FAST_APPEND, behind=1, during=(2, 3)),
+    Scenario(operation=FAST_APPEND, during=(1,), place=BEFORE_SWAP),
+    Scenario(operation=MERGE_APPEND, manifests=8, merge_count_min=5, during=(1,), place=BEFORE_SWAP),
+    Scenario(operation=DELETE, behind=1, rivals=RIVALS_DELETE),
+    Scenario(operation=DELETE, behind=1, is_conflict_real=True),
+]
+
+
+@pytest.mark.parametrize("scenario", PLAYED, ids=lambda scenario: scenario.key)
+def test_pyiceberg_still_sends_what_was_recorded(scenario, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYICEBERG_MAX_WORKERS", "1")
+
+    assert recording()["scenarios"][scenario.key] == Stage(scenario, tmp_path).play()

@@ -1,0 +1,120 @@
+"""Load: what is made of measured requests, and that the model keeps its distance to the measurement."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.config import parse_config
+from endive.verification.java import java_load, load_model
+from endive.verification.java.load_cells import DELAYS_MS, beside_cells
+from endive.verification.java.load_measurement import (
+    QUANTILES,
+    Figures,
+    latencies,
+    mean_ms,
+    pointer_ms,
+    quantile,
+    read_load,
+    write_load,
+)
+from endive.verification.suite import Options
+
+
+def test_figures_count_committed_txns_and_their_latencies_only():
+    figures = Figures.of([(100.0, True, 1), (300.0, True, 2), (900.0, False, 5), (200.0, True, 1)], 2.0)
+
+    assert (1.5, 25.0, 200.0, 290.0) == (
+        figures.committed_per_s,
+        figures.exhausted_percent,
+        figures.p50_ms,
+        pytest.approx(figures.p95_ms),
+    )
+    assert (2, 1, 0, 0, 1) == figures.attempts
+
+
+def test_a_quantile_lies_on_the_line_between_two_values():
+    assert 1.5 == quantile([1.0, 2.0, 3.0], 0.25)
+
+
+def level(value: float, count: int = 100) -> list[float]:
+    return [count, value, *([value] * len(QUANTILES))]
+
+
+CELL = {
+    "load GET metadata": level(5.0),
+    "swap GET metadata": level(8.0),
+    "first PUT manifest": level(10.0),
+    "first HEAD manifest_list": level(11.0),
+    "retry HEAD manifest_list": level(4.0),
+    "first GET manifest_list": level(2.0),
+    "retry GET manifest_list": level(2.0),
+    "first PUT manifest_list": level(15.0),
+    "retry PUT manifest_list": level(4.0),
+    "first PUT metadata": level(6.0),
+    "retry PUT metadata": level(3.0),
+    "after DELETE manifest_list": level(3.0, 5),
+}
+
+
+def fixed_ms(objects, obj, operation):
+    values = {ms for _, ms in objects[obj][operation]["quantiles"]}
+    assert len(values) == 1
+    return values.pop()
+
+
+def test_what_only_first_attempts_take_is_paid_with_the_manifest_only_they_write():
+    objects = latencies(DELAYS_MS, [CELL], [], is_first_dearer=True)
+
+    retry_ms = [fixed_ms(objects, "manifest_list", operation) for operation in ("head", "read", "write")]
+    assert [14.0, 22.0, 34.0] == retry_ms
+    assert 30.0 + 10.0 + (7.0 + 0.0 + 11.0 + 3.0) == fixed_ms(objects, "manifest", "write")
+    assert 33.0 == fixed_ms(objects, "metadata", "write")
+
+
+def test_requests_a_cell_hardly_sent_are_taken_from_other_cells():
+    spare = {"after DELETE manifest_list": level(7.0)}
+    objects = latencies(DELAYS_MS, [CELL], [[{}], [spare]], is_first_dearer=True)
+
+    assert 27.0 == fixed_ms(objects, "manifest_list", "delete")
+
+
+def test_a_statement_is_half_of_what_lies_between_a_swap_and_a_load():
+    assert 1.5 == pointer_ms([CELL], 0.2)
+    assert 2.0 == pointer_ms([CELL], 2.0)
+
+
+def test_a_mean_weighs_runs_by_their_requests():
+    runs = [{"a": level(10.0, 1)}, {"a": level(20.0, 3)}, {}]
+
+    assert 17.5 == mean_ms(runs, "a")
+
+
+@pytest.mark.parametrize(("key", "operation", "n", "period_s"), beside_cells())
+def test_a_cell_beside_a_stream_is_a_configuration(key, operation, n, period_s):
+    objects = latencies(DELAYS_MS, [CELL], [], is_first_dearer=False)
+    objects["manifest"]["read"] = objects["manifest"]["delete"] = objects["manifest"]["write"]
+    objects["manifest_list"]["delete"] = objects["manifest_list"]["write"]
+
+    config = parse_config(load_model.beside_configuration(operation, n, period_s, 0.5, 1.0, objects))
+
+    assert ["victim", "before", "stream"] == [source.name for source in config.sources]
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return java_load.run(Options(is_quick=True))
+
+
+@pytest.mark.parametrize("name", ["committed per second", "retries exhausted", "P95 of the commit latency"])
+def test_the_closed_loop_is_within_its_limits_in_every_cell(outcome, name):
+    checks = [check for check in outcome.checks if check.name == f"closed loop: {name}"]
+
+    assert [1, 2, 4, 8, 16] == [check.what["writers"] for check in checks]
+    assert [] == [(dict(check.what), check.expected, check.actual) for check in checks if not check.holds]
+
+
+def test_the_measurement_is_the_same_after_writing_and_reading(tmp_path):
+    document = read_load()
+    write_load(document, tmp_path / "load.json")
+
+    assert document == read_load(tmp_path / "load.json")

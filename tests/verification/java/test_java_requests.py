@@ -1,0 +1,87 @@
+"""The simulator asks for what real Iceberg was recorded to ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.verification.java import modelled_victim
+from endive.verification.java.java_requests import different_parts, families, run
+from endive.verification.java.request_recording import read_requests, write_requests
+from endive.verification.java.request_trace import Recorded, from_text
+from endive.verification.java.scenario import all_scenarios
+from endive.verification.suite import Options
+
+QUICK = Options(is_quick=True)
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return run(QUICK)
+
+
+def wrong(outcome, part):
+    return [check for check in outcome.checks if check.what["requests"] == part and not check.holds]
+
+
+def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for(outcome):
+    assert [] == [(check.name, dict(check.what), check.note) for check in wrong(outcome, "attempts")]
+
+
+def test_after_the_last_attempt_it_asks_for_what_iceberg_asks_for(outcome):
+    assert [] == [(check.name, dict(check.what), check.note) for check in wrong(outcome, "after")]
+
+
+def test_every_scenario_has_a_recording_and_every_recording_a_scenario():
+    assert {each.key for each in all_scenarios()} == set(read_requests().scenarios)
+
+
+def test_a_quick_run_compares_every_kind_of_operation(outcome):
+    assert {each.operation.name for each in all_scenarios()} == {check.name for check in outcome.checks}
+
+
+def test_a_family_differs_in_n_only():
+    sizes = {len(family) for family in families(all_scenarios())}
+
+    assert {1, 2, 3, 5} == sizes
+    for family in families(all_scenarios()):
+        assert 1 == len({(each.operation.name, each.catalog, each.rivals, each.losses) for each in family})
+
+
+def recorded(*attempts: str, outcome: str = "committed") -> Recorded:
+    return Recorded(outcome=outcome, attempts=tuple(from_text(text) for text in attempts))
+
+
+def test_one_request_more_in_an_attempt_is_wrong():
+    real, simulated = recorded("Cr Lh Lr mw Lw Mw Cr Cs", "Mr"), recorded("Cr Lh Lr Lw Mw Cr Cs", "Mr")
+
+    assert {"attempts": "attempt 1: manifest.write 1 real, 0 simulated"} == different_parts(real, simulated)
+
+
+def test_one_request_more_after_the_last_attempt_is_wrong():
+    real, simulated = recorded("Cr Lw Mw Cr Cs", "Cr Mr"), recorded("Cr Lw Mw Cr Cs", "Mr")
+
+    assert {"after": "catalog.read 1 real, 0 simulated"} == different_parts(real, simulated)
+
+
+def test_another_end_and_another_number_of_attempts_are_wrong():
+    real = recorded("Cr Lw Mw Cr Cs", "Mr")
+
+    ended = different_parts(real, recorded("Cr Lw Mw Cr Cs", "Mr", outcome="validation_exception"))
+    longer = different_parts(real, recorded("Cr Lw Mw Cr", "Cr Lw Mw Cr Cs", "Mr"))
+    assert {"attempts": "ends validation_exception, not committed"} == ended
+    assert {"attempts": "2 attempts, not 1"} == longer
+
+
+def test_a_model_that_forgets_a_rival_is_caught():
+    scenario = next(each for each in all_scenarios() if each.key.startswith("row_delta_serializable jdbc append n=5"))
+    real = read_requests().scenarios[scenario.key]
+    nearer = next(each for each in all_scenarios() if each.key == scenario.key.replace("n=5", "n=1"))
+
+    assert {"attempts"} == set(different_parts(real, modelled_victim.play(nearer))) - {"after"}
+
+
+def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
+    recording = read_requests()
+    write_requests(recording, tmp_path / "requests.json")
+
+    assert recording == read_requests(tmp_path / "requests.json")

@@ -1,0 +1,183 @@
+"""Where Iceberg's jars come from: a folder the user names, the cache, Maven, or Spark's resolver.
+
+This file defines the coordinates, the cache and every reason why real Iceberg cannot be run here. Runs no Iceberg.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from endive.verification.live import IcebergMissingError
+
+VERSION: Final = "1.9.2"
+VERSIONS_KNOWN: Final = ("1.9.", "1.10.")  # release lines whose requests are known to be the recorded ones
+GROUP: Final = "org.apache.iceberg"
+ARTIFACTS: Final = ("iceberg-spark-runtime-3.5_2.12", "iceberg-aws-bundle")
+COPY_GOAL: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+SUPPORT: Final = ("derby-", "derbyshared-", "hadoop-client-api-", "slf4j-api-")  # in the jar folder of PySpark
+FETCH_TIMEOUT_S: Final = 900
+_JAR: Final = re.compile(r"^(?P<artifact>iceberg-.+?)-(?P<version>\d+\.\d+\.\d+[^/]*)\.jar$")
+
+
+def find_jars(folder: Path | None = None) -> tuple[tuple[Path, ...], str]:
+    """The class path of Iceberg, and its version: from ``folder``, or from the cache, filled by Maven if need be."""
+    place = cache_folder() if folder is None else folder
+    if folder is None:
+        for artifact in ARTIFACTS:
+            if not (place / f"{artifact}-{VERSION}.jar").is_file():
+                _fetch(artifact, place)
+    chosen, version = _choose(place, VERSION if folder is None else None)
+    return chosen + _support(place), version
+
+
+def cache_folder() -> Path:
+    """Where fetched jars are kept from one run to the next."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "endive" / "jars"
+
+
+def load_py4j() -> Any:
+    """The library that drives a JVM."""
+    try:
+        return importlib.import_module("py4j.java_gateway")
+    except ImportError:
+        raise IcebergMissingError(
+            "py4j, which drives the JVM, is not installed. It comes with PySpark: pip install 'endive[spark]'."
+        ) from None
+
+
+# ---- fetching ----------------------------------------------------------------------------------------
+
+
+def _fetch(artifact: str, place: Path) -> None:
+    """Put one jar into the cache: by Maven, or by Spark's resolver where there is no Maven."""
+    place.mkdir(parents=True, exist_ok=True)
+    maven = shutil.which("mvn")
+    said = _by_spark(artifact, place) if maven is None else _by_maven(maven, artifact, place)
+    if said:
+        raise IcebergMissingError(
+            f"{artifact}-{VERSION}.jar is not in {place}, and fetching it failed: {said} Is there a network? Or put "
+            f"{GROUP}:{artifact}:{VERSION} into a folder with its companion and give it by --iceberg-jars."
+        )
+
+
+def _by_maven(maven: str, artifact: str, place: Path) -> str:
+    """What Maven complained of, or nothing."""
+    coordinates = f"{GROUP}:{artifact}:{VERSION}"
+    command = [maven, "-q", "-B", COPY_GOAL, f"-Dartifact={coordinates}", f"-DoutputDirectory={place}"]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=FETCH_TIMEOUT_S,
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return f"Maven took more than {FETCH_TIMEOUT_S} s."
+    if done.returncode == 0:
+        return ""
+    lines = (done.stdout + done.stderr).splitlines()
+    return "Maven says: " + next((line for line in lines if "ERROR" in line), "nothing").strip()[:400]
+
+
+def _by_spark(artifact: str, place: Path) -> str:
+    """What Spark's own resolver (Ivy, as for ``spark.jars.packages``) complained of, or nothing."""
+    spark = _spark_jars()
+    if spark is None:
+        return "there is neither 'mvn' on PATH nor PySpark, whose resolver could do it."
+    py4j = load_py4j()
+    port, process = py4j.launch_gateway(
+        classpath=str(spark / "*"), die_on_exit=True, return_proc=True, java_path=java_path()
+    )
+    gateway = py4j.JavaGateway(gateway_parameters=py4j.GatewayParameters(port=port))
+    try:
+        java, scala = gateway.jvm.java, gateway.jvm.scala
+        silence = java.io.PrintStream(java.io.OutputStream.nullOutputStream())
+        resolver = gateway.jvm.org.apache.spark.util.MavenUtils
+        nothing, folder = scala.Option.empty(), scala.Option.apply(str(place / "ivy"))
+        settings = resolver.buildIvySettings(nothing, folder, False, silence)
+        none = scala.collection.immutable.List.newBuilder().result()
+        found = resolver.resolveMavenCoordinates(
+            f"{GROUP}:{artifact}:{VERSION}", settings, nothing, False, none, False, silence
+        )
+        shutil.copyfile(found.mkString(""), place / f"{artifact}-{VERSION}.jar")
+    except Exception as error:
+        return f"Spark's resolver says: {str(error)[:400]}"
+    finally:
+        gateway.shutdown()
+        process.terminate()
+        process.wait(timeout=30)
+        shutil.rmtree(place / "ivy", ignore_errors=True)
+    return ""
+
+
+def java_path() -> str:
+    """The Java that ``endive.pipeline.java.provide_java`` found."""
+    return str(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
+
+
+# ---- choosing ----------------------------------------------------------------------------------------
+
+
+def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
+    """One jar per artifact, all of one known version."""
+    found: dict[str, dict[str, Path]] = {artifact: {} for artifact in ARTIFACTS}
+    for path in sorted(place.glob("iceberg-*.jar")):
+        matched = _JAR.match(path.name)
+        if matched is None:
+            continue
+        artifact = "iceberg-aws-bundle" if matched["artifact"] == "iceberg-aws-bundle" else ARTIFACTS[0]
+        is_runtime = matched["artifact"].startswith("iceberg-spark-runtime")
+        if artifact != ARTIFACTS[0] or is_runtime:
+            found[artifact][matched["version"]] = path
+    for artifact in ARTIFACTS:
+        if not found[artifact]:
+            raise IcebergMissingError(
+                f"there is no {artifact}-*.jar in {place}. Put both {' and '.join(ARTIFACTS)} of {VERSION} there, or "
+                "leave --iceberg-jars out to fetch them by Maven."
+            )
+    shared = sorted(found[ARTIFACTS[0]].keys() & found[ARTIFACTS[1]].keys())
+    known = [each for each in shared if each.startswith(VERSIONS_KNOWN)]
+    if version is not None:
+        known = [version]
+    if not known:
+        there = ", ".join(path.name for artifact in ARTIFACTS for path in found[artifact].values())
+        raise IcebergMissingError(
+            f"no two jars in {place} are of one version that is known here ({there}). Put {ARTIFACTS[0]} and "
+            f"{ARTIFACTS[1]} of {' or '.join(line + 'x' for line in VERSIONS_KNOWN)} there, or leave --iceberg-jars "
+            f"out to fetch {VERSION} by Maven."
+        )
+    chosen = known[-1]
+    return tuple(found[artifact][chosen] for artifact in ARTIFACTS), chosen
+
+
+def _support(place: Path) -> tuple[Path, ...]:
+    """Derby, Hadoop's client API and SLF4J: beside Iceberg's jars, or those PySpark brings."""
+    spark = _spark_jars()
+    folders = [place] if spark is None else [place, spark]
+    jars = []
+    for start in SUPPORT:
+        there = [path for folder in folders for path in sorted(folder.glob(f"{start}*.jar"))]
+        if not there:
+            raise IcebergMissingError(
+                f"no {start}*.jar in {' or '.join(str(folder) for folder in folders)}. PySpark brings one: "
+                "pip install 'endive[spark]'."
+            )
+        jars.append(there[0])
+    return tuple(jars)
+
+
+def _spark_jars() -> Path | None:
+    """The jar folder of PySpark, which is not imported."""
+    spark = importlib.util.find_spec("pyspark")
+    return None if spark is None or spark.origin is None else Path(spark.origin).parent / "jars"

@@ -1,0 +1,194 @@
+"""Iceberg's operations through its Java API: what a victim and its rivals do to a table.
+
+This file defines the schema, the made-up data files (no file is written: Iceberg only records them) and one builder per
+operation. Which validations a builder asks for are those Spark asks for (``SparkPositionDeltaWrite``,
+``SparkWrite``). Knows nothing of requests.
+
+A table is partitioned by ``part``. The victim works on partition 0 and on ids below 10; rivals write ids from 1000 on,
+so that their manifests pass a partition filter and their files no filter on ids.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from endive.verification.java.scenario import VICTIM_PARTITION, Operation
+from verification.java_rig.gateway import IcebergJvm, Java
+
+ID_FIELD: Final = 1
+VICTIM_IDS: Final = (0, 9)
+RIVAL_IDS: Final = (1000, 1009)
+BASE_IDS: Final = (100, 109)
+
+_names = itertools.count()
+
+
+class Files:
+    """Makes up data files and delete files for the tables of one JVM."""
+
+    def __init__(self, jvm: IcebergJvm) -> None:
+        self._jvm = jvm
+        types = jvm.iceberg.types.Types
+        self._integer = types.IntegerType.get()
+        self.schema: Java = jvm.iceberg.Schema(
+            [
+                types.NestedField.optional(ID_FIELD, "id", self._integer),
+                types.NestedField.optional(2, "part", self._integer),
+            ]
+        )
+        self.spec: Java = jvm.iceberg.PartitionSpec.builderFor(self.schema).identity("part").build()
+
+    def data(self, partition: int, ids: tuple[int, int]) -> Java:
+        """A data file of one partition that holds ids from the first to the last."""
+        return self._finished(self._jvm.iceberg.DataFiles.builder(self.spec), partition, ids)
+
+    def deletes(self, partition: int, ids: tuple[int, int]) -> Java:
+        """A file of position deletes; it too says which ids it concerns."""
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self.spec).ofPositionDeletes()
+        return self._finished(builder, partition, ids)
+
+    def _finished(self, builder: Java, partition: int, ids: tuple[int, int]) -> Java:
+        return (
+            builder.withPath(f"s3://warehouse/data/{next(_names):08d}.parquet")
+            .withFormat("parquet")
+            .withFileSizeInBytes(1000)
+            .withPartitionPath(f"part={partition}")
+            .withMetrics(self._metrics(ids))
+            .build()
+        )
+
+    def _metrics(self, ids: tuple[int, int]) -> Java:
+        """Bounds of the id column."""
+        bounds = []
+        for value in ids:
+            bound = self._jvm.jvm.java.util.HashMap()
+            bound.put(ID_FIELD, self._jvm.iceberg.types.Conversions.toByteBuffer(self._integer, value))
+            bounds.append(bound)
+        return self._jvm.iceberg.Metrics(10, None, None, None, None, bounds[0], bounds[1])
+
+
+def create_table(jvm: IcebergJvm, files: Files, catalog: Java, name: str, properties: Mapping[str, str]) -> Java:
+    """A new table without snapshots."""
+    given = jvm.jvm.java.util.HashMap()
+    for key, value in properties.items():
+        given.put(key, value)
+    return catalog.createTable(jvm.identifier(name), files.schema, files.spec, given)
+
+
+# ---- rivals ------------------------------------------------------------------------------------------
+
+
+def commit_append(files: Files, table: Java, partition: int, ids: tuple[int, int] = RIVAL_IDS) -> None:
+    """One file more: the commonest rival."""
+    table.newFastAppend().appendFile(files.data(partition, ids)).commit()
+
+
+def commit_row_delta(files: Files, table: Java, partition: int, ids: tuple[int, int] = RIVAL_IDS) -> None:
+    """Rows deleted and rows added: a MERGE, unvalidated, since what it costs is nobody's business here."""
+    change = table.newRowDelta().addRows(files.data(partition, ids)).addDeletes(files.deletes(partition, ids))
+    change.commit()
+
+
+RIVALS: Final[Mapping[str, Callable[[Files, Java, int, tuple[int, int]], None]]] = {
+    "append": commit_append,
+    "row_delta": commit_row_delta,
+}
+
+
+# ---- victims -----------------------------------------------------------------------------------------
+
+
+def _fast_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
+    return table.newFastAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
+
+
+def _merge_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
+    return table.newAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
+
+
+def _filter(jvm: IcebergJvm) -> Java:
+    """What the victim has read: its partition, ids below 10."""
+    expressions = jvm.iceberg.expressions.Expressions
+    return getattr(expressions, "and")(expressions.equal("part", VICTIM_PARTITION), expressions.lessThan("id", 10))
+
+
+def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
+    """As Spark's UPDATE and MERGE, merge-on-read."""
+    change = table.newRowDelta()
+    change.addRows(files.data(VICTIM_PARTITION, VICTIM_IDS))
+    change.addDeletes(files.deletes(VICTIM_PARTITION, VICTIM_IDS))
+    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
+    change.conflictDetectionFilter(_filter(jvm))
+    change.validateDeletedFiles()
+    change.validateNoConflictingDeleteFiles()
+    if removed:
+        change.validateDataFilesExist([str(data_file.location()) for data_file in removed])
+    if operation.isolation == "serializable":
+        change.validateNoConflictingDataFiles()
+    return change
+
+
+def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
+    """As Spark's UPDATE and MERGE, copy-on-write."""
+    change = table.newOverwrite()
+    for data_file in removed:
+        change.deleteFile(data_file)
+    change.addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
+    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
+    change.conflictDetectionFilter(_filter(jvm))
+    change.validateNoConflictingDeletes()
+    if operation.isolation == "serializable":
+        change.validateNoConflictingData()
+    return change
+
+
+def _rewrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
+    """As Spark's rewrite_data_files: some files of the table become one."""
+    change = table.newRewrite()
+    for data_file in removed:
+        change.deleteFile(data_file)
+    change.addFile(files.data(VICTIM_PARTITION, BASE_IDS))
+    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
+    return change
+
+
+def _replace_partitions(
+    jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]
+) -> Java:
+    """As Spark's INSERT OVERWRITE: unvalidated."""
+    return table.newReplacePartitions().addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
+
+
+Builder = Callable[[IcebergJvm, Files, Java, Operation, Sequence[Java]], Java]
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "fast_append": _fast_append,
+    "merge_append": _merge_append,
+    "row_delta": _row_delta,
+    "overwrite_files": _overwrite_files,
+    "rewrite_files": _rewrite_files,
+    "replace_partitions": _replace_partitions,
+}
+
+
+def build(jvm: IcebergJvm, files: Files, table: Java, planned: Java, operation: Operation) -> Java:
+    """The victim's change on ``table``, ready to commit.
+
+    Which files it removes was planned on ``planned``, the same table loaded once more: a table keeps the manifest lists
+    it has read, and the victim is to read its own.
+    """
+    removed = existing_files(jvm, planned, operation.removed_from) if operation.is_scanned else ()
+    return BUILDERS[operation.java](jvm, files, table, operation, removed)
+
+
+def existing_files(jvm: IcebergJvm, table: Java, count: int) -> list[Java]:
+    """A data file of each of the ``count`` newest manifests, read as a scan reads them."""
+    found = []
+    for manifest in itertools.islice(table.currentSnapshot().dataManifests(table.io()), count):
+        reader = jvm.iceberg.ManifestFiles.read(manifest, table.io(), table.specs())
+        try:
+            found.append(reader.iterator().next().copy())
+        finally:
+            reader.close()
+    return found

@@ -1,0 +1,51 @@
+"""What ``endive verify --live`` asks of the rigs: real Iceberg, played and measured on this machine, now.
+
+This file defines the four questions; how they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that
+is missing is an ``IcebergMissingError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from endive.verification.java.request_recording import Recording
+from endive.verification.java.scenario import Scenario
+from endive.verification.live import IcebergMissingError
+
+
+def java_requests(scenarios: Sequence[Scenario], jars: Path | None) -> Recording:
+    """What Java Iceberg asks for in every scenario."""
+    from verification.java_rig.request_stage import record
+
+    return record(scenarios, jars)
+
+
+def java_load(jars: Path | None) -> dict[str, Any]:
+    """Java Iceberg under load."""
+    from verification.java_rig.load_plan import measure
+
+    return measure(jars)
+
+
+def pyiceberg_requests() -> dict[str, Any]:
+    """What the installed PyIceberg asks for in every story."""
+    try:
+        from verification.pyiceberg_rig.story_stage import record
+    except ImportError as error:
+        raise _missing(error) from None
+    return record()
+
+
+def pyiceberg_load(seconds: float, repetitions: int) -> dict[str, Any]:
+    """The installed PyIceberg under load."""
+    try:
+        from verification.pyiceberg_rig.load_writers import measure_all
+    except ImportError as error:
+        raise _missing(error) from None
+    return measure_all(seconds=seconds, repetitions=repetitions)
+
+
+def _missing(error: ImportError) -> IcebergMissingError:
+    return IcebergMissingError(f"there is no PyIceberg to run: {error}. Install it: pip install 'endive[verify]'.")

@@ -1,0 +1,97 @@
+"""``python -m verification.record WHAT``: make a recording anew from a real Iceberg, into the package's data.
+
+This file defines the command line. What is recorded, and how, lives in ``java_rig`` and ``pyiceberg_rig``.
+
+    python -m verification.record java-requests           every scenario on Java Iceberg
+    python -m verification.record java-load               Java Iceberg under load
+    python -m verification.record pyiceberg-requests      every story on the installed PyIceberg
+    python -m verification.record pyiceberg-load          PyIceberg under load
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from endive.errors import EndiveError
+from endive.verification.java.load_measurement import LOAD_FILE, write_load
+from endive.verification.java.request_recording import REQUESTS_FILE, write_requests
+from endive.verification.java.scenario import all_scenarios
+from endive.verification.pyiceberg import pyiceberg_load, pyiceberg_requests
+
+
+def _java_requests(given: argparse.Namespace) -> None:
+    from verification.java_rig.request_stage import record
+
+    write_requests(record(all_scenarios(), given.iceberg_jars), given.out or REQUESTS_FILE)
+
+
+def _java_load(given: argparse.Namespace) -> None:
+    from verification.java_rig.load_plan import measure
+
+    out: Path = given.out or LOAD_FILE
+    write_load(
+        measure(
+            given.iceberg_jars,
+            repetitions=given.repetitions,
+            duration_s=given.seconds,
+            beside_repetitions=given.beside_repetitions,
+            keep=lambda document: write_load(document, out),
+        ),
+        out,
+    )
+
+
+def _pyiceberg_requests(given: argparse.Namespace) -> None:
+    from verification.pyiceberg_rig.story_stage import record, text_of
+
+    (given.out or pyiceberg_requests.RECORDING_FILE).write_text(text_of(record()), encoding="utf-8")
+
+
+def _pyiceberg_load(given: argparse.Namespace) -> None:
+    from verification.pyiceberg_rig.load_writers import measure_all
+
+    document = measure_all(given.seconds, given.repetitions, given.writers)
+    (given.out or pyiceberg_load.LOAD_FILE).write_text(json.dumps(document), encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m verification.record", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, record in (("java-requests", _java_requests), ("pyiceberg-requests", _pyiceberg_requests)):
+        command = what.add_parser(name)
+        command.set_defaults(record=record)
+    command = what.add_parser("java-load")
+    command.set_defaults(record=_java_load)
+    command.add_argument("--seconds", type=float, default=30.0)
+    command.add_argument("--repetitions", type=int, default=12)
+    command.add_argument("--beside-repetitions", type=int, default=8)
+    command = what.add_parser("pyiceberg-load")
+    command.set_defaults(record=_pyiceberg_load)
+    command.add_argument("--seconds", type=float, default=20.0)
+    command.add_argument("--repetitions", type=int, default=10)
+    command.add_argument("--writers", type=int, nargs="*", default=[1, 2, 4, 8, 16])
+    for name, command in what.choices.items():
+        command.add_argument("--out", type=Path, default=None, help="another file than the package's")
+        if name.startswith("java"):
+            command.add_argument("--iceberg-jars", type=Path, default=None, help="a folder; else Maven fetches them")
+    return parser
+
+
+def main() -> int:
+    """Record what was asked for."""
+    given = _parser().parse_args()
+    try:
+        given.record(given)
+    except EndiveError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
