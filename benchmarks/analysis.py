@@ -50,12 +50,12 @@ SCALES_MS = (200, 500, 2_000)  # some runs are a hundred times as large as other
 def make_dataset(folder: Path, txns: int) -> None:
     """A folder as ``endive sweep`` leaves it, with about so many txns; simulates each scale once."""
     import endive
-    from endive.config.sweep import load_study
-    from endive.pipeline.axis_columns import axis_fields
-    from endive.pipeline.folder import StudyPlan, SweepFolder
-    from endive.pipeline.gather import gather
-    from endive.pipeline.part import PartFile
-    from endive.pipeline.plan import plan_parts, plan_runs
+    from endive.config.study import load_study
+    from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+    from endive.pipeline.sweep.axis_columns import axis_fields
+    from endive.pipeline.sweep.gather import gather
+    from endive.pipeline.sweep.part import PartFile
+    from endive.pipeline.sweep.plan import plan_parts, plan_runs
 
     file = folder.with_suffix(".toml")
     per_seed = sum(3_600_000 / scale for scale in SCALES_MS)
@@ -70,7 +70,7 @@ def make_dataset(folder: Path, txns: int) -> None:
     sweep.write_manifest()
     by_id = {run.run_id: run for run in runs}
     for part in parts:
-        parquet = PartFile(sweep.transactions_file(study.name, part.name))
+        parquet = PartFile(sweep.files(study.name, part).transactions)
         for run_id in part.run_ids:
             parquet.add(run_id, results[by_id[run_id].point].transactions)
         parquet.finish()
@@ -94,8 +94,8 @@ def make_dataset(folder: Path, txns: int) -> None:
 def analyze(folder: Path, master: str) -> None:
     """All of it, as the command does."""
     from endive.pipeline import make_session
-    from endive.pipeline.analyze import SETTINGS
-    from endive.pipeline.analyze import analyze as run
+    from endive.pipeline.analysis.run_analysis import SETTINGS
+    from endive.pipeline.analysis.run_analysis import analyze as run
 
     run(folder, lambda: make_session(master=master, conf=SETTINGS))
 
@@ -103,9 +103,9 @@ def analyze(folder: Path, master: str) -> None:
 def spark(folder: Path, master: str) -> None:
     """The figures of runs, operation types and sources only."""
     from endive.pipeline import make_session
-    from endive.pipeline.analyze import SETTINGS
-    from endive.pipeline.frames import Frames
-    from endive.pipeline.reading import open_dataset
+    from endive.pipeline.analysis.frames import Frames
+    from endive.pipeline.analysis.open_dataset import open_dataset
+    from endive.pipeline.analysis.run_analysis import SETTINGS
 
     session = make_session(master=master, conf={**SETTINGS, "spark.sql.ansi.enabled": "false"})
     print(Frames(session, open_dataset(folder), bins=60).measured.toArrow().num_rows)
@@ -115,7 +115,7 @@ def duckdb(folder: Path, master: str) -> None:
     """One statement with grouping sets; two threads."""
     import duckdb as engine
 
-    from endive.pipeline.reading import COUNTED
+    from endive.pipeline.analysis.open_dataset import COUNTED
     from endive.results import schema as s
 
     sums = ", ".join(f"sum({name}) as {name}" for name in COUNTED)
@@ -141,7 +141,7 @@ def pandas(folder: Path, master: str) -> None:
     """Everything in memory, three group-bys."""
     import pyarrow.parquet as pq
 
-    from endive.pipeline.reading import COUNTED
+    from endive.pipeline.analysis.open_dataset import COUNTED
     from endive.results import schema as s
 
     phases = [f"phase_{phase}_ms" for phase in s.PHASES]

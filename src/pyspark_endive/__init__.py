@@ -1,8 +1,8 @@
 """Registers the data source ``endive`` with PySpark, which looks for modules of this kind of name.
 
-Owns nothing but the name Spark expects; see ``endive.pipeline.datasource``.
+This file gives the data source the name Spark expects; see ``endive.pipeline.sweep.datasource``.
 """
 
-from endive.pipeline.datasource import EndiveDataSource as DefaultSource
+from endive.pipeline.sweep.datasource import EndiveDataSource as DefaultSource
 
 __all__ = ["DefaultSource"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import endive
-from endive.config.sweep import SweepPoint, load_study
-from endive.pipeline.figures import FIGURES
+from endive.config.study import SweepPoint, load_study
+from endive.pipeline.dataset.figure_columns import FIGURES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 NO_STUDIES = ("quickstart.toml", "appendix/base.toml", "growth/s3_sized.toml")  # a configuration, a base, a profile

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import executors, killed_when, runs_ended
-from tests.pipeline.test_sweep import contents
+from tests.pipeline.sweep.test_run_sweep import contents
 
 from endive.pipeline import run_sweep
 

@@ -14,13 +14,13 @@ import pytest
 from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import PATIENCE_S, descendants, parts_there
-from tests.pipeline.test_sweep import contents
+from tests.pipeline.sweep.test_run_sweep import contents
 from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.cli.sweep import duration, standing_text
 from endive.pipeline import run_sweep
-from endive.pipeline.progress import Standing
+from endive.pipeline.sweep.standing import Standing
 
 
 @pytest.fixture

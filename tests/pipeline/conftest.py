@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipeline.in_process import InProcessSpark
 
-from endive.config.sweep import load_study
+from endive.config.study import load_study
 from endive.pipeline import PlannedStudy
 
 if TYPE_CHECKING:

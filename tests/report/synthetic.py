@@ -16,9 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from endive.pipeline.analysis_folder import write_analysis
-from endive.pipeline.cautions import WARNING_SCHEMA
-from endive.pipeline.confidence import student_t
+from endive.pipeline.analysis.analysis_folder import write_analysis
+from endive.pipeline.analysis.confidence import student_t
+from endive.pipeline.analysis.warning_table import WARNING_SCHEMA
 from endive.results.schema import PHASES
 
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import EngineError
-from endive.pipeline.java import provide_java
+from endive.pipeline.spark.java import provide_java
 from endive.verification.live import IcebergMissingError
 from verification.java_rig.jars import find_jars, java_path, load_py4j
 

@@ -122,7 +122,7 @@ def _by_spark(artifact: str, place: Path) -> str:
 
 
 def java_path() -> str:
-    """The Java that ``endive.pipeline.java.provide_java`` found."""
+    """The Java that ``endive.pipeline.spark.java.provide_java`` found."""
     return str(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
 
 

@@ -1,7 +1,7 @@
 """``endive analyze``: turn the dataset of a sweep into tables.
 
-Owns what is shown of them on a terminal. Refuses to own the tables (``endive.pipeline``); every figure shown stands in
-one of the files.
+This file defines what is shown of them on a terminal. The tables are made in ``endive.pipeline.analysis``; every
+figure shown stands in one of the files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from endive.pipeline.analyze import Analysis
+    from endive.pipeline.analysis.run_analysis import Analysis
 
 _ROWS_MAX: Final = 40  # of a table on a terminal
 
@@ -40,9 +40,9 @@ def analyze(
 
     Writes DIR/analysis: each table as Parquet, CSV and Markdown, and index.json. An earlier analysis is replaced.
     """
-    from endive.pipeline.analyze import SETTINGS
-    from endive.pipeline.analyze import analyze as run_analysis
-    from endive.pipeline.session import parse_conf
+    from endive.pipeline.analysis.run_analysis import SETTINGS
+    from endive.pipeline.analysis.run_analysis import analyze as run_analysis
+    from endive.pipeline.spark.session import parse_conf
 
     settings = {**SETTINGS, **parse_conf(conf or [])}
     with _session_maker(master, settings) as session, _status() as tell:
@@ -66,7 +66,7 @@ def analysis_dict(found: Analysis) -> dict[str, Any]:
 @contextlib.contextmanager
 def _session_maker(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[], Any]]:
     """A session that is made when it is asked for, and stopped at the end if it was."""
-    from endive.pipeline.session import make_session
+    from endive.pipeline.spark.session import make_session
 
     with contextlib.ExitStack() as stack:
 

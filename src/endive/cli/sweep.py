@@ -1,7 +1,7 @@
 """``endive sweep``: run a study on Spark, or go on with one.
 
-Owns the order of things and what is said about them. Refuses to own the study (``endive.config.sweep``) and the sweep
-(``endive.pipeline``).
+This file defines the order of things and what is said about them. The study is in ``endive.config.study``, the sweep
+in ``endive.pipeline.sweep``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import typer
 from endive.cli.run import Engine
 
 if TYPE_CHECKING:
-    from endive.pipeline.progress import Progress, Standing
-    from endive.pipeline.sweep import PlannedStudy, SweepOutcome
+    from endive.pipeline import PlannedStudy, SweepOutcome
+    from endive.pipeline.sweep.standing import Progress, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
 _SHOWN_FAILURES_MAX: Final = 5
@@ -76,10 +76,10 @@ def sweep(
     Stop it with Ctrl-C, kill it, lose a machine: the same command goes on where it was. Ends with 3 if the study
     is complete but runs in it failed.
     """
-    from endive.config.sweep import load_study
+    from endive.config.study import load_study
     from endive.errors import OutputError
-    from endive.pipeline.session import parse_conf, session_on_demand
-    from endive.pipeline.sweep import PlannedStudy, run_sweep
+    from endive.pipeline import PlannedStudy, run_sweep
+    from endive.pipeline.spark.session import parse_conf, session_on_demand
 
     settings = parse_conf(conf or [])
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds))
@@ -173,8 +173,8 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
 
     from endive.cli.console import stdout
     from endive.cli.tables import new_table, size
-    from endive.pipeline.estimate import estimate
-    from endive.pipeline.session import local_cores
+    from endive.pipeline.spark.session import local_cores
+    from endive.pipeline.sweep.estimate import estimate
 
     study = planned.study
     console = stdout()
@@ -210,14 +210,14 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
 
 
 def _print_present(planned: PlannedStudy, out: Path) -> None:
-    from endive.pipeline.folder import MANIFEST, SweepFolder
+    from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
 
     if not (out / MANIFEST).exists():
         return
     folder = SweepFolder.read(out)
     name = planned.study.name
     parts = folder.complete_parts(name) if name in folder.studies else []
-    present = {run_id for part in parts for run_id in part.run_ids} & {run.run_id for run in planned.runs}
+    present = {run_id for files in parts for run_id in files.part.run_ids} & {run.run_id for run in planned.runs}
     typer.echo(f"{len(present):,} of these runs are in {out} already")
 
 

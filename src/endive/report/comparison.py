@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from endive.pipeline.confidence import student_t
+from endive.pipeline.analysis.confidence import student_t
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.curves import curve_chart, curve_layers, latency_throughput

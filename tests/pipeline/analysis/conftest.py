@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.pipeline.in_process import InProcessSpark
 
-from endive.config.sweep import load_study
+from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, run_sweep
-from endive.pipeline import part as part_module
-from endive.pipeline.analyze import Analysis, analyze
+from endive.pipeline.analysis.run_analysis import Analysis, analyze
+from endive.pipeline.sweep import part as part_module
 
 # Two sources, three operation types, retries and aborts: 2 loads x 2 catalogs x 3 seeds. Seed 44 of one point fails.
 MIXED = """

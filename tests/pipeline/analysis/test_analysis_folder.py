@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from endive.errors import OutputError
-from endive.pipeline import analysis_folder
-from endive.pipeline.analysis_folder import refuse_foreign, write_analysis
+from endive.pipeline.analysis import analysis_folder
+from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
 
 TITLES = {"runs": "Runs", "warnings": "Warnings"}
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from endive.pipeline.collect import settings, settings_for
+from endive.pipeline.analysis.collect import settings, settings_for
 
 PARTITIONS, ADAPTIVE = "spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled"
 

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from endive.pipeline.confidence import student_t, student_t_table
+from endive.pipeline.analysis.confidence import student_t, student_t_table
 
 # Two-sided 95 %: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2, column 0.975.
 PUBLISHED = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000}

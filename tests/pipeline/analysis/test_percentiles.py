@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.pipeline import frames as frames_module
-from endive.pipeline.frames import Frames
-from endive.pipeline.percentiles import (
+from endive.pipeline.analysis import frames as frames_module
+from endive.pipeline.analysis.frames import Frames
+from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.analysis.percentiles import (
     APPROXIMATE_ACCURACY,
     PERCENTILE_COLUMNS,
     SHARES,
     approximate_percentiles,
     exact_percentiles,
 )
-from endive.pipeline.reading import open_dataset
 
 pytestmark = pytest.mark.spark
 

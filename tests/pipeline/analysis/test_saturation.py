@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.pipeline.saturation import SATURATION, saturation
+from endive.pipeline.analysis.saturation import SATURATION, saturation
 
 pytestmark = pytest.mark.spark
 

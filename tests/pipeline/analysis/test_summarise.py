@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import endive
-from endive.pipeline.figures import FIGURES, figures_of
-from endive.pipeline.summarise import EXTRA_FIGURES
+from endive.pipeline.analysis.summarise import EXTRA_FIGURES
+from endive.pipeline.dataset.figure_columns import FIGURES, figures_of
 
 pytestmark = pytest.mark.spark
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import functions as sf
 
-from endive.pipeline.frames import Frames
-from endive.pipeline.reading import open_dataset
-from endive.pipeline.tally import TALLY_SUMS, bin_high, bin_low, tallied
+from endive.pipeline.analysis.frames import Frames
+from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.analysis.tally import TALLY_SUMS, bin_high, bin_low, tallied
 
 pytestmark = pytest.mark.spark
 

@@ -8,9 +8,9 @@ import statistics
 import pyarrow.parquet as pq
 import pytest
 
-from endive.pipeline.confidence import student_t
-from endive.pipeline.timeline import binned, drift, point_timeline, timeline_rates
-from endive.pipeline.window import with_common_window
+from endive.pipeline.analysis.confidence import student_t
+from endive.pipeline.analysis.timeline import binned, drift, point_timeline, timeline_rates
+from endive.pipeline.analysis.txn_window import with_common_window
 from endive.results import Window
 
 pytestmark = pytest.mark.spark

@@ -90,7 +90,7 @@ def test_a_live_suite_without_jars_is_skipped_with_the_reason(tmp_path, monkeypa
 
 
 def test_a_live_suite_without_java_is_skipped_with_the_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("endive.pipeline.java._candidates", list)
+    monkeypatch.setattr("endive.pipeline.spark.java._candidates", list)
 
     outcome = run(Options(is_live=True, iceberg_jars=tmp_path))
 

@@ -1,0 +1,203 @@
+"""A study: one base configuration, and the axes along which it is varied.
+
+This file defines what the axes mean together and the expansion into points, each a resolved configuration with the
+values of the axes that made it. Every problem of every point is reported at once, with the values that
+caused it. Builds nothing, runs nothing, and knows no Spark; the file is read by ``endive.config.study.study_file``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config.load import parse_config
+from endive.config.overrides import apply_overrides
+from endive.config.problems import shown
+from endive.config.simulation_config import SimulationConfig
+from endive.config.study.axis import Axis
+from endive.config.study.expression import Expression
+from endive.config.study.point_problems import explain
+from endive.errors import ConfigError
+
+COMBINATIONS_MAX: Final = 1_000_000  # before conditions drop any; beyond it nobody means it
+RUN_ID_BYTES: Final = 8
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the report of the study draws against what; all of it may be left open."""
+
+    x: str | None = None
+    series: str | None = None
+    panel: str | None = None
+    metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A condition; combinations that meet it are left out."""
+
+    when: Expression
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    """One combination: the values that make it, and the configuration they give."""
+
+    index: int
+    values: Mapping[str, Any]
+    config: SimulationConfig
+    config_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study file, read and checked, but not yet expanded."""
+
+    name: str
+    title: str | None = None
+    question: str | None = None
+    look_for: str | None = None
+    report: Report = field(default_factory=Report)
+    base: Mapping[str, Any]
+    groups: tuple[tuple[Axis, ...], ...]  # axes of one group move together; groups are crossed
+    points: tuple[Mapping[str, Any], ...] = ()  # beside the grid
+    derived: tuple[tuple[str, Expression], ...] = ()
+    drops: tuple[Drop, ...] = ()
+    seeds: tuple[int, ...]
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Every axis, in the order of the file."""
+        return tuple(axis for group in self.groups for axis in group)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names under which a point's values are known: axes, keys of points, derived keys."""
+        names = [axis.key for axis in self.axes]
+        names += [key for point in self.points for key in point]
+        names += [key for key, _ in self.derived]
+        return tuple(dict.fromkeys(names))
+
+    def combination_count(self) -> int:
+        """Combinations before conditions drop any."""
+        grid = math.prod(len(group[0].values) for group in self.groups) if self.groups else 0
+        return grid + len(self.points)
+
+    def combinations(self) -> Iterator[Values]:
+        """The values of every combination that no condition drops; the last axis varies fastest."""
+        problems: list[str] = []
+        for values in self._all_combinations():
+            try:
+                full = self._with_derived(values)
+                if not any(self._is_dropped(drop, full) for drop in self.drops):
+                    yield full
+            except ConfigError as error:
+                problems += [f"{_listed(values)}: {problem}" for problem in error.problems]
+        if problems:
+            raise ConfigError(dict.fromkeys(problems))
+
+    def _all_combinations(self) -> Iterator[Values]:
+        if self.combination_count() > COMBINATIONS_MAX:
+            raise ConfigError(
+                f"The grid has {self.combination_count():,} combinations; the limit is {COMBINATIONS_MAX:,}. "
+                "Give axes fewer values, or link axes that move together."
+            )
+        choices = [
+            [{axis.key: axis.values[index] for axis in group} for index in range(len(group[0].values))]
+            for group in self.groups
+        ]
+        for parts in product(*choices) if choices else ():
+            yield {key: value for part in parts for key, value in part.items()}
+        yield from (dict(point) for point in self.points)
+
+    def _with_derived(self, values: Values) -> Values:
+        full = dict(values)
+        for key, expression in self.derived:
+            if key not in full:
+                full[key] = expression.evaluate(full, f"derived: {key}")
+        return full
+
+    def _is_dropped(self, drop: Drop, values: Values) -> bool:
+        known = {**dict.fromkeys(self.columns), **values}  # a point may leave an axis to the base
+        answer = drop.when.evaluate(known, "drop: when")
+        if not isinstance(answer, bool):
+            raise ConfigError(f"drop: when = '{drop.when.text}' is {shown(answer)}, not true or false.")
+        return answer
+
+    def expand(self) -> tuple[SweepPoint, ...]:
+        """Every point with its resolved configuration; ConfigError with all problems, or if there is none."""
+        found: list[SweepPoint] = []
+        refused: dict[str, list[Values]] = {}
+        total = 0
+        for values in self.combinations():
+            total += 1
+            try:
+                config = parse_config(apply_overrides(self.base, _settings(values)), source="<study>")
+                point = SweepPoint(len(found), values, config, config.config_hash())
+            except ConfigError as error:
+                for problem in error.problems:
+                    refused.setdefault(problem, []).append(values)
+            else:
+                found.append(point)
+        if refused:
+            raise ConfigError(explain(refused, total))
+        if not found:
+            raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
+        return _distinct(found)
+
+    def with_seeds(self, count: int) -> Study:
+        """The same study with ``count`` seeds that begin with its first one."""
+        return replace(self, seeds=consecutive_seeds(self.seeds[0], count))
+
+
+def run_identity(config_hash: str, seed: int, model_version: int) -> str:
+    """Name of one run: equal names, equal txns."""
+    text = f"{config_hash}/{seed}/{model_version}"
+    return blake2b(text.encode(), digest_size=RUN_ID_BYTES).hexdigest()
+
+
+def consecutive_seeds(first: int, count: int) -> tuple[int, ...]:
+    """``count`` seeds from ``first`` on."""
+    return tuple(range(first, first + count))
+
+
+def load_study(path: str | Path, overrides: Sequence[str] = (), seed_count: int | None = None) -> Study:
+    """The study in a TOML file, with ``key=value`` overrides on its base or in place of an axis's values."""
+    from endive.config.study.study_file import read_study
+
+    study = read_study(Path(path), overrides)
+    return study if seed_count is None else study.with_seeds(seed_count)
+
+
+def _settings(values: Values) -> Values:
+    """What of a point's values goes into the configuration: names of the study's own have no dot."""
+    return {key: value for key, value in values.items() if "." in key}
+
+
+def _listed(values: Values) -> str:
+    return ", ".join(f"{key} = {shown(value)}" for key, value in values.items())
+
+
+def _distinct(points: Sequence[SweepPoint]) -> tuple[SweepPoint, ...]:
+    """Points without those that repeat another; two names for one simulation are a problem."""
+    first: dict[str, SweepPoint] = {}
+    problems: list[str] = []
+    for point in points:
+        other = first.setdefault(point.config_hash, point)
+        if other is not point and other.values != point.values:
+            problems.append(
+                f"{_listed(dict(other.values))} and {_listed(dict(point.values))} are the same simulation. "
+                "Drop one of them, or remove the axis that changes nothing."
+            )
+    if problems:
+        raise ConfigError(problems)
+    return tuple(replace(point, index=index) for index, point in enumerate(first.values()))

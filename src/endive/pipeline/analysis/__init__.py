@@ -1,0 +1,1 @@
+"""A dataset becomes tables: figures across seeds, latencies, timelines, saturation, warnings."""

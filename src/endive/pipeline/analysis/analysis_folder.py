@@ -1,0 +1,137 @@
+"""``DIR/analysis``: all tables of one analysis, or none of them.
+
+This file defines the names in that folder and the moment it appears: everything is written beside it and renamed into
+place, the previous analysis gives way. Refuses to replace a folder that holds anything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from endive.errors import OutputError
+from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
+from endive.results import MODEL_VERSION, package_version
+from endive.results.writer import output_errors
+
+ANALYSIS: Final = "analysis"
+INDEX: Final = "index.json"
+FORMAT: Final = 1
+FORMATS: Final = ("parquet", "csv", "md")
+_PARTIAL: Final = ".analysis-"
+_SWAPS_MAX: Final = 5
+
+
+def write_analysis(
+    root: Path, tables: Mapping[str, pa.Table], titles: Mapping[str, str], facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write every table and the index; the index, which tells a reader what is there."""
+    refuse_foreign(root)
+    index = {
+        "endive": "analysis",
+        "format": FORMAT,
+        "model_version": MODEL_VERSION,
+        "version": package_version(),
+        **facts,
+        "tables": {name: _described(name, titles[name], table) for name, table in tables.items()},
+    }
+    partial = root / f"{_PARTIAL}{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    with output_errors(root / ANALYSIS):
+        _sweep_out(root)
+        try:
+            partial.mkdir()
+            for name, table in tables.items():
+                _write(partial / f"{name}.parquet", to_parquet(table))
+                _write(partial / f"{name}.csv", to_csv(table))
+                _write(partial / f"{name}.md", to_markdown(table, titles[name]).encode())
+            _write(partial / INDEX, (json.dumps(index, indent=1, allow_nan=False) + "\n").encode())
+            _swap(partial, root / ANALYSIS)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return index
+
+
+def refuse_foreign(root: Path) -> None:
+    """Raise OutputError if the place of the analysis holds anything that an analysis has not written."""
+    place = root / ANALYSIS
+    if not place.exists():
+        return
+    if not place.is_dir():
+        raise OutputError(f"Cannot write {place}: it is a file. Move it away.")
+    ours = {INDEX}
+    try:
+        index = json.loads((place / INDEX).read_bytes())
+        ours |= {file for table in index["tables"].values() for file in table["files"].values()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass  # then everything in it is foreign
+    foreign = sorted(entry.name for entry in place.iterdir() if entry.name not in ours)
+    if foreign:
+        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise OutputError(
+            f"Cannot replace {place}: it holds files that no analysis has written ({foreign[0]}{others}). "
+            "Move them away."
+        )
+
+
+def _described(name: str, title: str, table: pa.Table) -> dict[str, Any]:
+    return {
+        "title": title,
+        "rows": table.num_rows,
+        "files": {kind: f"{name}.{kind}" for kind in FORMATS},
+        "columns": [{"name": column, "unit": unit_of(column)} for column in table.column_names],
+    }
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _swap(partial: Path, place: Path) -> None:
+    """Put the new folder in the place of the old one; a reader finds one or the other, or for an instant none."""
+    old = place.with_name(f"{partial.name}-old")
+    for _ in range(_SWAPS_MAX):
+        shutil.rmtree(old, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(place, old)
+        try:
+            os.rename(partial, place)
+            break
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another analysis was quicker: replace that
+                if old.exists() and not place.exists():
+                    os.rename(old, place)
+                raise
+    else:
+        raise OutputError(f"Cannot write {place}: other analyses of this folder keep replacing it. Try again.")
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep_out(root: Path) -> None:
+    """Remove what analyses on this machine left behind when they were killed."""
+    for leftover in root.glob(f"{_PARTIAL}{socket.gethostname()}-*"):
+        pid = leftover.name.removeprefix(f"{_PARTIAL}{socket.gethostname()}-").split("-")[0]
+        if pid.isdecimal() and not _is_alive(int(pid)):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

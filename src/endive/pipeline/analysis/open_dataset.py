@@ -1,0 +1,309 @@
+"""The dataset of a sweep, opened for analysis: checked first, then handed to Spark.
+
+This file defines the checks that make a wrong folder, a damaged file or another model's numbers a clear message
+before Spark sees them, and the schemas with which Spark reads. Writes nothing. Who may write where is
+``endive.pipeline.dataset.sweep_folder``'s.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from endive.errors import OutputError
+from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
+from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, TRANSACTIONS
+from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
+from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
+from endive.results import schema as s
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COUNTED: Final = (  # columns of txns that are only ever summed
+    "restarts",
+    *(f"requests_{request}" for request in s.REQUESTS),
+    "bytes_read",
+    "bytes_written",
+    "history_lists",
+    *s.COUNTERS,
+)
+TRANSACTION_COLUMNS: Final = (
+    "source",
+    "kind",
+    "status",
+    "in_flight_stage",
+    "reason",
+    "submit_ms",
+    "end_ms",
+    "commit_latency_ms",
+    "total_latency_ms",
+    "attempts",
+    "n_behind_first",
+    *(f"phase_{phase}_ms" for phase in s.PHASES),
+    *COUNTED,
+)
+RUN_COLUMNS: Final = ("study", "point", "seed", "run_id", "config_hash", "status", "error")
+TAKEN: Final = frozenset(  # columns of the analysis's own; an axis of such a name is called axis.NAME there
+    {
+        "attempts_high", "attempts_low", "bin", "ci95_high", "ci95_low", "counter", "curve", "end_ms", "figure",
+        "load_axis", "load", "mean", "n_behind_high", "n_behind_low", "object", "operation", "percentiles", "phase",
+        "points", "saturation_sign", "seeds", "seeds_saturated", "share", "source", "start_ms", "stddev", "text",
+        "unit", "value", "warning",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFacts:
+    """What the analysis has to know of one study beside its runs."""
+
+    detail: str
+    runs_planned: int
+    axes: tuple[str, ...]
+    document: Mapping[str, Any]  # the study file, as it was run
+
+    @property
+    def drawn(self) -> str | None:
+        """The axis the study wants its figures drawn against, if it says so."""
+        x = self.document.get("study", {}).get("report", {}).get("x")
+        return x if isinstance(x, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A checked folder. ``runs`` and ``groups`` are small and here; txns are read by Spark."""
+
+    folder: SweepFolder
+    studies: Mapping[str, StudyFacts]
+    runs: pa.Table
+    groups: pa.Table
+    axes: tuple[str, ...]  # of all studies
+    zero_columns: frozenset[str]  # of COUNTED: no txn has anything else in them
+
+    @property
+    def detailed(self) -> tuple[str, ...]:
+        """The studies whose txns were kept."""
+        return tuple(name for name, facts in self.studies.items() if facts.detail == DETAIL_TRANSACTIONS)
+
+    @property
+    def n_txns(self) -> int:
+        """Txns of all runs whose txns were kept."""
+        kept = self.runs.filter(pc.is_in(self.runs["study"], pa.array(self.detailed, pa.string())))
+        return pc.sum(kept["txns"]).as_py() or 0
+
+    def run_frame(self, spark: SparkSession) -> DataFrame:
+        """One row per run, failed ones included: ``RUN_COLUMNS``, axes, window, txns and the sweep's figures."""
+        return spark.createDataFrame(self.runs)
+
+    def group_frame(self, spark: SparkSession) -> DataFrame:
+        """One row per run and operation type, and per run and source, with the sweep's figures."""
+        return spark.createDataFrame(self.groups)
+
+    def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
+        """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
+        frame = spark.read.schema(transaction_struct()).parquet(str(self.folder.partition(TRANSACTIONS, study)))
+        return frame.selectExpr(f"'{study}' as study", "run_id", *TRANSACTION_COLUMNS)
+
+    def common_window(self, study: str) -> Window | None:
+        """The window of all runs of a study; None if they differ, as when duration is an axis."""
+        lengths = ["duration_ms", "warmup_ms", "cooldown_ms"]
+        rows = self.runs.filter(pc.equal(self.runs["study"], study)).select(lengths).drop_null()
+        found = {tuple(row.values()) for row in rows.to_pylist()}
+        return Window.of_ms(**dict(zip(lengths, found.pop(), strict=True))) if len(found) == 1 else None
+
+
+def open_dataset(path: str | Path) -> Dataset:
+    """The dataset in a folder; OutputError if it is none, is damaged, or was made by another model."""
+    root = Path(path).resolve()
+    if not root.is_dir():
+        raise OutputError(f"{path} is not a folder. Name the folder that 'endive sweep --out' has filled.")
+    folder = SweepFolder.read(root)
+    folder.refuse_unplanned_files()
+    runs, groups, studies = {}, {}, {}
+    for study, plan in folder.studies.items():
+        table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
+        if table is None or not table.num_rows:
+            continue
+        _refuse_other_models(folder.partition(RUNS, study) / "runs.parquet", table)
+        runs[study] = _with_free_names(table)
+        groups[study] = _read_small(folder.partition(GROUPS, study) / "groups.parquet")
+        axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
+        document = _read_study(folder.path / STUDIES / f"{study}.toml")
+        studies[study] = StudyFacts(detail=plan.detail, runs_planned=len(plan.run_ids), axes=axes, document=document)
+    _refuse_nothing(root, runs)
+    axes = tuple(dict.fromkeys(axis for facts in studies.values() for axis in facts.axes))
+    found = Dataset(
+        folder=folder,
+        studies=studies,
+        runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", *FIGURES]),
+        groups=_joined({study: table for study, table in groups.items() if table is not None}, None),
+        axes=axes,
+        zero_columns=frozenset(),
+    )
+    return _with_zero_columns(found)
+
+
+def transaction_struct() -> Any:
+    """The part of a txn's record that is analysed, as a Spark schema."""
+    from pyspark.sql.types import DoubleType, IntegerType, LongType, StringType, StructType
+
+    kinds = {pa.float64(): DoubleType(), pa.int32(): IntegerType(), pa.int64(): LongType()}
+    struct = StructType().add("run_id", StringType())
+    for name in TRANSACTION_COLUMNS:
+        struct = struct.add(name, kinds.get(TRANSACTION_SCHEMA.field(name).type, StringType()))
+    return struct
+
+
+# ---- runs and groups ---------------------------------------------------------------------------------
+
+
+def _read_small(path: Path) -> pa.Table | None:
+    if not path.exists():
+        return None
+    try:
+        return pq.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from None
+
+
+def _read_study(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # titles and hints only: the numbers do not need it
+
+
+def _refuse_other_models(path: Path, runs: pa.Table) -> None:
+    versions = set(pc.unique(runs["model_version"]).to_pylist())
+    if versions != {MODEL_VERSION}:
+        told = ", ".join(str(version) for version in sorted(versions - {MODEL_VERSION}))
+        raise OutputError(
+            f"{path} has runs of model version {told}; this is {MODEL_VERSION}, whose results must not be mixed with "
+            "those. Analyse them with the release that made them, or sweep again into another folder."
+        )
+
+
+def _with_free_names(runs: pa.Table) -> pa.Table:
+    """Axes named like a column of the analysis get a name of their own."""
+    names = [f"axis.{name}" if name in TAKEN and name not in RESERVED else name for name in runs.column_names]
+    return runs.rename_columns(names)
+
+
+def _refuse_nothing(root: Path, runs: Mapping[str, pa.Table]) -> None:
+    if not runs:
+        raise OutputError(
+            f"{root} holds no finished run. If its sweep was killed, start the same 'endive sweep' again: it goes on "
+            "where it was."
+        )
+    failures = [
+        (row["run_id"], row["error"])
+        for table in runs.values()
+        for row in table.select(["run_id", "status", "error"]).to_pylist()
+        if row["status"] != "ok"
+    ]
+    total = sum(table.num_rows for table in runs.values())
+    if len(failures) == total:
+        run_id, error = failures[0]
+        raise OutputError(
+            f"All {total:,} runs in {root} failed, so there is nothing to analyse. The first, {run_id}, said: {error}"
+        )
+
+
+def _joined(tables: Mapping[str, pa.Table], columns: list[str] | None) -> pa.Table:
+    """The tables of several studies under each other; a column that one of them lacks is null there."""
+    if not tables:
+        from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA
+
+        return pa.schema([pa.field("study", pa.string()), *GROUP_SCHEMA]).empty_table()
+    named = [
+        table.add_column(0, "study", pa.array([study] * table.num_rows, pa.string())) for study, table in tables.items()
+    ]
+    if columns is not None:
+        wanted = ["study", *columns]
+        named = [table.select([name for name in wanted if name in table.column_names]) for table in named]
+    common = _common_types(named)
+    joined = pa.concat_tables([table.cast(_cast(table.schema, common)) for table in named], promote_options="default")
+    return joined if columns is None else joined.select(wanted)
+
+
+def _common_types(tables: Iterable[pa.Table]) -> dict[str, pa.DataType]:
+    """One type per column: the wider number, else text."""
+    found: dict[str, pa.DataType] = {}
+    for table in tables:
+        for field in table.schema:
+            known = found.setdefault(field.name, field.type)
+            if known != field.type:
+                numbers = {pa.int64(), pa.float64()}
+                found[field.name] = pa.float64() if {known, field.type} <= numbers else pa.string()
+    return found
+
+
+def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
+    return pa.schema([pa.field(field.name, types[field.name]) for field in schema])
+
+
+# ---- txns --------------------------------------------------------------------------------------------
+
+
+def _with_zero_columns(dataset: Dataset) -> Dataset:
+    """Look at the foot of every file of txns: is it whole, and which columns hold nothing but zeros?"""
+    zero = set(COUNTED)
+    for study in dataset.detailed:
+        of_study = dataset.runs.filter(pc.equal(dataset.runs["study"], study))
+        txns = dict(zip(of_study["run_id"].to_pylist(), of_study["txns"].to_pylist(), strict=True))
+        for part in dataset.folder.studies[study].parts:
+            if not all(run_id in txns for run_id in part.run_ids):
+                continue  # planned, or finished after the runs were gathered
+            path = dataset.folder.files(study, part).transactions
+            foot = _foot(path, sum(txns[run] or 0 for run in part.run_ids))
+            zero -= _used_columns(foot, zero)
+    return replace(dataset, zero_columns=frozenset(zero if dataset.detailed else ()))
+
+
+def _foot(path: Path, txns: int) -> Any:
+    """What the end of a file says of it, checked."""
+    if not path.exists():
+        raise OutputError(f"{path} is missing, and {txns:,} txns with it. Start the same 'endive sweep' again.")
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from None
+    missing = {"run_id", *TRANSACTION_COLUMNS} - set(file.schema_arrow.names)
+    if missing:
+        raise OutputError(f"{path} is not a file of txns: it has no column {sorted(missing)[0]}. Sweep again.")
+    if file.metadata.num_rows != txns:
+        raise OutputError(f"{path} has {file.metadata.num_rows:,} txns, but its runs made {txns:,}. Sweep again.")
+    return file.metadata
+
+
+def _used_columns(foot: Any, candidates: set[str]) -> set[str]:
+    """The candidates that may hold something else than zero, as far as the foot of a file tells."""
+    place = {foot.schema.column(index).path: index for index in range(foot.num_columns)}
+    return {
+        name
+        for name in candidates
+        if not all(_is_zero(foot.row_group(group).column(place[name])) for group in range(foot.num_row_groups))
+    }
+
+
+def _is_zero(chunk: Any) -> bool:
+    told = chunk.statistics
+    if chunk.num_values == 0:
+        return True
+    return told is not None and told.has_min_max and told.min == 0 and told.max == 0
+
+
+def _damaged(path: Path, error: Exception) -> OutputError:
+    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    return OutputError(
+        f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "
+        "what is missing is simulated. Nothing was changed."
+    )

@@ -1,0 +1,183 @@
+"""The analysis of a sweep: every table, from the folder to the folder.
+
+This file defines the way from a folder to its analysis, and what to say when it cannot be gone. The tables are made
+in ``endive.pipeline.analysis.collect``. Nothing goes through ``sparkContext``, so Spark Connect works too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
+from endive.pipeline.analysis.confidence import METHOD
+from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
+from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS: Final = {  # of a session made for an analysis
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+TITLES: Final = {
+    "configurations": "Configurations: leading figures, means over seeds with 95 % intervals",
+    "saturation": "Saturation: the highest load each curve sustains",
+    "runs": "Runs: every figure of every run",
+    "operations": "Runs by operation type",
+    "sources": "Runs by source",
+    "figures": "Every figure of every configuration, mean over seeds with 95 % interval",
+    "phases": "Where a committed txn's time goes",
+    "requests": "Requests by object and operation",
+    "conflicts": "Conflicts, retries' counters and reasons to abort",
+    "attempts": "Txns by number of commit attempts",
+    "convoy": "Manifest lists read against n_behind, of txns that read history",
+    "timeline": "Rates over simulated time",
+    "warnings": "Warnings",
+}
+PERCENTILES: Final = (
+    "exact, with linear interpolation between order statistics; runs of more than 4,000,000 txns: "
+    "percentile_approx, with a rank error of at most 1/10,000 (column percentiles of the table runs says which)"
+)
+SATURATION: Final = (
+    "a configuration is saturated if, by the means over its seeds, the success rate is below 95 % or P95 of commit "
+    "latency is above twice its P50; the sustained load of a curve is the highest one such that it and all lower "
+    "ones are not saturated"
+)
+_UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
+
+SessionMaker = Callable[[], "SparkSession"]
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """What was written, and the tables themselves."""
+
+    folder: Path
+    index: Mapping[str, Any]
+    tables: Mapping[str, pa.Table]
+
+
+def analyze(
+    path: str | Path,
+    session: SessionMaker,
+    *,
+    bins: int | None = None,
+    load: str | None = None,
+    tell: Told = lambda step: None,
+) -> Analysis:
+    """Analyse the sweep in a folder and write ``analysis/`` into it, in the place of an earlier one.
+
+    ``bins``: of simulated time per run. ``load``: the load axis, if the one found is not meant. ``tell`` is called
+    with each step. The session is made only after the folder has been checked. Raises EndiveError; the data is never
+    touched.
+    """
+    from endive.pipeline.analysis.collect import make_tables
+    from endive.pipeline.analysis.timeline import BINS_DEFAULT, BINS_MAX
+
+    bins = BINS_DEFAULT if bins is None else bins
+    if not 1 <= bins <= BINS_MAX:
+        raise ConfigError(f"--bins {bins} must be from 1 to {BINS_MAX:,}.")
+    tell("checking the folder")
+    dataset = open_dataset(path)
+    refuse_foreign(dataset.folder.path)
+    loads = find_loads(dataset, load)
+    tell("starting Spark")
+    spark = session()
+    with spark_errors():
+        made = make_tables(spark, dataset, loads, bins=bins, tell=tell)
+    tables = {name: made[name] for name in TITLES if name in made}
+    tell("writing")
+    facts = _facts(dataset, loads, bins, tables)
+    index = write_analysis(dataset.folder.path, tables, TITLES, facts)
+    return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
+
+
+def find_loads(dataset: Dataset, wanted: str | None) -> dict[str, LoadAxis]:
+    """The load axis of every study; ``wanted`` must be an axis of at least one of them, and holds where it is."""
+    rows = dataset.runs.select(["study", "point", *dataset.axes]).to_pylist()
+    found: dict[str, LoadAxis] = {}
+    if wanted is not None and wanted not in dataset.axes:
+        known = ", ".join(dataset.axes) or "there are none"
+        raise ConfigError(f"--load {wanted} is not an axis. The axes: {known}.")
+    for study, facts in dataset.studies.items():
+        points = {row["point"]: {axis: row[axis] for axis in facts.axes} for row in rows if row["study"] == study}
+        chosen = wanted if wanted in facts.axes else None
+        found[study] = find_load_axis(points, facts.axes, wanted=chosen, drawn=facts.drawn)
+    return found
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turn what Spark says into one sentence that says what to do."""
+    try:
+        yield
+    except EndiveError:
+        raise
+    except Exception as error:
+        raise _told(str(error)) from error
+
+
+def _told(said: str) -> EndiveError:
+    if file := _UNREADABLE.search(said):
+        return OutputError(
+            f"{unquote(file[1])} is damaged and cannot be read. Delete it and start the same 'endive sweep' again: "
+            "only what is missing is simulated. Nothing was changed."
+        )
+    if "OutOfMemoryError" in said:
+        return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return EngineError(f"Spark gave up: {lines[0] if lines else 'no reason given'}")
+
+
+def _facts(
+    dataset: Dataset, loads: Mapping[str, LoadAxis], bins: int, tables: Mapping[str, pa.Table]
+) -> dict[str, Any]:
+    """What the index says beside the tables."""
+    return {
+        "interval": METHOD,
+        "percentiles": PERCENTILES,
+        "saturation": SATURATION,
+        "bins": bins,
+        "studies": {
+            name: _study_facts(dataset, name, loads[name], tables["configurations"]) for name in dataset.studies
+        },
+    }
+
+
+def _study_facts(dataset: Dataset, name: str, load: LoadAxis, configurations: pa.Table) -> dict[str, Any]:
+    facts = dataset.studies[name]
+    runs = [row for row in dataset.runs.select(["study", "status"]).to_pylist() if row["study"] == name]
+    head = facts.document.get("study", {})
+    seeds = [
+        row["seeds"]
+        for row in configurations.select(["study", "scope", "seeds"]).to_pylist()
+        if row["study"] == name and row["scope"] == "all"
+    ]
+    return {
+        "title": head.get("title"),
+        "question": head.get("question"),
+        "look_for": head.get("look_for"),
+        "report": head.get("report", {}),
+        "detail": facts.detail,
+        "axes": list(facts.axes),
+        "load_axis": load.key,
+        "series": list(load.series),
+        "points": len(load.placed),
+        "seeds_min": min(seeds, default=0),
+        "seeds_max": max(seeds, default=0),
+        "runs": len(runs),
+        "runs_failed": sum(row["status"] != "ok" for row in runs),
+        "runs_planned": facts.runs_planned,
+    }

@@ -1,0 +1,1 @@
+"""The folder between a sweep and its analysis: layout, parts, columns, lock."""

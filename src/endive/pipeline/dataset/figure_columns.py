@@ -1,0 +1,128 @@
+"""The figures of a run as columns: ``runs`` and ``groups`` of the dataset.
+
+This file defines the names and types of those columns and where each lies in a run's summary. Computes nothing; what
+a figure means is ``endive.results.summary``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from endive.results import schema as s
+
+_LATENCIES: Final = ("p50", "p95", "p99", "mean")
+_REASONS: Final = s.REASONS[1:]
+
+Place = tuple[str, ...]
+
+
+def _figures() -> dict[str, tuple[pa.DataType, Place]]:
+    """Column -> type and place in a block of the summary."""
+    ratio, count = pa.float64(), pa.int64()
+    found: dict[str, tuple[pa.DataType, Place]] = {
+        name: (ratio, (name,))
+        for name in (
+            "offered_per_s",
+            "committed_per_s",
+            "committed_in_window_per_s",
+            "success_rate",
+            "retries_mean",
+        )
+    }
+    for latency in ("commit_latency", "total_latency"):
+        for name in _LATENCIES:
+            found[f"{latency}_{name}_ms"] = (ratio, (f"{latency}_ms", name))
+    found["saturated"] = (pa.bool_(), ("saturated",))
+    found["txns_submitted"] = (count, ("txns", "submitted"))
+    found["txns_committed"] = (count, ("txns", "committed"))
+    for reason in _REASONS:
+        found[f"txns_aborted_{reason}"] = (count, ("txns", "aborted", reason))
+    for stage in ("executing", "committing"):
+        found[f"txns_in_flight_{stage}"] = (count, ("txns", "in_flight", stage))
+    for phase in s.PHASES:
+        found[f"phase_{phase}_mean_ms"] = (ratio, ("phases_ms", phase))
+    for counter in ("restarts", "history_lists", *s.COUNTERS):
+        found[counter] = (count, ("counters", counter))
+    for obj in s.OBJECTS:
+        for operation in s.OPERATIONS:
+            found[f"requests_{obj}_{operation}"] = (count, ("requests", "counts", obj, operation))
+    found["requests_total"] = (count, ("requests", "total"))
+    found["requests_per_committed_txn"] = (ratio, ("requests", "per_committed_txn"))
+    found["bytes_read"] = (count, ("requests", "bytes_read"))
+    found["bytes_written"] = (count, ("requests", "bytes_written"))
+    return found
+
+
+FIGURES: Final = _figures()
+FIGURE_FIELDS: Final = tuple(pa.field(name, kind) for name, (kind, _) in FIGURES.items())
+
+WINDOW: Final = {
+    "duration_ms": "duration_ms",
+    "warmup_ms": "warmup_ms",
+    "cooldown_ms": "cooldown_ms",
+    "window_start_ms": "start_ms",
+    "window_end_ms": "end_ms",
+    "window_length_s": "length_s",
+}
+
+_IDENTITY_FIELDS: Final = (
+    pa.field("run_id", pa.string(), nullable=False),
+    pa.field("config_hash", pa.string(), nullable=False),
+    pa.field("point", pa.int32(), nullable=False),
+    pa.field("seed", pa.int64(), nullable=False),
+    pa.field("status", pa.string(), nullable=False),
+    pa.field("error", pa.string()),
+    pa.field("engine", pa.string()),
+    pa.field("fingerprint", pa.string()),
+    pa.field("model_version", pa.int32(), nullable=False),
+)
+_MEASURED_FIELDS: Final = (
+    *(pa.field(name, pa.float64()) for name in WINDOW),
+    pa.field("txns", pa.int64()),
+    *FIGURE_FIELDS,
+    pa.field("warnings", pa.list_(pa.string())),
+    pa.field("config", pa.string(), nullable=False),
+)
+GROUP_SCHEMA: Final = pa.schema(
+    [
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("scope", pa.string(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        *FIGURE_FIELDS,
+    ]
+)
+RESERVED: Final = frozenset(
+    {"study", "txn_id", "scope", "name", *(field.name for field in (*_IDENTITY_FIELDS, *_MEASURED_FIELDS))}
+)
+
+
+def run_schema(axes: Sequence[pa.Field]) -> pa.Schema:
+    """Columns of ``runs`` for a study with these axes."""
+    return pa.schema([*_IDENTITY_FIELDS, *axes, *_MEASURED_FIELDS])
+
+
+def figures_of(block: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of one block of a summary (the whole run, an operation type, a source) by column.
+
+    ``block`` holds the figures and, under ``requests``, the requests. Request counts that a summary leaves out
+    are zero; any other figure that is not there is null.
+    """
+    return {name: _at(block, place) for name, (_, place) in FIGURES.items()}
+
+
+def window_of(window: Mapping[str, Any]) -> dict[str, float]:
+    """The measurement window by column."""
+    return {column: window[name] for column, name in WINDOW.items()}
+
+
+def _at(block: Mapping[str, Any], place: Place) -> Any:
+    found: Any = block
+    for name in place:
+        if name not in found:
+            assert place[:2] == ("requests", "counts"), f"a summary has no {'.'.join(place)}"
+            return 0
+        found = found[name]
+    return found

@@ -1,0 +1,116 @@
+"""The files of one part of a sweep: where they lie, whether they are there, whether they are whole.
+
+This file defines a part as the plan names it (``Part``) and as it lies in the folder (``PartFiles``), and the record
+that tells what its files must be. Driver and workers both use it. How a part is made is in
+``endive.pipeline.sweep.part``; the plan of all parts is in ``endive.pipeline.dataset.sweep_folder``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.errors import OutputError
+from endive.results.writer import output_errors, write_atomically
+
+RECORDS: Final = "_records"
+TRANSACTIONS: Final = "transactions"
+
+DETAIL_TRANSACTIONS: Final = "transactions"
+DETAIL_RUNS: Final = "runs"
+DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_RUNS)
+
+_PARQUET_MAGIC: Final = b"PAR1"
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Runs that are simulated one after another and appear together."""
+
+    name: str
+    run_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartFiles:
+    """One part in the folder ``root``. Reading is free; who writes is decided by the plan."""
+
+    root: Path
+    study: str
+    detail: str
+    part: Part
+
+    @property
+    def record(self) -> Path:
+        """What was measured of its runs, and what its other files are."""
+        return _partition(self.root, RECORDS, self.study) / f"{self.part.name}.json"
+
+    @property
+    def transactions(self) -> Path:
+        """The txns of its runs, where they are kept."""
+        return _partition(self.root, TRANSACTIONS, self.study) / f"{self.part.name}.parquet"
+
+    @property
+    def keeps_transactions(self) -> bool:
+        """Whether it has a file of txns."""
+        return self.detail == DETAIL_TRANSACTIONS
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the part is there. The last of its files to appear decides."""
+        return (self.transactions if self.keeps_transactions else self.record).exists()
+
+    def write_record(self, runs: Sequence[Record], sizes_bytes: Mapping[str, int]) -> None:
+        """Write down what was measured, and what the files beside the record are."""
+        files = {dataset: {"bytes": size_bytes} for dataset, size_bytes in sizes_bytes.items()}
+        document = {"part": self.part.name, "files": files, "runs": list(runs)}
+        write_atomically(self.record, json.dumps(document, allow_nan=False).encode())
+
+    def read_record(self) -> Record:
+        """The record of a complete part, with its files checked; OutputError if one is damaged."""
+        try:
+            document: Record = json.loads(self.record.read_bytes())
+            told = tuple(run["run_id"] for run in document["runs"])
+            files = {dataset: int(file["bytes"]) for dataset, file in document["files"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise self._damaged(self.record, "it is missing or cannot be read") from None
+        if told != self.part.run_ids:
+            raise self._damaged(self.record, "it is about other runs than the plan")
+        if self.keeps_transactions:
+            if TRANSACTIONS not in files:
+                raise self._damaged(self.record, "it does not know the file of txns")
+            self._check_parquet(self.transactions, files[TRANSACTIONS])
+        return document
+
+    def forget(self) -> None:
+        """Take the part away, so that it is simulated again: first what makes it complete."""
+        with output_errors(self.root):
+            self.transactions.unlink(missing_ok=True)
+            self.record.unlink(missing_ok=True)
+
+    def _check_parquet(self, path: Path, size_bytes: int) -> None:
+        found_bytes = path.stat().st_size
+        if found_bytes != size_bytes:
+            raise self._damaged(path, f"it has {found_bytes:,} bytes of {size_bytes:,}")
+        with path.open("rb") as stream:
+            stream.seek(-len(_PARQUET_MAGIC), 2)
+            if stream.read() != _PARQUET_MAGIC:
+                raise self._damaged(path, "it does not end like a Parquet file")
+
+    def _damaged(self, path: Path, what: str) -> OutputError:
+        there = [file for file in (self.transactions, self.record) if file.exists()]
+        return OutputError(f"{path} is damaged: {what}. {_remedy(there)}")
+
+
+def _remedy(files: Iterable[Path]) -> str:
+    names = " and ".join(str(file) for file in files)
+    return f"Delete {names} and sweep again: only these runs are simulated again." if names else "Sweep again."
+
+
+def _partition(root: Path, dataset: str, study: str) -> Path:
+    return root / dataset / f"study={study}"

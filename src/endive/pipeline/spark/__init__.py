@@ -1,0 +1,1 @@
+"""The session: found, made and stopped here, whatever it is used for."""

@@ -1,0 +1,193 @@
+"""One part of a sweep: its runs are simulated one after another, and appear together.
+
+This file defines the commit: txns under a hidden name, then the record, then the rename that makes the part complete.
+It knows no Spark; a worker of any kind may call it, also two at once for the same part, since both write the same
+bytes. Where the files lie is in ``endive.pipeline.dataset.part_files``.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from endive.config import parse_config
+from endive.errors import EndiveError
+from endive.pipeline.dataset.part_files import TRANSACTIONS, PartFiles, Record
+from endive.pipeline.sweep.work import RunSpec
+from endive.results import TRANSACTION_SCHEMA, SimulationResult
+from endive.results.writer import AtomicFile, output_errors
+from endive.simulation import Simulation
+
+ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
+RUN_ID_FIELD: Final = pa.field(
+    "run_id",
+    pa.dictionary(pa.int32(), pa.string()),
+    nullable=False,
+    metadata={"unit": "id", "meaning": "identity of the run"},
+)
+PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, *TRANSACTION_SCHEMA])
+_ALL_DIFFERENT: Final = ("txn_id", "source_index", "bytes_read", "bytes_written")
+_DICTIONARY_COLUMNS: Final = [
+    field.name for field in PART_SCHEMA if field.type != pa.float64() and field.name not in _ALL_DIFFERENT
+]
+
+OnRun = Callable[[str, bool], None]  # run_id, whether it has ended
+
+
+def simulate_part(
+    files: PartFiles, specs: Sequence[RunSpec], engine: str, on_run: OnRun, lost: Collection[str]
+) -> list[Record]:
+    """Simulate the runs of a part and commit it; the records of its runs.
+
+    ``lost`` names runs that took their process down before; they are recorded as failed instead of tried again.
+    """
+
+    def simulate(spec: RunSpec) -> tuple[Record, pa.Table | None]:
+        on_run(spec.run_id, False)
+        answer = simulate_run(spec, engine, keeps_transactions=files.keeps_transactions, is_lost=spec.run_id in lost)
+        on_run(spec.run_id, True)
+        return answer
+
+    if not files.keeps_transactions:
+        records = [simulate(spec)[0] for spec in specs]
+        files.write_record(records, {})
+        return records
+    with _part_file(files.transactions) as part:
+        records = []
+        for spec in specs:
+            record, txns = simulate(spec)
+            records.append(record)
+            if txns is not None:
+                part.add(spec.run_id, txns)
+            del txns  # or two runs would be in memory at once
+        part.finish()
+        files.write_record(records, {TRANSACTIONS: part.size_bytes})
+        part.publish()
+    return records
+
+
+# ---- one run -----------------------------------------------------------------------------------------
+
+
+def simulate_run(
+    spec: RunSpec, engine: str, *, keeps_transactions: bool, is_lost: bool = False
+) -> tuple[Record, pa.Table | None]:
+    """The record of a run and its txns, sorted; a run that fails has an error instead."""
+    start_s = time.perf_counter()
+    txns = None
+    try:
+        if is_lost:
+            raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
+        simulation = Simulation(parse_config(json.loads(spec.config)))
+        sink = simulation.new_sink(keep_transactions=keeps_transactions)
+        result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
+        txns = result.transactions if keeps_transactions else None
+        record = _success(result)
+    except Exception as error:
+        record = _failure(error)
+    wall_s = round(time.perf_counter() - start_s, 6)
+    return {"run_id": spec.run_id, "seed": spec.seed, **record, "wall_s": wall_s}, txns
+
+
+def _success(result: SimulationResult) -> Record:
+    return {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
+
+
+def _failure(error: Exception) -> Record:
+    told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
+    return {"status": "failed", "error": told, "traceback": traceback.format_exc()}
+
+
+# ---- the file of txns --------------------------------------------------------------------------------
+
+
+def with_run_id(run_id: str, txns: pa.Table) -> pa.Table:
+    """Txns of one run as rows of ``PART_SCHEMA``."""
+    indices = pa.repeat(pa.scalar(0, pa.int32()), txns.num_rows)
+    column = pa.DictionaryArray.from_arrays(indices, pa.array([run_id]))
+    return txns.replace_schema_metadata().add_column(0, RUN_ID_FIELD, column)
+
+
+class PartWriter:
+    """Txns of several runs as one Parquet stream; memory is bounded by a row group and the largest run."""
+
+    def __init__(self, stream: Any) -> None:
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self._writer: Any = pq.ParquetWriter(
+            stream,
+            PART_SCHEMA,
+            compression="zstd",
+            use_dictionary=_DICTIONARY_COLUMNS,
+        )
+
+    def add(self, run_id: str, txns: pa.Table) -> None:
+        """Take the txns of one run."""
+        self._waiting.append(with_run_id(run_id, txns))
+        self._waiting_rows += txns.num_rows
+        if self._waiting_rows >= ROW_GROUP_ROWS:
+            self._write(self._waiting_rows - self._waiting_rows % ROW_GROUP_ROWS)
+
+    def close(self) -> None:
+        """Write the rest and the footer; does nothing when called again."""
+        try:
+            self._write(self._waiting_rows)
+        finally:
+            self._writer.close()
+
+    def _write(self, n_rows: int) -> None:
+        """Write the first of the waiting rows, in one piece: the bytes must not depend on how they arrived."""
+        if n_rows:
+            table = pa.concat_tables(self._waiting)
+            self._waiting = [table.slice(n_rows)]
+            self._waiting_rows -= n_rows
+            whole = table.slice(0, n_rows).unify_dictionaries().combine_chunks()
+            self._writer.write_table(whole, row_group_size=ROW_GROUP_ROWS)
+
+
+class PartFile:
+    """A file of txns that nobody sees before ``publish``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = AtomicFile(path)
+        self._writer = PartWriter(self._file.stream)
+        self.size_bytes = 0
+
+    def add(self, run_id: str, txns: pa.Table) -> None:
+        """Take the txns of one run."""
+        with output_errors(self._path):
+            self._writer.add(run_id, txns)
+
+    def finish(self) -> None:
+        """Write the rest; ``size_bytes`` is then the size of the file."""
+        with output_errors(self._path):
+            self._writer.close()
+            self.size_bytes = self._file.stream.tell()
+
+    def publish(self) -> None:
+        """Let the file appear: the commit."""
+        self._file.publish()
+
+    def discard(self) -> None:
+        """Leave nothing behind; does nothing after ``publish``."""
+        with suppress(OSError, ValueError, pa.ArrowException):
+            self._writer.close()
+        self._file.discard()
+
+
+@contextmanager
+def _part_file(path: Path) -> Iterator[PartFile]:
+    part = PartFile(path)
+    try:
+        yield part
+    finally:
+        part.discard()

@@ -1,0 +1,112 @@
+"""The plan of a sweep: which runs there are, which of them share a part, which parts share a task.
+
+This file defines identities, packing and the names of parts, as pure values: it reads no folder and starts no Spark.
+A part is what appears at once or not at all; a task is what Spark repeats if it is lost. Seeds come from the run, so
+neither has any influence on results.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, TypeVar
+
+from endive.config.study import Study, run_identity
+from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.sweep.expected_txns import RUN_COST_TXNS, expected_txns
+from endive.results import MODEL_VERSION, SCHEMA_VERSION
+
+TASKS_PER_CORE: Final = 4
+PART_TXNS: Final = 500_000  # tens of megabytes of Parquet, about a second of work
+DIGEST_BYTES: Final = 6
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One configuration with one seed: everything a worker needs, as plain values."""
+
+    run_id: str
+    point: int
+    seed: int
+    config_hash: str
+    config: str  # resolved, as JSON
+    values: Mapping[str, Any]  # of the axes and derived keys
+    txns: float  # expected
+
+    @property
+    def cost(self) -> float:
+        """Work, in txns."""
+        return self.txns + RUN_COST_TXNS
+
+
+def plan_runs(study: Study) -> tuple[Run, ...]:
+    """Every run of a study, in the order of its grid, then by seed."""
+    runs: list[Run] = []
+    for point in study.expand():
+        plain = point.config.to_dict()
+        txns = expected_txns(point.config)
+        for seed in study.seeds:
+            plain["simulation"]["seed"] = seed
+            runs.append(
+                Run(
+                    run_id=run_identity(point.config_hash, seed, MODEL_VERSION),
+                    point=point.index,
+                    seed=seed,
+                    config_hash=point.config_hash,
+                    config=json.dumps(plain, sort_keys=True, allow_nan=False),
+                    values=point.values,
+                    txns=txns,
+                )
+            )
+    return tuple(runs)
+
+
+def plan_parts(runs: Sequence[Run], *, cores: int, first_number: int = 0) -> tuple[Part, ...]:
+    """Runs in parts of about equal work: at least ``TASKS_PER_CORE`` per core, none much above ``PART_TXNS``."""
+    if not runs:
+        return ()
+    tasks = min(len(runs), TASKS_PER_CORE * cores)
+    total = sum(run.cost for run in runs)
+    count = min(len(runs), tasks * math.ceil(total / (tasks * PART_TXNS)))
+    bins = pack(runs, count, lambda run: run.cost)
+    order = {run.run_id: index for index, run in enumerate(runs)}
+    parts: list[Part] = []
+    for number, members in enumerate(bins, first_number):
+        run_ids = sorted((run.run_id for run in members), key=order.__getitem__)
+        parts.append(Part(_part_name(number, run_ids), tuple(run_ids)))
+    return tuple(parts)
+
+
+def plan_tasks(parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int) -> list[list[Part]]:
+    """Parts in about ``TASKS_PER_CORE`` tasks per core that finish together, the longest first."""
+
+    def cost(part: Part) -> float:
+        return sum(runs[run_id].cost for run_id in part.run_ids)
+
+    waiting = list(parts)
+    return pack(waiting, min(len(waiting), TASKS_PER_CORE * cores), cost)
+
+
+def pack(items: Sequence[_Item], count: int, cost: Callable[[_Item], float]) -> list[list[_Item]]:
+    """Items in ``count`` bins: the costliest first, each into the bin with the least in it; the fullest bin first."""
+    order = sorted(range(len(items)), key=lambda index: (-cost(items[index]), index))
+    heap = [(0.0, number) for number in range(count)]
+    bins: list[list[_Item]] = [[] for _ in range(count)]
+    for index in order:
+        load, number = heapq.heappop(heap)
+        bins[number].append(items[index])
+        heapq.heappush(heap, (load + cost(items[index]), number))
+    loads = {number: load for load, number in heap}
+    return [bins[number] for number in sorted(range(count), key=lambda number: (-loads[number], number))]
+
+
+def _part_name(number: int, run_ids: Sequence[str]) -> str:
+    """A name that stands for one content: the runs (which hold the model version) and the schema."""
+    content = json.dumps([SCHEMA_VERSION, *run_ids])
+    return f"part-{number:05d}-{blake2b(content.encode(), digest_size=DIGEST_BYTES).hexdigest()}"

@@ -1,0 +1,246 @@
+"""A study on Spark: every run that is missing is simulated, and what is there is kept.
+
+This file defines the order of things: plan, work, gather. Each step has a file of its own: ``planned_study`` and
+``plan``, ``worker`` and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has
+any influence on results. Nothing goes through ``sparkContext``, so Spark Connect works too.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from endive.config.study.study_text import study_text
+from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part
+from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
+from endive.pipeline.sweep.gather import gather
+from endive.pipeline.sweep.plan import Run, plan_parts, plan_tasks
+from endive.pipeline.sweep.planned_study import PlannedStudy
+from endive.pipeline.sweep.standing import Progress, watched
+from endive.pipeline.sweep.warm_up import start_warm_up
+from endive.pipeline.sweep.work import Work
+from endive.pipeline.sweep.worker import OUTCOME_DDL, TASK_SCHEMA, simulate_task
+from endive.results.writer import output_errors, write_atomically
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SessionMaker = Callable[[], "SparkSession"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepOutcome:
+    """What a sweep did, and what its folder now holds of the study."""
+
+    folder: Path
+    study: str
+    simulated: int  # runs, now
+    kept: int  # runs that were there before
+    failed: tuple[tuple[str, str], ...]  # run_id and error, of all
+    txns: int  # of all
+    transactions_bytes: int
+    wall_s: float
+
+
+def run_sweep(
+    planned: PlannedStudy,
+    out: str | Path,
+    session: SessionMaker,
+    *,
+    detail: str = DETAIL_TRANSACTIONS,
+    engine: str = "auto",
+    retries_failed: bool = False,
+    progress: Progress | None = None,
+) -> SweepOutcome:
+    """Run what is missing of a study in a folder; the session is made only if something is.
+
+    Raises EndiveError if it cannot be finished. Whatever was finished until then stays.
+    """
+    if detail not in DETAILS:
+        raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
+    start_s = time.monotonic()
+    name = planned.study.name
+    with SweepFolder.locked(Path(out).resolve()) as folder:
+        _refuse_mixing(folder, planned, detail)
+        folder.sweep_out()
+        kept = _complete(folder, planned)
+        if retries_failed:
+            kept = _forget_failed(folder, name, kept)
+        try:
+            if len(kept) < len(planned.runs):
+                _simulate_missing(folder, planned, detail, engine, session, progress)
+        finally:
+            records = _complete(folder, planned)
+            if name in folder.studies:
+                _finish(folder, planned, records)
+    return SweepOutcome(
+        folder=folder.path,
+        study=name,
+        simulated=len(records) - len(kept),
+        kept=len(kept),
+        failed=tuple((run_id, record["error"]) for run_id, record in records.items() if record["error"]),
+        txns=sum(record.get("txns") or 0 for record in records.values()),
+        transactions_bytes=_transactions_bytes(folder, name),
+        wall_s=time.monotonic() - start_s,
+    )
+
+
+# ---- plan --------------------------------------------------------------------------------------------
+
+
+def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> None:
+    plan = folder.studies.get(planned.study.name)
+    if plan is None:
+        return
+    if plan.detail != detail:
+        raise OutputError(
+            f"{folder.path} keeps study '{planned.study.name}' with --detail {plan.detail}, not {detail}. "
+            "Choose another folder."
+        )
+    others = plan.run_ids - {run.run_id for run in planned.runs}
+    if others:
+        raise OutputError(
+            f"{folder.path} holds {len(others):,} runs of a study '{planned.study.name}' that this study does "
+            "not have: its base, axes or seeds were changed. Rename the study, or choose another folder."
+        )
+
+
+def _complete(folder: SweepFolder, planned: PlannedStudy) -> dict[str, dict[str, Any]]:
+    """Records of the runs that are there, by run; OutputError if a file is damaged."""
+    name = planned.study.name
+    if name not in folder.studies:
+        return {}
+    records = [record for files in folder.complete_parts(name) for record in files.read_record()["runs"]]
+    return {record["run_id"]: record for record in records}
+
+
+def _forget_failed(folder: SweepFolder, name: str, records: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    if name not in folder.studies:
+        return dict(records)
+    failed = {run_id for run_id, record in records.items() if record["error"]}
+    again = [files for files in folder.complete_parts(name) if failed & set(files.part.run_ids)]
+    for files in again:
+        files.forget()
+    gone = {run_id for files in again for run_id in files.part.run_ids}
+    return {run_id: record for run_id, record in records.items() if run_id not in gone}
+
+
+def _extend_plan(folder: SweepFolder, planned: PlannedStudy, detail: str, cores: int) -> None:
+    """Give a part to every run that has none, and write the plan before anything runs."""
+    plan = folder.studies.setdefault(planned.study.name, StudyPlan(detail))
+    known = plan.run_ids
+    new = [run for run in planned.runs if run.run_id not in known]
+    plan.parts += plan_parts(new, cores=cores, first_number=len(plan.parts))
+    folder.write_manifest()
+    folder.make_places(planned.study.name)
+    text = study_text(planned.study)
+    write_atomically(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
+
+
+# ---- work --------------------------------------------------------------------------------------------
+
+
+def _simulate_missing(
+    folder: SweepFolder,
+    planned: PlannedStudy,
+    detail: str,
+    engine: str,
+    make_session: SessionMaker,
+    progress: Progress | None,
+) -> None:
+    from endive.pipeline.spark.session import core_count, is_local
+
+    warm_up = start_warm_up(engine)
+    spark = make_session()
+    cores = core_count(spark)
+    if warm_up is not None and is_local(spark):
+        warm_up.join()
+    _extend_plan(folder, planned, detail, cores)
+    name = planned.study.name
+    runs = {run.run_id: run for run in planned.runs}
+    missing = folder.missing_parts(name)
+    notes = folder.path / PROGRESS / secrets.token_hex(4)
+    with output_errors(notes):
+        notes.mkdir(parents=True)
+    work = Work(str(folder.path), name, detail, engine, str(notes))
+    try:
+        frame = runs_frame(spark, plan_tasks(missing, runs, cores=cores), runs)
+        with watched(notes, missing, runs, progress):
+            frame.transform(simulated, work).toArrow()
+    except BaseException as error:
+        with suppress(Exception):
+            spark.interruptAll()
+        if isinstance(error, EndiveError) or not isinstance(error, Exception):
+            raise
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise EngineError(_told(error)) from error
+    finally:
+        folder.sweep_out()
+
+
+def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mapping[str, Run]) -> DataFrame:
+    """The runs of these tasks, one partition per task."""
+    rows = [
+        {
+            "task": task,
+            "part": part.name,
+            "part_position": part_position,
+            "run_position": run_position,
+            "run_id": run_id,
+            "seed": runs[run_id].seed,
+            "config": runs[run_id].config,
+        }
+        for task, parts in enumerate(tasks)
+        for part_position, part in enumerate(parts)
+        for run_position, run_id in enumerate(part.run_ids)
+    ]
+    frame: DataFrame = spark.createDataFrame(pa.Table.from_pylist(rows, TASK_SCHEMA))
+    return frame.repartitionById(len(tasks), "task")
+
+
+def simulated(runs: DataFrame, work: Work) -> DataFrame:
+    """Simulate every run of a ``runs_frame``; one row per run, told after its part was committed."""
+    return runs.mapInArrow(partial(simulate_task, work), OUTCOME_DDL)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Spark's complaint about a cancelled job hides the Ctrl-C that cancelled it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__context__
+    return False
+
+
+def _told(error: Exception) -> str:
+    """What Spark's many lines come down to: the last line of the worker's own traceback, if there is one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("endive.errors.")]
+    if ours:
+        return ours[-1].partition(": ")[2]
+    reason = next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "?")
+    return f"Spark gave up: {reason} What was finished is kept; the same command goes on from there."
+
+
+# ---- gather ------------------------------------------------------------------------------------------
+
+
+def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, Any]) -> None:
+    folder.make_places(planned.study.name)
+    gather(folder, planned.study.name, planned.runs, planned.axes, records.values())
+
+
+def _transactions_bytes(folder: SweepFolder, name: str) -> int:
+    if name not in folder.studies or folder.studies[name].detail != DETAIL_TRANSACTIONS:
+        return 0
+    return sum(files.transactions.stat().st_size for files in folder.complete_parts(name))

@@ -1,0 +1,65 @@
+"""How far a sweep is, told while Spark works.
+
+This file defines the counting of the notes that workers leave and the thread that does it. How it looks is the
+command line's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.sweep.plan import Run
+from endive.pipeline.sweep.work import ended_runs
+
+POLL_S: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of the runs that were missing when the sweep began."""
+
+    runs_done: int
+    runs_total: int
+    share_done: float  # of the expected work
+    has_begun: bool = True  # whether a worker has begun with a run; before that, Spark gets ready
+
+
+Progress = Callable[[Standing], None]
+
+
+@contextmanager
+def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progress: Progress | None) -> Iterator[None]:
+    """Report to ``progress`` now and then while the block runs, and once at its end."""
+    if progress is None:
+        yield
+        return
+    names = [part.name for part in parts]
+    wanted = {run_id: runs[run_id].cost for part in parts for run_id in part.run_ids}
+    total = sum(wanted.values())
+
+    def report() -> None:
+        done = ended_runs(notes, names) & wanted.keys()
+        share_done = sum(wanted[run_id] for run_id in done) / total
+        progress(Standing(len(done), len(wanted), share_done, has_begun=any(notes.glob("*"))))
+
+    has_ended = threading.Event()
+
+    def watch() -> None:
+        while not has_ended.wait(POLL_S):
+            report()
+
+    report()
+    watcher = threading.Thread(target=watch, daemon=True, name="endive-progress")
+    watcher.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        watcher.join()
+        report()

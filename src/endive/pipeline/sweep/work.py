@@ -1,0 +1,77 @@
+"""What travels to a worker: the sweep it works for, and the runs it is given.
+
+This file defines these values and the notes a worker leaves on its progress. Imports neither Spark nor the simulator,
+so that it costs a worker nothing to unpack.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+DEATHS_MAX: Final = 3  # of the process, during one run, before the run is given up
+
+_BEGAN: Final = "+"
+_ENDED: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The sweep a worker works for."""
+
+    folder: str
+    study: str
+    detail: str
+    engine: str
+    progress: str  # folder of the notes; new for each sweep, so that orphans of a killed one disturb nobody
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run of a part."""
+
+    run_id: str
+    seed: int
+    config: str  # resolved, as JSON
+
+
+class ProgressNotes:
+    """One file per part, a line when a run begins and one when it ends.
+
+    The driver counts them for its bar. A worker finds in them the runs during which its predecessors died.
+    """
+
+    def __init__(self, folder: Path, part: str) -> None:
+        self._path = folder / part
+
+    def write(self, run_id: str, has_ended: bool) -> None:
+        """Add a line. Notes are a courtesy: where they cannot be written, the work goes on."""
+        try:
+            with self._path.open("a", encoding="ascii") as stream:
+                stream.write(f"{_ENDED if has_ended else _BEGAN}{run_id}\n")
+        except OSError:
+            pass
+
+    def lost_runs(self) -> set[str]:
+        """Runs that began ``DEATHS_MAX`` times more often than they ended."""
+        balance: Counter[str] = Counter()
+        for mark, run_id in _lines(self._path):
+            balance[run_id] += 1 if mark == _BEGAN else -1
+        return {run_id for run_id, began in balance.items() if began >= DEATHS_MAX}
+
+
+def ended_runs(folder: Path, parts: Iterable[str]) -> set[str]:
+    """Runs that have ended, by the notes of these parts."""
+    return {run_id for part in parts for mark, run_id in _lines(folder / part) if mark == _ENDED}
+
+
+def _lines(path: Path) -> list[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="ascii")
+    except OSError:
+        return []
+    whole = text[: text.rfind("\n") + 1]  # the last line may be half written
+    return [(line[0], line[1:]) for line in whole.splitlines() if line]

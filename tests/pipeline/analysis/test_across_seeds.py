@@ -1,0 +1,101 @@
+"""Statistics over seeds, against Python's own."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+
+from endive.pipeline.analysis.across_seeds import across_seeds
+from endive.pipeline.analysis.confidence import student_t
+
+pytestmark = pytest.mark.spark
+
+
+def values(spark, groups):
+    """``{point: {seed: value}}`` as a frame, in an order of its own."""
+    rows = [(point, seed, value) for point, seeds in groups.items() for seed, value in reversed(seeds.items())]
+    return spark.createDataFrame(rows, "point int, seed bigint, value double").repartition(3)
+
+
+def found(spark, groups, seeds_max=5):
+    rows = across_seeds(values(spark, groups), ["point"], seeds_max).toArrow().to_pylist()
+    return {row["point"]: row for row in rows}
+
+
+def test_mean_deviation_and_interval_are_those_of_the_textbook(spark):
+    given = [9.0, 10.0, 14.0, 11.5, 10.25]
+
+    row = found(spark, {0: dict(enumerate(given))})[0]
+
+    mean, stddev = statistics.fmean(given), statistics.stdev(given)
+    reach = student_t(4) * stddev / math.sqrt(5)
+    assert (5, mean) == (row["seeds"], row["mean"])
+    assert math.isclose(stddev, row["stddev"], rel_tol=1e-15)
+    assert math.isclose(mean - reach, row["ci95_low"], rel_tol=1e-15)
+    assert math.isclose(mean + reach, row["ci95_high"], rel_tol=1e-15)
+
+
+def test_a_single_seed_has_a_mean_and_nothing_else(spark):
+    row = found(spark, {0: {42: 7.5}})[0]
+    assert {"point": 0, "seeds": 1, "mean": 7.5, "stddev": None, "ci95_low": None, "ci95_high": None} == row
+
+
+def test_seeds_without_a_value_do_not_count(spark):
+    rows = found(spark, {0: {1: None, 2: 3.0, 3: 5.0}, 1: {1: None}})
+    assert (2, 4.0) == (rows[0]["seeds"], rows[0]["mean"])
+    assert 1 not in rows
+
+
+def test_an_interval_does_not_reach_below_nothing(spark):
+    row = found(spark, {0: {1: 0.0, 2: 1.0}})[0]
+    assert (0.0, 0.5) == (row["ci95_low"], row["mean"])
+    assert row["ci95_high"] == 0.5 + student_t(1) * math.sqrt(0.5) / math.sqrt(2)
+
+
+def test_equal_values_have_an_interval_of_no_width(spark):
+    row = found(spark, {0: {1: 0.1, 2: 0.1, 3: 0.1}})[0]
+    assert row["ci95_low"] == pytest.approx(0.1, abs=1e-15)
+    assert row["ci95_high"] == pytest.approx(0.1, abs=1e-15)
+
+
+def test_values_are_added_in_the_order_of_seeds(spark):
+    """0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in the last bit."""
+    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
+    assert (0.1 + 0.2 + 0.3) / 3 == found(spark, {0: {1: 0.1, 2: 0.2, 3: 0.3}})[0]["mean"]
+    assert (0.3 + 0.2 + 0.1) / 3 == found(spark, {0: {3: 0.1, 2: 0.2, 1: 0.3}})[0]["mean"]
+
+
+def test_figures_of_a_configuration_are_the_means_of_its_runs(analysis):
+    runs = [row for row in analysis.tables["runs"].to_pylist() if row["study"] == "mixed"]
+    for point in range(4):
+        per_run = [row["commit_latency_p95_ms"] for row in runs if row["point"] == point and row["status"] == "ok"]
+        (row,) = (
+            row
+            for row in analysis.tables["figures"].to_pylist()
+            if (row["study"], row["point"], row["scope"], row["figure"])
+            == ("mixed", point, "all", "commit_latency_p95_ms")
+        )
+        assert (len(per_run), "ms") == (row["seeds"], row["unit"])
+        assert math.isclose(statistics.fmean(per_run), row["mean"], rel_tol=1e-15)
+        assert math.isclose(statistics.stdev(per_run), row["stddev"], rel_tol=1e-14)
+
+
+def test_shares_do_not_reach_beyond_one(analysis):
+    rows = [row for row in analysis.tables["figures"].to_pylist() if row["figure"] == "success_rate"]
+    assert max(row["ci95_high"] for row in rows if row["ci95_high"] is not None) == 1.0
+
+
+def test_counts_stand_beside_their_ratios(analysis):
+    runs = [row for row in analysis.tables["runs"].to_pylist() if (row["study"], row["point"]) == ("mixed", 0)]
+    figures = {
+        row["figure"]: row["mean"]
+        for row in analysis.tables["figures"].to_pylist()
+        if (row["study"], row["point"], row["scope"]) == ("mixed", 0, "all")
+    }
+
+    per_commit = [row["requests_catalog_cas"] / row["txns_committed"] for row in runs]
+    assert math.isclose(statistics.fmean(per_commit), figures["requests_catalog_cas_per_committed_txn"], rel_tol=1e-15)
+    assert statistics.fmean(row["requests_catalog_cas"] for row in runs) == figures["requests_catalog_cas"]
+    assert not [figure for figure in figures if figure.startswith(("requests_log_", "append_"))]

@@ -1,0 +1,152 @@
+"""``endive analyze`` as a user sees it."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from endive.cli import analyze as command
+from endive.cli.console import EndiveGroup
+from endive.pipeline.spark import session as session_module
+
+
+@pytest.fixture
+def endive():
+    """``endive(DIR, ...)``: exit code, stdout and stderr of the command."""
+    app = typer.Typer(cls=EndiveGroup)
+    app.command("analyze")(command.analyze)
+    app.command("other")(lambda: None)  # one command alone would be no group
+
+    def invoke(*arguments: object):
+        return CliRunner().invoke(app, ["analyze", *(str(argument) for argument in arguments)])
+
+    return invoke
+
+
+@pytest.fixture
+def shared(spark, monkeypatch):
+    """The command gets the session of the tests, which it must not stop for good."""
+
+    class Shared:
+        def __getattr__(self, name):
+            return getattr(spark, name)
+
+        def stop(self):
+            asked["stopped"] = True
+
+    asked = {}
+
+    def make_session(name, *, master, conf):
+        asked.update(name=name, master=master, conf=conf)
+        return Shared()
+
+    monkeypatch.setattr(session_module, "make_session", make_session)
+    return asked
+
+
+def test_an_unknown_folder_is_an_error_with_code_2(endive, tmp_path):
+    result = endive(tmp_path / "nowhere")
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "nowhere is not a folder" in result.stderr
+
+
+def test_a_folder_of_something_else_is_an_error_with_code_2(endive, tmp_path):
+    result = endive(tmp_path)
+    assert 2 == result.exit_code
+    assert "is not the folder of a sweep" in result.stderr
+
+
+def test_a_truncated_file_is_named_and_the_data_is_left_alone(endive, dataset):
+    path = sorted((dataset / "transactions" / "study=mixed").glob("*.parquet"))[0]
+    path.write_bytes(path.read_bytes()[:-8])
+
+    result = endive(dataset)
+
+    assert 2 == result.exit_code
+    assert path.name in result.stderr
+    assert not (dataset / "analysis").exists()
+
+
+def test_a_master_that_cannot_be_reached_is_an_error_with_code_2(endive, dataset):
+    result = endive(dataset, "--master", "spark://127.0.0.1:1")
+    assert 2 == result.exit_code
+    assert "--master spark://127.0.0.1:1 cannot be reached" in result.stderr
+    assert not (dataset / "analysis").exists()
+
+
+def test_a_setting_that_is_none_is_an_error_with_code_2(endive, dataset):
+    result = endive(dataset, "--conf", "memory")
+    assert (2, True) == (result.exit_code, "--conf 'memory' is not spark.key=value" in result.stderr)
+
+
+@pytest.mark.spark
+def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
+    manifest = json.loads((dataset / "_endive.json").read_text())
+    del manifest["studies"]["lengths"], manifest["studies"]["mixed"]
+    (dataset / "_endive.json").write_text(json.dumps(manifest))
+    for gone in ("runs", "groups", "transactions", "_records"):
+        for study in ("lengths", "mixed"):
+            shutil.rmtree(dataset / gone / f"study={study}", ignore_errors=True)
+
+    result = endive(dataset, "--json", "--conf", "spark.driver.memory=3g")
+
+    assert (0, "") == (result.exit_code, result.stderr)
+    answer = json.loads(result.stdout)
+    assert str(dataset / "analysis") == answer["folder"]
+    assert ["bare"] == list(answer["studies"])
+    assert [400, 800, 1600] == [
+        row["transaction.inter_arrival.scale"] for row in answer["configurations"] if row["scope"] == "all"
+    ]
+    assert {"all", "operation", "source"} == {row["scope"] for row in answer["saturation"]}
+    assert ("3g", True) == (shared["conf"]["spark.driver.memory"], shared["stopped"])
+
+
+@pytest.mark.spark
+def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(analysis):
+    from rich.console import Console
+
+    console = Console(width=160, record=True, file=io.StringIO())
+    for part in command.shown(analysis):
+        console.print(part)
+    text = console.export_text()
+
+    assert "Mixed load: means over seeds with 95 % intervals; commit latency in ms" in text
+    assert "Sustained load in txns/s, along source.appends.arrivals.mean_ms" in text
+    assert "Sustained load in txns/s, each configuration by itself" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["150", "cas", "3"] in [line[:3] for line in lines]
+    assert ["1500", "cas", "2"] in [line[:3] for line in lines]  # one run failed
+
+
+def test_a_warning_says_where_it_belongs():
+    assert "mixed, point 2, seed 44: " == command.place({"study": "mixed", "point": 2, "seed": 44})
+    assert "mixed: " == command.place({"study": "mixed", "point": None, "seed": None})
+
+
+def test_warnings_of_one_kind_share_a_line():
+    def warning(study, seed, code):
+        return {"study": study, "point": 0, "seed": seed, "warning": code, "text": f"Text {seed}."}
+
+    rows = [warning("s", 1, "a"), warning("s", 2, "a"), warning("s", 3, "saturated"), warning("t", 4, "a")]
+
+    assert ["s, point 0, seed 1: Text 1. (1 more like it)", "t, point 0, seed 4: Text 4."] == command.warning_lines(
+        rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("axis", "axes", "short"),
+    [
+        ("transaction.inter_arrival.scale", ["transaction.inter_arrival.scale", "catalog.type"], "scale"),
+        ("source.a.arrivals.per_s", ["source.a.arrivals.per_s", "source.b.arrivals.per_s"], "a.arrivals.per_s"),
+        ("rate", ["rate", "a.rate"], "rate"),
+        ("a.rate", ["rate", "a.rate"], "a.rate"),
+    ],
+)
+def test_an_axis_is_as_short_as_it_can_be(axis, axes, short):
+    assert short == command._short(axis, axes)

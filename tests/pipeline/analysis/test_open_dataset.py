@@ -1,0 +1,155 @@
+"""A folder is checked before Spark sees it: what is wrong is named, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from endive.errors import OutputError
+from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.results import Window
+from endive.results.provenance import MODEL_VERSION
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(folder, message):
+    before = files(folder)
+    with pytest.raises(OutputError, match=message):
+        open_dataset(folder)
+    assert before == files(folder)
+
+
+def part_of(folder, study="mixed"):
+    return sorted((folder / "transactions" / f"study={study}").glob("*.parquet"))[0]
+
+
+def test_the_axes_of_all_studies_stand_side_by_side(swept):
+    found = open_dataset(swept)
+
+    assert (
+        "source.appends.arrivals.mean_ms",
+        "catalog.type",
+        "simulation.duration_ms",
+        "transaction.inter_arrival.scale",
+    ) == found.axes
+    assert {"mixed": 12, "lengths": 3, "bare": 6} == {
+        study: found.runs["study"].to_pylist().count(study) for study in found.studies
+    }
+    assert ("mixed", "lengths") == found.detailed
+    lengths = [row["simulation.duration_ms"] for row in found.runs.to_pylist() if row["study"] != "lengths"]
+    assert [None] * 18 == lengths
+
+
+def test_columns_that_no_txn_uses_are_known_before_anything_is_read(swept):
+    found = open_dataset(swept)
+    assert "append_physical_success" in found.zero_columns
+    assert "requests_log_read" in found.zero_columns
+    assert not {"requests_catalog_read", "bytes_read", "false_conflicts"} & found.zero_columns
+
+
+def test_runs_of_one_length_have_a_common_window_and_others_do_not(swept):
+    found = open_dataset(swept)
+    expected = Window(duration_us=30_000_000, warmup_us=7_500_000, cooldown_us=7_500_000)
+    assert expected == found.common_window("mixed")
+    assert found.common_window("lengths") is None
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(OutputError, match="nowhere is not a folder"):
+        open_dataset(tmp_path / "nowhere")
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    refused(tmp_path, "is not the folder of a sweep")
+
+
+def test_a_foreign_file_among_the_data_is_named(dataset):
+    (dataset / "transactions" / "study=mixed" / "mine.parquet").write_bytes(b"x")
+    refused(dataset, r"mine\.parquet does not belong to this sweep")
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 100, -8])
+def test_a_truncated_file_of_txns_is_named(dataset, kept_bytes):
+    path = part_of(dataset)
+    path.write_bytes(path.read_bytes()[:kept_bytes])
+    refused(dataset, rf"{path.name} is damaged and cannot be read .* Delete it and start the same 'endive sweep' again")
+
+
+def test_a_truncated_file_of_runs_is_named(dataset):
+    path = dataset / "runs" / "study=mixed" / "runs.parquet"
+    path.write_bytes(path.read_bytes()[:-8])
+    refused(dataset, r"runs\.parquet is damaged")
+
+
+def test_a_file_of_txns_that_lost_some_of_them_is_named(dataset):
+    path = part_of(dataset)
+    table = pq.ParquetFile(path).read()
+    pq.write_table(table.slice(1), path)
+    refused(dataset, rf"{path.name} has {table.num_rows - 1:,} txns, but its runs made {table.num_rows:,}")
+
+
+def test_a_file_of_txns_that_is_gone_is_named(dataset):
+    path = part_of(dataset)
+    rows = pq.ParquetFile(path).metadata.num_rows
+    path.unlink()
+    refused(dataset, rf"{path.name} is missing, and {rows:,} txns with it")
+
+
+def test_a_file_with_other_columns_is_named(dataset):
+    path = part_of(dataset)
+    pq.write_table(pa.table({"run_id": ["x"]}), path)
+    refused(dataset, rf"{path.name} is not a file of txns: it has no column append_compactions_completed")
+
+
+def test_a_folder_of_another_model_version_is_refused(dataset):
+    manifest = json.loads((dataset / "_endive.json").read_text())
+    (dataset / "_endive.json").write_text(json.dumps({**manifest, "model_version": 0}))
+    refused(dataset, "model version 0")
+
+
+def test_runs_of_another_model_version_are_refused(dataset):
+    path = dataset / "runs" / "study=mixed" / "runs.parquet"
+    table = pq.ParquetFile(path).read()
+    index = table.column_names.index("model_version")
+    older = pa.array([0, *table["model_version"].to_pylist()[1:]], pa.int32())
+    pq.write_table(table.set_column(index, table.schema.field(index), older), path)
+    refused(dataset, f"has runs of model version 0; this is {MODEL_VERSION}")
+
+
+def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):
+    for path in sorted(dataset.glob("runs/*/runs.parquet")):
+        table = pq.ParquetFile(path).read()
+        for name, value in (("status", "failed"), ("error", "by nought")):
+            index = table.column_names.index(name)
+            table = table.set_column(index, table.schema.field(index), pa.array([value] * table.num_rows))
+        pq.write_table(table, path)
+    refused(dataset, r"All 21 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
+
+
+def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
+    for path in dataset.glob("runs/*/runs.parquet"):
+        path.unlink()
+    refused(dataset, "holds no finished run")
+
+
+def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
+    manifest = json.loads((dataset / "_endive.json").read_text())
+    manifest["studies"]["mixed"]["parts"].append({"name": "part-99999-0", "runs": ["a", "b"]})
+    (dataset / "_endive.json").write_text(json.dumps(manifest))
+
+    found = open_dataset(dataset)
+
+    assert 14 == found.studies["mixed"].runs_planned
+    assert 12 == found.runs["study"].to_pylist().count("mixed")
+
+
+def test_a_study_without_its_file_loses_its_title_only(dataset):
+    (dataset / "studies" / "mixed.toml").unlink()
+    assert {} == open_dataset(dataset).studies["mixed"].document

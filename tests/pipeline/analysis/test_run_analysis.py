@@ -1,0 +1,143 @@
+"""The analysis as a whole: what is written, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+from tests.pipeline.analysis.conftest import BARE, sweep_into
+
+from endive.errors import ConfigError, EngineError, OutputError
+from endive.pipeline.analysis.run_analysis import TITLES, analyze, spark_errors
+
+TXN_TABLES = {"attempts", "convoy", "timeline"}
+
+
+def no_session():
+    raise AssertionError("Spark must not be started")
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.spark
+def test_every_table_is_written_in_three_formats_and_listed_in_the_index(analysis):
+    index = json.loads((analysis.folder / "index.json").read_text())
+
+    assert list(TITLES) == list(index["tables"])
+    expected = {f"{name}.{kind}" for name in TITLES for kind in ("parquet", "csv", "md")} | {"index.json"}
+    assert expected == set(files(analysis.folder))
+    for name, table in analysis.tables.items():
+        assert table.equals(pq.read_table(analysis.folder / f"{name}.parquet"))
+        assert table.num_rows == index["tables"][name]["rows"]
+        assert table.column_names == [column["name"] for column in index["tables"][name]["columns"]]
+
+
+@pytest.mark.spark
+def test_the_index_says_how_the_numbers_were_made(analysis):
+    index = analysis.index
+    assert (6, "Student's t with n - 1 degrees of freedom" in index["interval"]) == (index["bins"], True)
+    assert {
+        "title": "Mixed load",
+        "question": None,
+        "look_for": None,
+        "report": {},
+        "detail": "transactions",
+        "axes": ["source.appends.arrivals.mean_ms", "catalog.type"],
+        "load_axis": "source.appends.arrivals.mean_ms",
+        "series": ["catalog.type"],
+        "points": 4,
+        "seeds_min": 2,
+        "seeds_max": 3,
+        "runs": 12,
+        "runs_failed": 1,
+        "runs_planned": 12,
+    } == index["studies"]["mixed"]
+    assert (None, ["simulation.duration_ms"]) == tuple(
+        index["studies"]["lengths"][key] for key in ("load_axis", "series")
+    )
+
+
+@pytest.mark.spark
+def test_warnings_are_about_what_was_found(analysis):
+    found = {
+        (row["study"], row["point"], row["seed"], row["warning"]) for row in analysis.tables["warnings"].to_pylist()
+    }
+    assert ("mixed", 2, 44, "failed_run") in found
+    assert ("lengths", None, None, "single_seed") in found
+    assert ("lengths", 0, 42, "nothing_measured") in found
+    assert ("lengths", 1, 42, "none_ended") in found
+    assert not [row for row in found if row[3] in ("unfinished_sweep", "approximate_percentiles")]
+
+
+@pytest.mark.spark
+def test_an_analysis_repeated_writes_the_same_bytes(analysis, spark):
+    before = files(analysis.folder)
+
+    analyze(analysis.folder.parent, lambda: spark, bins=6)
+
+    assert before == files(analysis.folder)
+
+
+@pytest.mark.spark
+def test_a_sweep_without_txns_has_every_table_that_needs_none(spark, tmp_path):
+    sweep_into(tmp_path / "out", BARE, tmp_path, detail="runs")
+
+    found = analyze(tmp_path / "out", lambda: spark)
+
+    assert set(TITLES) - TXN_TABLES == set(found.tables)
+    (row,) = (row for row in found.tables["saturation"].to_pylist() if row["scope"] == "all")
+    assert ("transaction.inter_arrival.scale", 3) == (row["load_axis"], row["points"])
+
+
+@pytest.mark.spark
+def test_a_page_damaged_inside_a_file_is_found_by_spark_and_named(spark, dataset):
+    path = sorted((dataset / "transactions" / "study=mixed").glob("*.parquet"))[0]
+    content = bytearray(path.read_bytes())
+    content[200:4000] = bytes(3800)
+    path.write_bytes(content)
+
+    with pytest.raises(OutputError, match=rf"{path.name} is damaged and cannot be read"):
+        analyze(dataset, lambda: spark)
+
+    assert not (dataset / "analysis").exists()
+
+
+@pytest.mark.parametrize("bins", [0, -1, 10_001])
+def test_a_number_of_bins_that_makes_no_sense_is_refused(dataset, bins):
+    with pytest.raises(ConfigError, match=rf"--bins {bins} must be from 1 to 10,000"):
+        analyze(dataset, no_session, bins=bins)
+
+
+def test_a_load_that_is_no_axis_is_refused(dataset):
+    with pytest.raises(ConfigError, match=r"--load catalog.kind is not an axis. The axes: source.appends"):
+        analyze(dataset, no_session, load="catalog.kind")
+
+
+def test_a_place_that_cannot_be_replaced_is_found_before_spark_starts(dataset):
+    (dataset / "analysis").mkdir()
+    (dataset / "analysis" / "thesis.docx").write_bytes(b"x")
+    with pytest.raises(OutputError, match=r"thesis\.docx"):
+        analyze(dataset, no_session)
+
+
+def test_a_damaged_folder_is_found_before_spark_starts(dataset):
+    shutil.rmtree(dataset / "runs")
+    with pytest.raises(OutputError, match="holds no finished run"):
+        analyze(dataset, no_session)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", r"ran out of memory.*spark\.driver\.memory=4g"),
+        ("[SOMETHING] went wrong\n\tat org.apache.spark", r"^Spark gave up: \[SOMETHING\] went wrong$"),
+        ("", "no reason given"),
+    ],
+)
+def test_what_spark_says_comes_down_to_one_sentence(said, message):
+    with pytest.raises(EngineError, match=message), spark_errors():
+        raise RuntimeError(said)

@@ -1,0 +1,92 @@
+"""Warnings, from rows made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.pipeline.analysis.warning_table import warnings
+
+RUN = {
+    "study": "s",
+    "point": 0,
+    "seed": 42,
+    "run_id": "r0",
+    "status": "ok",
+    "error": None,
+    "txns_submitted": 1000,
+    "txns_in_flight_committing": 10,
+    "success_rate": 1.0,
+    "percentiles": "exact",
+}
+POINT = {
+    "study": "s",
+    "point": 0,
+    "seeds": 3,
+    "saturated": False,
+    "saturation_sign": None,
+    "success_rate": 1.0,
+    "commit_latency_p50_ms": 100.0,
+    "commit_latency_p95_ms": 150.0,
+    "commit_latency_drift": 0.25,
+    "commits_half_min": 400,
+}
+
+
+def told(run=None, point=None, planned=1):
+    rows = warnings([{**RUN, **(run or {})}], [{**POINT, **(point or {})}], {"s": planned}).to_pylist()
+    return [(row["warning"], row["point"], row["seed"], row["value"]) for row in rows]
+
+
+def test_a_run_at_every_limit_is_worth_no_warning():
+    assert [] == told()
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ({"txns_in_flight_committing": 11}, ("still_committing", 0, 42, 0.011)),
+        ({"txns_submitted": 0, "txns_in_flight_committing": 0}, ("nothing_measured", 0, 42, 0.0)),
+        ({"success_rate": None, "txns_in_flight_committing": 0}, ("none_ended", 0, 42, 1000.0)),
+        ({"status": "failed", "txns_submitted": None}, ("failed_run", 0, 42, None)),
+        ({"percentiles": "approximate"}, ("approximate_percentiles", None, None, 1.0)),
+    ],
+)
+def test_a_run_beyond_a_limit_is_worth_one(run, expected):
+    assert [expected] == told(run)
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        ({"commit_latency_drift": 0.26}, ("unsteady_window", 0, None, 0.26)),
+        ({"commit_latency_drift": -0.26}, ("unsteady_window", 0, None, -0.26)),
+        ({"saturated": True, "saturation_sign": "latency"}, ("saturated", 0, None, 1.0)),
+        ({"seeds": 1}, ("single_seed", None, None, 1.0)),
+    ],
+)
+def test_a_configuration_beyond_a_limit_is_worth_one(point, expected):
+    assert [expected] == told(point=point)
+
+
+def test_too_few_commits_do_not_tell_drift_from_chance():
+    assert [] == told(point={"commit_latency_drift": 9.0, "commits_half_min": 399})
+    assert [] == told(point={"commit_latency_drift": None, "commits_half_min": None})
+
+
+def test_a_sweep_that_has_not_finished_is_worth_one():
+    assert [("unfinished_sweep", None, None, 2.0)] == told(planned=3)
+
+
+def test_a_warning_says_what_was_found_and_what_to_do():
+    (row,) = warnings([{**RUN, "txns_in_flight_committing": 25}], [POINT], {"s": 1}).to_pylist()
+    assert (
+        "2.5% of the window's txns (25 of 1,000) were still committing when the clock stopped. They are the slow "
+        "ones, so latencies are too low and the success rate is uncertain. Raise simulation.cooldown_ms, or offer "
+        "less load."
+    ) == row["text"]
+
+
+def test_a_saturated_configuration_without_a_commit_has_no_latency_to_tell():
+    point = {"saturated": True, "saturation_sign": "success rate", "success_rate": 0.0, "commit_latency_p50_ms": None}
+    (row,) = warnings([RUN], [{**POINT, **point}], {"s": 1}).to_pylist()
+    assert "Saturated by success rate: success rate 0.0%." == row["text"]

@@ -1,0 +1,92 @@
+"""The folder and its lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from endive.errors import OutputError
+from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+
+
+def test_a_plan_written_down_reads_back(tmp_path):
+    with SweepFolder.locked(tmp_path / "out") as folder:
+        folder.studies["a"] = StudyPlan("transactions", [Part("part-1", ("x", "y")), Part("part-2", ("z",))])
+        folder.studies["b"] = StudyPlan("runs")
+        folder.write_manifest()
+
+    assert SweepFolder.read(tmp_path / "out").studies == folder.studies
+    assert folder.studies["a"].run_ids == {"x", "y", "z"}
+
+
+def test_a_folder_nothing_was_written_into_does_not_stay(tmp_path):
+    with SweepFolder.locked(tmp_path / "deep" / "out"):
+        pass
+
+    assert not (tmp_path / "deep" / "out").exists()
+
+
+def test_an_empty_folder_of_the_users_stays(tmp_path):
+    (tmp_path / "out").mkdir()
+    with SweepFolder.locked(tmp_path / "out"):
+        pass
+
+    assert (tmp_path / "out").is_dir()
+
+
+def test_a_folder_that_is_none_of_a_sweep_is_not_read(tmp_path):
+    with pytest.raises(OutputError, match=r"is not the folder of a sweep: it has no _endive.json"):
+        SweepFolder.read(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 2}', "\x00"])
+def test_a_manifest_that_cannot_be_read_is_told(tmp_path, text):
+    (tmp_path / "_endive.json").write_text(text)
+
+    with pytest.raises(OutputError, match="cannot be read as the manifest of a sweep"):
+        SweepFolder.read(tmp_path)
+
+
+def test_a_file_in_the_folders_place_is_refused(tmp_path):
+    (tmp_path / "out").write_text("")
+
+    with pytest.raises(OutputError, match="it is a file; name a folder"), SweepFolder.locked(tmp_path / "out"):
+        pass
+
+
+HOLDER = textwrap.dedent(
+    """
+    import sys, time
+    from pathlib import Path
+    from endive.pipeline.dataset.lock import FolderLock
+    with FolderLock(Path(sys.argv[1])):
+        print("held", flush=True)
+        time.sleep(60)
+    """
+)
+
+
+def test_the_lock_of_a_living_process_holds_and_that_of_a_killed_one_does_not(tmp_path):
+    (tmp_path / "_endive.lock").write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(OutputError, match=rf"Another sweep is writing into .* \(process {holder.pid} on "),
+            SweepFolder.locked(tmp_path),
+        ):
+            pass
+    finally:
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait()
+
+    with SweepFolder.locked(tmp_path) as folder:
+        assert folder.studies == {}

@@ -1,0 +1,175 @@
+"""One part: it is there as a whole or not at all, at whatever step its process is lost."""
+
+from __future__ import annotations
+
+import io
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+
+import endive.results.writer as writer
+from endive.pipeline.dataset.part_files import Part, PartFiles
+from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+from endive.pipeline.sweep import part as part_module
+from endive.pipeline.sweep.part import PART_SCHEMA, simulate_part
+from endive.pipeline.sweep.work import RunSpec
+
+
+class LostError(BaseException):
+    """The process is gone: nothing of it may catch this."""
+
+
+@pytest.fixture
+def job(planned, tmp_path):
+    """A folder with one planned part of three runs, and a function that works on it."""
+    runs = planned("transaction.inter_arrival.scale=[2000]", "transaction.retry_backoff.policy=none", seeds=3).runs
+    part = Part("part-00000-test", tuple(run.run_id for run in runs))
+    folder = SweepFolder(tmp_path / "out", {"small": StudyPlan("transactions", [part])})
+    folder.path.mkdir()
+    folder.make_places("small")
+    specs = [RunSpec(run.run_id, run.seed, run.config) for run in runs]
+
+    def work(detail: str = "transactions", lost: frozenset[str] = frozenset(), notes=lambda *_: None):
+        files = PartFiles(folder.path, "small", detail, part)
+        return simulate_part(files, specs, "auto", notes, lost)
+
+    return folder.files("small", part), part, work
+
+
+def names(files: PartFiles) -> set[str]:
+    return {path.name for path in files.root.rglob("*") if path.is_file()}
+
+
+def test_a_part_holds_its_runs_one_after_the_other(job):
+    files, part, work = job
+    records = work()
+
+    table = pq.ParquetFile(files.transactions).read()
+    assert table.schema.remove_metadata() == PART_SCHEMA.remove_metadata()
+    order = list(dict.fromkeys(table["run_id"].to_pylist()))
+    assert order == list(part.run_ids)
+    assert [record["txns"] for record in records] == [table["run_id"].to_pylist().count(run_id) for run_id in order]
+    assert files.read_record()["runs"] == records
+
+
+def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
+    monkeypatch.setattr(part_module, "ROW_GROUP_ROWS", 64)
+    run = planned("transaction.inter_arrival.scale=[500]").runs[0]
+    _, txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config), "auto", keeps_transactions=True)
+    stream = io.BytesIO()
+    writer = part_module.PartWriter(stream)
+    for name in ("a", "b", "c", "d"):
+        writer.add(name, txns)
+    writer.close()
+
+    stream.seek(0)
+    file = pq.ParquetFile(stream)
+    sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    total = 4 * txns.num_rows
+    assert sizes == [64] * (total // 64) + [total % 64]
+    assert file.read()["run_id"].to_pylist() == [name for name in "abcd" for _ in range(txns.num_rows)]
+    assert file.read()["txn_id"].to_pylist() == 4 * txns["txn_id"].to_pylist()
+
+
+def test_the_files_bytes_are_the_same_every_time(job):
+    files, _part, work = job
+    path = files.transactions
+    work()
+    first = path.read_bytes()
+    path.unlink()
+    work()
+
+    assert path.read_bytes() == first
+
+
+def test_two_workers_at_once_on_one_part_leave_it_once(job):
+    files, part, work = job
+    work()
+    path = files.transactions
+    alone = path.read_bytes()
+    path.unlink()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.submit(work), pool.submit(work)
+
+    assert [run["fingerprint"] for run in first.result()] == [run["fingerprint"] for run in second.result()]
+    assert path.read_bytes() == alone
+    assert names(files) == {f"{part.name}.parquet", f"{part.name}.json"}
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+@pytest.mark.parametrize("survived", range(5))
+def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch, step, survived):
+    files, part, work = job
+    real = getattr(os, step)
+    calls = []
+
+    def lose(*arguments):
+        calls.append(arguments)
+        if len(calls) > survived:
+            raise LostError
+        return real(*arguments)
+
+    monkeypatch.setattr(writer.os, step, lose)
+    try:
+        work()
+    except LostError:
+        pass
+    monkeypatch.undo()
+
+    if files.is_complete:
+        before = files.transactions.read_bytes()
+        assert [run["run_id"] for run in files.read_record()["runs"]] == list(part.run_ids)
+        work()
+        assert files.transactions.read_bytes() == before
+    else:
+        work()
+        assert files.is_complete
+    assert files.read_record()["part"] == part.name
+
+
+def test_the_record_is_there_before_the_txns(job, monkeypatch):
+    _, part, work = job
+    order = []
+    real = os.replace
+    monkeypatch.setattr(writer.os, "replace", lambda old, new: (order.append(new.name), real(old, new)))
+    work()
+
+    assert order == [f"{part.name}.json", f"{part.name}.parquet"]
+
+
+def test_without_txns_the_record_is_the_part(job):
+    files, part, work = job
+    work("runs")
+
+    assert names(files) == {f"{part.name}.json"}
+    assert replace(files, detail="runs").is_complete
+
+
+def test_a_run_that_took_its_process_down_before_is_not_tried_again(job):
+    _, part, work = job
+    victim = part.run_ids[1]
+    records = work(lost=frozenset({victim}))
+
+    assert [record["status"] for record in records] == ["ok", "failed", "ok"]
+    assert records[1]["error"].startswith("The process that simulated it died")
+
+
+def test_a_note_is_left_before_and_after_every_run(job):
+    _, part, work = job
+    notes = []
+    work(notes=lambda run_id, has_ended: notes.append((run_id, has_ended)))
+
+    assert notes == [(run_id, has_ended) for run_id in part.run_ids for has_ended in (False, True)]
+
+
+def test_a_failing_run_keeps_its_traceback_in_the_record(job, monkeypatch):
+    files, _part, work = job
+    monkeypatch.setattr("endive.pipeline.sweep.part.parse_config", lambda document: document["nothing"])
+    records = work()
+
+    assert [record["error"] for record in records] == ["KeyError: 'nothing'"] * 3
+    assert "parse_config" in records[0]["traceback"]
+    assert pq.read_table(files.transactions).num_rows == 0
