@@ -5,6 +5,7 @@
     Exception
     └── EndiveError                      catch this to catch them all
         ├── ConfigError                  a configuration that cannot be simulated as written
+        ├── ObjectiveError               an objective that cannot be read, or a question it cannot answer
         ├── UnsupportedOperationError    an operation asked of a storage provider that lacks it
         ├── ProfileError                 a storage profile that is missing, malformed or contradictory
         ├── TraceError                   an arrival trace that is missing, malformed or out of order
@@ -44,6 +45,10 @@ class ConfigError(EndiveError):
 
 
 ConfigurationError = ConfigError  # the name seed 002 fixes
+
+
+class ObjectiveError(EndiveError):
+    """An objective cannot be read, or a question about it has no answer as it was asked."""
 
 
 class UnsupportedOperationError(EndiveError):

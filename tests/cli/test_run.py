@@ -57,7 +57,6 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
         "runtime 1,000",
         "catalog cas 8 4.00",
         "0 bytes read, 4.5 kB written",
-        "warning: Saturated: success rate 66.7% is below 95%.",
     ):
         assert expected in lines
 

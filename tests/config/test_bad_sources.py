@@ -27,7 +27,7 @@ BAD_FILES = [
         a = 1
         """,
         [
-            "quux is not known. Sections are: simulation, experiment, storage, catalog, table, "
+            "quux is not known. Sections are: simulation, experiment, slo, storage, catalog, table, "
             "commit, transaction, conflict, source.",
         ],
         id="an unheard-of section lists the sections",

@@ -156,9 +156,10 @@ BAD_FILES = [
         duration_ms = "3600000"
         """,
         [
-            "simulation.duration_ms = '3600000' must be a number of milliseconds of at least 0.001.",
+            "simulation.duration_ms = '3600000' must be a number of milliseconds of at least 0.001, "
+            "or a duration as text, such as '250ms', '90s', '5min' or '1h30min'.",
         ],
-        id="a duration written as a text is refused",
+        id="a number written as a text is refused, and a duration needs a unit",
     ),
     pytest.param(
         """

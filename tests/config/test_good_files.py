@@ -1,5 +1,6 @@
 """Files that must load as they are written, and what they mean."""
 
+from endive.config import parse_config
 from endive.config.arrivals import Closed, Poisson
 from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
 
@@ -245,3 +246,32 @@ def test_a_trace_may_name_any_kind_so_the_keys_of_all_kinds_are_read(parse, tmp_
 
 def test_a_choice_of_no_backoff_by_name_is_taken(parse):
     assert "none" == parse('[transaction.retry_backoff]\npolicy = "none"').sources[0].retry_backoff.policy
+
+
+def test_times_may_be_written_as_people_say_them():
+    written = parse_config(
+        {
+            "simulation": {"duration_ms": "1h30min", "warmup_ms": "90s"},
+            "catalog": {"type": "instant", "latency_ms": "5ms"},
+            "source": [{"name": "a", "arrivals": {"kind": "closed", "clients": 2, "think_ms": "5s"}, "stop_ms": "1h"}],
+        }
+    )
+    counted = parse_config(
+        {
+            "simulation": {"duration_ms": 5_400_000, "warmup_ms": 90_000},
+            "catalog": {"type": "instant", "latency_ms": 5},
+            "source": [
+                {"name": "a", "arrivals": {"kind": "closed", "clients": 2, "think_ms": 5_000}, "stop_ms": 3_600_000}
+            ],
+        }
+    )
+
+    assert counted.to_dict() == written.to_dict()
+
+
+def test_an_objective_changes_no_result_and_so_not_the_hash():
+    plain = parse_config({})
+    judged = parse_config({"slo": {"objective": "default.p99_commit <= 5s"}})
+
+    assert plain.config_hash() == judged.config_hash()
+    assert 'objective = "default.p99_commit <= 5s"' in judged.to_toml()

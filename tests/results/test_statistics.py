@@ -339,7 +339,7 @@ def test_success_below_95_percent_is_saturated(commit, make_row, n_aborted, satu
     report = summarise(statistics_of(*rows))
 
     assert report["summary"]["saturated"] is saturated
-    assert report["warnings"] == (["Saturated: success rate 94.0% is below 95%."] if saturated else [])
+    assert report["warnings"] == []  # judging is the objective's, see endive.objectives
 
 
 @pytest.mark.parametrize(("slow_us", "saturated"), [(2_000, False), (2_001, True)])
@@ -348,4 +348,4 @@ def test_p95_of_commit_latency_above_twice_p50_is_saturated(commit, slow_us, sat
     report = summarise(statistics_of(*rows))
 
     assert report["summary"]["saturated"] is saturated
-    assert len(report["warnings"]) == saturated
+    assert report["warnings"] == []

@@ -22,8 +22,10 @@ from endive.config.capabilities import (
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.simulation_config import SimulationConfig
+from endive.config.slo import objective_of
 from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, SourceConfig
 from endive.config.values import unknown_name
+from endive.errors import ObjectiveError
 
 PARTITION_COUNTERS_MAX = 10_000_000
 
@@ -32,6 +34,7 @@ def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) 
     """Every contradiction of a resolved configuration; ``document`` says which keys were given."""
     return [
         *_measured_window(config),
+        *_objective(config),
         *_provider(config, document),
         *_groups(config, document),
         *_scope(config),
@@ -52,6 +55,15 @@ def _measured_window(config: SimulationConfig) -> Iterator[Problem]:
             ("simulation", "warmup_ms"),
             ("simulation.cooldown_ms", "simulation.duration_ms"),
         )
+
+
+def _objective(config: SimulationConfig) -> Iterator[Problem]:
+    """A name in the objective that stands for nothing in this configuration."""
+    try:
+        objective_of(config)
+    except ObjectiveError as error:
+        told = str(error).partition("': ")[2]
+        yield Problem(f"slo.objective = {shown(config.slo.objective)}: {told}", ("slo", "objective"), (SOURCE,))
 
 
 def _provider(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
 from endive.config.transaction import SourceConfig, TransactionSection
 from endive.config.values import Forms, Table
@@ -25,6 +26,7 @@ from endive.config.values import Forms, Table
 SECTIONS: dict[str, type[Table]] = {
     "simulation": SimulationSection,
     "experiment": ExperimentSection,
+    "slo": SloSection,
     "storage": StorageConfig,
     "catalog": CatalogConfig,
     "table": TableConfig,

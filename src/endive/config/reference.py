@@ -72,8 +72,9 @@ def reference_markdown() -> str:
         "Every key a configuration file may hold. Written by `endive config schema --markdown`.",
         "",
         "A file is TOML. Every key has a default, so an empty file is a configuration. Times are",
-        "milliseconds, sizes are bytes. A key that is not known, or that nothing reads in its combination,",
-        "is an error. On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
+        'milliseconds, or a text such as `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not',
+        "known, or that nothing reads in its combination, is an error.",
+        "On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
         "",
     ]
     for section in reference():

@@ -17,6 +17,7 @@ from endive.config.commit import CommitConfig
 from endive.config.distribution import Fixed
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.simulation_config import SimulationConfig
+from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
 from endive.config.transaction import (
     BACKOFF_FIGURES,
@@ -40,6 +41,7 @@ class WrittenConfig:
 
     simulation: SimulationSection
     experiment: ExperimentSection
+    slo: SloSection
     storage: StorageConfig
     catalog: CatalogConfig
     table: TableConfig
@@ -56,6 +58,7 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
     return SimulationConfig(
         simulation=written.simulation,
         experiment=written.experiment,
+        slo=written.slo,
         storage=_resolve_storage(written, folder),
         catalog=_resolve_catalog(written.catalog),
         table=written.table,

@@ -18,6 +18,7 @@ from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
 from endive.config.plain import plain_config
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
 from endive.config.toml_text import toml_text
 from endive.config.transaction import SourceConfig, TransactionConfig
@@ -32,6 +33,7 @@ class SimulationConfig(Table):
 
     simulation: SimulationSection
     experiment: ExperimentSection
+    slo: SloSection
     storage: StorageConfig
     catalog: CatalogConfig
     table: TableConfig
@@ -51,13 +53,14 @@ class SimulationConfig(Table):
     def config_hash(self) -> str:
         """Name of everything that decides results but the seed.
 
-        Label and output path are left out; a profile or a trace of the user's counts by its bytes, not by
+        Label, objective and output path are left out; a profile or a trace of the user's counts by its bytes, not by
         where it lies, so the hash is the same on every machine.
         """
         plain = self.to_dict()
         for key in ("seed", "output_path"):
             plain["simulation"].pop(key, None)
-        plain.pop("experiment", None)
+        for section in ("experiment", "slo"):
+            plain.pop(section, None)
         if is_profile_path(self.storage.provider):
             plain["storage"]["provider"] = _digest_of_file(self.storage.provider)
         for source in plain["source"]:

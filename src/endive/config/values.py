@@ -15,9 +15,12 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
+from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
+
 DURATION_MS_MAX = 2**53 / 1000.0  # the clock counts integer microseconds, exact in a float up to 2^53
 COUNT_MAX = 2**53
 RATIO_MAX = 1e15
+MILLISECONDS = "milliseconds"  # a number with this unit may be written as a text: 90s, 5min
 NEARNESS = 0.65  # of two spellings, by difflib
 SEED_MAX = 2**63 - 1
 
@@ -83,6 +86,7 @@ class Described:
 class Number:
     """A finite number within bounds; whole numbers are numbers, booleans and texts are not.
 
+    Milliseconds may be written as people say them: ``"90s"``, ``"1h30min"``.
     A ``ceiling`` is a bound nobody meets unless a unit is mistaken; only a value beyond it is told of it.
     """
 
@@ -106,6 +110,8 @@ class Number:
 
     def check(self, value: object) -> float:
         """The value as a float, or a refusal that says what is allowed."""
+        if isinstance(value, str) and self.unit == MILLISECONDS:
+            value = self._from_text(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise refusal(f"must be {self.describe()}.")
         try:
@@ -121,6 +127,12 @@ class Number:
         if math.isinf(number):
             raise refusal(f"must be {self.describe()}.")
         return number
+
+    def _from_text(self, text: str) -> float:
+        milliseconds = parse_duration_ms(text)
+        if milliseconds is None:
+            raise refusal(f"must be {self.describe()}, or a duration as text, such as {DURATION_EXAMPLES}.")
+        return milliseconds
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
@@ -225,8 +237,8 @@ class YesNo:
 
 SEED = Whole(0, SEED_MAX)
 
-Milliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, unit="milliseconds")]
-PositiveMilliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, is_low_allowed=False, unit="milliseconds")]
+Milliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, unit=MILLISECONDS)]
+PositiveMilliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, is_low_allowed=False, unit=MILLISECONDS)]
 Probability = Annotated[float, Number(0, 1)]
 Share = Annotated[float, Number(0, 1, is_low_allowed=False)]
 NonNegative = Annotated[float, Number(0, ceiling=RATIO_MAX)]

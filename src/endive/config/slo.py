@@ -1,0 +1,74 @@
+"""The ``[slo]`` section: the objective a run is judged by, and the names it can speak of.
+
+This file defines the key and what its text may refer to in one configuration; the language itself lives in
+``endive.objectives``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from endive.config.transaction import KINDS
+from endive.config.values import Table, refusal
+from endive.errors import ObjectiveError
+from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
+from endive.objectives.objective import check_syntax
+
+if TYPE_CHECKING:
+    from endive.config.simulation_config import SimulationConfig
+
+EXAMPLE = "merge.success_rate >= 99 % and appends.p99_commit <= 5s"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveText:
+    """A text in the language of objectives."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return f"an objective such as `{EXAMPLE}`, or a name: {', '.join(NAMED_OBJECTIVES)}"
+
+    def check(self, value: object) -> str:
+        """The value, or a refusal that says where it stops making sense."""
+        if not isinstance(value, str) or not value.strip():
+            raise refusal(f"must be {self.describe()}.")
+        try:
+            check_syntax(value)
+        except ObjectiveError as error:
+            raise refusal(f"is no objective: {error}") from None
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+class SloSection(Table):
+    """What a run is judged by; it changes no result."""
+
+    objective: Annotated[str, ObjectiveText()] | None = Field(
+        None,
+        description="What must hold, in the language of docs/reference/objectives.md.",
+        json_schema_extra={"default_text": DEFAULT_OBJECTIVE},
+    )
+
+
+def names_of(config: SimulationConfig) -> Names:
+    """What an objective can speak of in this configuration."""
+    used = tuple(
+        kind for kind in KINDS if any(getattr(source.operation_types, kind) > 0.0 for source in config.sources)
+    )
+    return Names(
+        sources=tuple(source.name for source in config.sources),
+        kinds=used,
+        tables=config.catalog.num_tables,
+        kinds_unused=tuple(kind for kind in KINDS if kind not in used),
+    )
+
+
+def objective_of(config: SimulationConfig, text: str | None = None) -> Objective:
+    """The objective of a configuration: ``text`` if given, else its ``[slo]``, else the default."""
+    return parse_objective(config.slo.objective if text is None else text, names_of(config))

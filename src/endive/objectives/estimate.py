@@ -1,0 +1,34 @@
+"""An estimate: a figure, the interval it lies in, and how many txns it rests on.
+
+This file defines the value only. How an interval is found is said where it is computed (``endive.answers.estimates``,
+``endive.pipeline``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``value`` is None where nothing could be measured; the ends are None where the interval is not known."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    txns: int | None = None  # how many it was measured on
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a figure with an interval."""
+        return self.value is not None and self.low is not None and self.high is not None
+
+    def times(self, factor: float) -> Estimate:
+        """The estimate of a multiple of the figure."""
+        value, low, high = (None if part is None else part * factor for part in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.txns)
+
+    @staticmethod
+    def exactly(value: float) -> Estimate:
+        """A figure without doubt."""
+        return Estimate(value, value, value)

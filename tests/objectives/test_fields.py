@@ -1,0 +1,25 @@
+"""The fields of an objective are those of a run's summary."""
+
+import numpy as np
+
+from endive.objectives import FIELDS
+from endive.results import Statistics, Window, summarise
+
+
+def leaves(block, prefix=()):
+    for key, value in block.items():
+        if isinstance(value, dict):
+            yield from leaves(value, (*prefix, key))
+        else:
+            yield (*prefix, key)
+
+
+def test_every_figure_of_the_summary_is_a_field_and_every_field_a_figure():
+    window = Window.of_ms(duration_ms=4.0, warmup_ms=1.0, cooldown_ms=1.0)
+    statistics = Statistics(window, ["a"])
+    statistics.record(np.empty((0, 0), np.int64))
+    document = summarise(statistics)
+    requests = {key: document["requests"][key] for key in ("per_committed_txn", "total", "bytes_read", "bytes_written")}
+    figures = set(leaves({**document["summary"], "requests": requests}))
+
+    assert figures - {("saturated",)} == {field.path for field in FIELDS}
