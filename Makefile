@@ -2,55 +2,71 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-PACKAGES := $(VENV)/.packages-installed
 JAVA := $(VENV)/java/bin/java
 TEST_WORKERS ?= 2
+
+# What is installed for each purpose: the tests need all that a run needs, the checks all that the tests need.
+FOR_RUN := $(VENV)/.installed-for-run
+FOR_TEST := $(VENV)/.installed-for-test
+FOR_CHECK := $(VENV)/.installed-for-check
 
 # What Spark needs to know: which Java, and which Python its workers run.
 RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines verify clean
+.PHONY: help demo test check format bench fuzz-engines verify pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r target what; do printf '%-20s %s\n' "$$target" "$$what"; done
 
-demo: $(PACKAGES) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, and answer in five lines
+demo: $(FOR_RUN) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, and answer in five lines
 	@$(RUN)endive sweep experiments/demo.toml --out out/demo
 	@$(RUN)endive analyze out/demo > /dev/null
 	@$(RUN)endive report out/demo
 
-test: $(PACKAGES) $(JAVA) ## run the tests: unit, properties, golden, integration
+test: $(FOR_TEST) $(JAVA) ## run the tests: unit, properties, golden, integration
 	@$(RUN)python -m pytest -q -m "not slow" -n $(TEST_WORKERS) --dist loadfile
 
-check: $(PACKAGES) ## lint, formatting, types, direction of imports
+check: $(FOR_CHECK) ## lint, formatting, types, direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-format: $(PACKAGES) ## format the code and sort the imports
+format: $(FOR_CHECK) ## format the code and sort the imports
 	@$(BIN)/ruff check --select I --fix .
 	@$(BIN)/ruff format .
 
-bench: $(PACKAGES) $(JAVA) ## measure speed, side by side, as ratios
+bench: $(FOR_TEST) $(JAVA) ## measure speed, side by side, as ratios
 	@$(RUN)python -m benchmarks
 
-fuzz-engines: $(PACKAGES) ## compare the two engines on random configurations
+fuzz-engines: $(FOR_TEST) ## compare the two engines on random configurations
 	@$(RUN)python -m verification.fuzz_engines
 
-verify: $(PACKAGES) $(JAVA) ## slow checks against closed forms and measurements
+verify: $(FOR_TEST) $(JAVA) ## slow checks against closed forms and measurements
 	@$(RUN)python -m verification
 
 clean: ## remove .venv and every cache; results stay
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(PACKAGES): pyproject.toml requirements/dev.txt tools/create_venv.sh
-	@PYTHON="$(PYTHON)" tools/create_venv.sh $(VENV)
+pins: $(FOR_RUN) ## write the pinned versions anew, from the ranges in pyproject.toml and requirements/*.in
+	@tools/renew_pins.sh $(PINS)
+
+$(FOR_RUN): pyproject.toml requirements/engine.txt requirements/run.txt tools/create_venv.sh
+	@PYTHON="$(PYTHON)" tools/create_venv.sh $(VENV) run
 	@touch $@
 
-# No dependency on the stamp's age: the machine's own java, to which this may be a link, is older.
-$(JAVA): | $(PACKAGES)
+$(FOR_TEST): $(FOR_RUN) requirements/test.txt
+	@tools/create_venv.sh $(VENV) test
+	@touch $@
+
+$(FOR_CHECK): $(FOR_TEST) requirements/check.txt
+	@tools/create_venv.sh $(VENV) check
+	@touch $@
+
+# The set-up has found a Java; this is for one that has gone since. No dependency on the stamp's age: the machine's own
+# java, to which this may be a link, is older.
+$(JAVA): | $(FOR_RUN)
 	@$(BIN)/python tools/provide_java.py

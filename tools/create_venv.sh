@@ -1,12 +1,14 @@
 #!/bin/sh
-# Creates a virtual environment with pip in it, installs the pinned packages and Endive itself, and compiles its engine.
+# Creates a virtual environment and installs what one purpose needs: run (Endive itself and a Java), test or check.
 #
-# Owns the choice of the Python interpreter and the ways around a Python without ensurepip. Does not look for
-# Java: see tools/provide_java.py. Usage: tools/create_venv.sh FOLDER, from the root of the repository.
+# This file chooses the Python interpreter, gets around a Python without ensurepip, and installs with uv, or with pip
+# where uv cannot be had. What is installed is pinned, with hashes, in requirements/: see tools/renew_pins.sh.
+# Usage, from the root of the repository: tools/create_venv.sh FOLDER run|test|check
 # $PYTHON names an interpreter to use instead of the first suitable one on PATH.
 set -eu
 
 venv=$1
+purpose=$2
 
 say() { printf 'set-up: %s\n' "$*"; }
 
@@ -58,24 +60,62 @@ create_venv() {
     fi
 }
 
-install_packages() {
-    pip="$venv/bin/python -m pip --quiet --disable-pip-version-check --no-input"
-    say "installing the packages pinned in requirements/dev.txt (minutes, the first time)"
-    # PEP 517 also where an old pip would run setup.py itself and complain about it.
-    $pip install --use-pep517 --requirement requirements/dev.txt
-    say "installing Endive itself, editable"
-    $pip install --no-deps --no-build-isolation --editable .
+pip() { "$venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input "$@"; }
+
+# uv does not read pip's settings: hand over where packages come from and whom to trust.
+pip_setting() {
+    "$venv/bin/python" -m pip config list 2>/dev/null | sed -n "s/^[^=]*\\.$1='\\(.*\\)'\$/\\1/p" | tail -n 1
 }
 
-compile_engine() {
-    say "compiling the engine for this machine (half a minute or more, once)"
-    "$venv/bin/python" -c 'import endive; endive.simulate({"simulation": {"duration_ms": 1000.0}}, engine="compiled")' ||
-        say "that did not work; it will be tried again when a simulation runs"
+find_installer() {
+    if pip install --require-hashes --no-deps --requirement requirements/uv.txt >/dev/null 2>&1; then
+        index=$(pip_setting index-url)
+        certificates=$(pip_setting cert)
+        [ -z "$index" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$index}"
+        [ -z "$certificates" ] || export SSL_CERT_FILE="${SSL_CERT_FILE:-$certificates}"
+        installer=uv
+    else
+        say "uv cannot be installed here, so pip will do its work (minutes, the first time)"
+        installer=pip
+    fi
+}
+
+install() {
+    if [ "$installer" = uv ]; then
+        "$venv/bin/uv" --quiet pip install --python "$venv/bin/python" --no-build-isolation --no-deps "$@" && return
+        say "uv could not, trying pip"
+    fi
+    # PEP 517 also where an old pip would run setup.py itself and complain about it.
+    pip install --use-pep517 --no-build-isolation --no-deps "$@"
+}
+
+install_pins() {
+    say "installing the packages pinned in requirements/$1.txt"
+    install --require-hashes --requirement "requirements/$1.txt"
+}
+
+# Compiling takes longest and keeps one core busy, so all else is done meanwhile.
+install_for_run() {
+    install_pins engine
+    install --editable .
+    say "compiling the engine for this machine (about a minute, once), and going on"
+    "$venv/bin/python" -c 'import endive; endive.simulate({"simulation": {"duration_ms": 1000.0}}, engine="compiled")' &
+    compiling=$!
+    trap 'kill "$compiling" 2>/dev/null || true' EXIT
+    trap 'exit 130' INT TERM HUP
+    install_pins run
+    "$venv/bin/python" tools/provide_java.py
+    wait "$compiling" || say "compiling did not work; it will be tried again when a simulation runs"
+    trap - EXIT INT TERM HUP
 }
 
 if ! is_usable; then
     python=$(find_python)
     create_venv
 fi
-install_packages
-compile_engine
+find_installer
+case $purpose in
+    run) install_for_run ;;
+    test | check) install_pins "$purpose" ;;
+    *) give_up "unknown purpose $purpose: run, test or check" ;;
+esac

@@ -1,6 +1,6 @@
 """Spark Connect: a server in a process of its own, a client without a JVM, and the same bytes as one process writes.
 
-Skipped where the client's libraries are missing: ``pip install 'pyspark[connect]'``.
+Skipped where the client's libraries are missing: ``pip install 'endive[connect]'``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.pipeline.sweep.test_run_sweep import contents
 from endive.pipeline import run_sweep
 from endive.pipeline.spark.session import LOCAL_SETTINGS, SETTINGS
 
-pytest.importorskip("grpc", reason="Spark Connect's client needs: pip install 'pyspark[connect]'")
-pytest.importorskip("grpc_status", reason="Spark Connect's client needs: pip install 'pyspark[connect]'")
+pytest.importorskip("grpc", reason="Spark Connect's client needs: pip install 'endive[connect]'")
+pytest.importorskip("grpc_status", reason="Spark Connect's client needs: pip install 'endive[connect]'")
 
 pytestmark = pytest.mark.spark
 

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Writes the pins, requirements/*.txt, from pyproject.toml and the ranges in requirements/*.in.
+#
+# The files build on each other: engine (what simulates), run (adds sweeps and reports), test, check. All are resolved
+# together first, so that they agree; then each file gets what those before it lack. The hashes cover every platform
+# and Python of requires-python. Versions stay as they are while the ranges allow it. To move them, name packages:
+# tools/renew_pins.sh --upgrade-package numpy, or --upgrade for all. Needs the uv in .venv: run make demo once.
+set -eu
+
+cd "$(dirname "$0")/.."
+together=$(mktemp)
+trap 'rm -f "$together"' EXIT
+
+compile() {
+    .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate "$@"
+}
+
+# pins FILE RANGES: what RANGES need and the files in $before do not pin.
+pins() {
+    file=requirements/$1.txt
+    shift
+    left_out=$(cat $before /dev/null | sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p')
+    compile "$@" $left_out --generate-hashes --constraints "$together" --upgrade --output-file "$file" >/dev/null
+    sed -i.old '/^#/d' "$file" && rm "$file.old" # the list of what was left out
+    before="$before $file"
+}
+
+engine="pyproject.toml requirements/engine.in"
+run="$engine --extra spark --extra report"
+test="$run --extra connect --extra lake --extra explore requirements/test.in"
+check="$test requirements/check.in"
+
+cat requirements/engine.txt requirements/run.txt requirements/test.txt requirements/check.txt >"$together"
+compile $check --output-file "$together" "$@" >/dev/null
+before=
+pins engine $engine
+pins run $run
+pins test $test
+pins check $check
+for alone in uv java; do
+    compile "requirements/$alone.in" --generate-hashes --output-file "requirements/$alone.txt" "$@" >/dev/null
+done
