@@ -1,6 +1,6 @@
 """What ``endive verify --live`` asks of the rigs: real Iceberg, played and measured on this machine, now.
 
-This file defines the four questions; how they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that
+This file defines the questions; how they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that
 is missing is an ``IcebergMissingError``.
 """
 
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from endive.verification.java.pair_recording import PairRecording
+from endive.verification.java.pairs import Pair
 from endive.verification.java.request_recording import Recording
 from endive.verification.java.scenario import Scenario
 from endive.verification.live import IcebergMissingError
@@ -20,6 +22,13 @@ def java_requests(scenarios: Sequence[Scenario], jars: Path | None) -> Recording
     from verification.java_rig.request_stage import record
 
     return record(scenarios, jars)
+
+
+def java_pairs(pairs: Sequence[Pair], jars: Path | None) -> PairRecording:
+    """What Java Iceberg does in every pair of victim and rival."""
+    from verification.java_rig.pair_stage import record
+
+    return record(pairs, jars)
 
 
 def java_load(jars: Path | None) -> dict[str, Any]:

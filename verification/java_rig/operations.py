@@ -34,7 +34,7 @@ class Files:
         self._integer = types.IntegerType.get()
         self.schema: Java = jvm.iceberg.Schema(
             [
-                types.NestedField.optional(ID_FIELD, "id", self._integer),
+                types.NestedField.required(ID_FIELD, "id", self._integer),
                 types.NestedField.optional(2, "part", self._integer),
             ]
         )
@@ -42,14 +42,15 @@ class Files:
 
     def data(self, partition: int, ids: tuple[int, int]) -> Java:
         """A data file of one partition that holds ids from the first to the last."""
-        return self._finished(self._jvm.iceberg.DataFiles.builder(self.spec), partition, ids)
+        return self.finished(self._jvm.iceberg.DataFiles.builder(self.spec), partition, ids)
 
     def deletes(self, partition: int, ids: tuple[int, int]) -> Java:
         """A file of position deletes; it too says which ids it concerns."""
         builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self.spec).ofPositionDeletes()
-        return self._finished(builder, partition, ids)
+        return self.finished(builder, partition, ids)
 
-    def _finished(self, builder: Java, partition: int, ids: tuple[int, int]) -> Java:
+    def finished(self, builder: Java, partition: int, ids: tuple[int, int] | None) -> Java:
+        """A file that was never written; without ids it has no bounds."""
         return (
             builder.withPath(f"s3://warehouse/data/{next(_names):08d}.parquet")
             .withFormat("parquet")
@@ -59,8 +60,10 @@ class Files:
             .build()
         )
 
-    def _metrics(self, ids: tuple[int, int]) -> Java:
-        """Bounds of the id column."""
+    def _metrics(self, ids: tuple[int, int] | None) -> Java:
+        """Bounds of the id column; nothing without ids."""
+        if ids is None:
+            return self._jvm.iceberg.Metrics(10, None, None, None, None)
         bounds = []
         for value in ids:
             bound = self._jvm.jvm.java.util.HashMap()
@@ -108,7 +111,7 @@ def _merge_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operati
     return table.newAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
 
 
-def _filter(jvm: IcebergJvm) -> Java:
+def victim_filter(jvm: IcebergJvm) -> Java:
     """What the victim has read: its partition, ids below 10."""
     expressions = jvm.iceberg.expressions.Expressions
     return getattr(expressions, "and")(expressions.equal("part", VICTIM_PARTITION), expressions.lessThan("id", 10))
@@ -120,7 +123,7 @@ def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation,
     change.addRows(files.data(VICTIM_PARTITION, VICTIM_IDS))
     change.addDeletes(files.deletes(VICTIM_PARTITION, VICTIM_IDS))
     change.validateFromSnapshot(table.currentSnapshot().snapshotId())
-    change.conflictDetectionFilter(_filter(jvm))
+    change.conflictDetectionFilter(victim_filter(jvm))
     change.validateDeletedFiles()
     change.validateNoConflictingDeleteFiles()
     if removed:
@@ -137,7 +140,7 @@ def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Oper
         change.deleteFile(data_file)
     change.addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
     change.validateFromSnapshot(table.currentSnapshot().snapshotId())
-    change.conflictDetectionFilter(_filter(jvm))
+    change.conflictDetectionFilter(victim_filter(jvm))
     change.validateNoConflictingDeletes()
     if operation.isolation == "serializable":
         change.validateNoConflictingData()

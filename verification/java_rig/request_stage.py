@@ -38,7 +38,7 @@ _STATEMENT: Final = re.compile(
     rb"(?:Executing prepared statement: (?P<verb>SELECT|UPDATE)[^\n]*iceberg_tables|(?P<end>Committing))"
 )
 _OBJECTS: Final = {"metadata": "metadata", "manifest_list": "manifest_list", "manifest": "manifest", "data": "data"}
-_OPERATIONS: Final = {"GET": "read", "HEAD": "head", "PUT": "write", "DELETE": "delete"}
+_OPERATIONS: Final = {"GET": "read", "HEAD": "head", "PUT": "write", "DELETE": "delete", "POST": "bulk_delete"}
 
 
 class Stage:
@@ -48,19 +48,19 @@ class Stage:
         self._stack = ExitStack()
         self.objects = self._stack.enter_context(ObjectServer())
         self.jvm = self._stack.enter_context(IcebergJvm(jars, is_catalog_logged=True))
-        self._door = self.objects.open_door("victim")
+        self.door = self.objects.open_door("victim")
         rival_door, server_door = self.objects.open_door("rival"), self.objects.open_door("server")
         rival_door.is_logged = False
         self.files = Files(self.jvm)
-        self._rival = self.jvm.jdbc_catalog(s3_properties(rival_door))
+        self.rival = self.jvm.jdbc_catalog(s3_properties(rival_door))
         backing = self.jvm.jdbc_catalog(s3_properties(server_door))
         server = self._stack.enter_context(RestCatalogServer(self.jvm, backing, self.objects))
         quiet = {"rest-metrics-reporting-enabled": "false"}
-        self._victims = {
-            "jdbc": self.jvm.jdbc_catalog(s3_properties(self._door)),
-            "rest": self.jvm.rest_catalog({**s3_properties(self._door), **quiet}, server.uri),
+        self.victims = {
+            "jdbc": self.jvm.jdbc_catalog(s3_properties(self.door)),
+            "rest": self.jvm.rest_catalog({**s3_properties(self.door), **quiet}, server.uri),
         }
-        self.objects.position = self._database_position
+        self.objects.position = self.database_position
         self._database = self.jvm.jvm.java.sql.DriverManager.getConnection(DATABASE, "endive", "endive")
         self._chains: dict[tuple[object, ...], list[str]] = {}
         self._tables = 0
@@ -71,7 +71,7 @@ class Stage:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _database_position(self) -> int:
+    def database_position(self) -> int:
         path = self.jvm.database_log
         return path.stat().st_size if path.exists() else 0
 
@@ -80,13 +80,13 @@ class Stage:
         chain = self._chain(scenario)
         self._tables += 1
         identifier = self.jvm.identifier(f"t{self._tables}")
-        self._rival.registerTable(identifier, chain[0])
+        self.rival.registerTable(identifier, chain[0])
         operation = scenario.operation
-        victim_table = self._victims[scenario.catalog].loadTable(identifier)
-        planned = self._rival.loadTable(identifier)
+        victim_table = self.victims[scenario.catalog].loadTable(identifier)
+        planned = self.rival.loadTable(identifier)
         change = build(self.jvm, self.files, victim_table, planned, operation)
         self._come_before(scenario, identifier, chain)
-        rivals = _Rivals(self, scenario, self._rival.loadTable(identifier), turn=scenario.n_behind)
+        rivals = _Rivals(self, scenario, self.rival.loadTable(identifier), turn=scenario.n_behind)
         attempts = [0]
 
         def interrupt(entry: LoggedRequest) -> None:
@@ -96,20 +96,20 @@ class Stage:
                     rivals.come(scenario.losses[attempts[0] - 1])
 
         self.objects.take_log()
-        begin = self._database_position()
-        self._door.before = interrupt
+        begin = self.database_position()
+        self.door.before = interrupt
         try:
             outcome = _outcome(change)
         finally:
-            self._door.before = None
+            self.door.before = None
         time.sleep(LAST_ANSWER_S)
-        requests = self._requests(scenario, self.objects.take_log(), begin)
+        requests = self.requests(scenario.catalog, self.objects.take_log(), begin)
         return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome))
 
     def _come_before(self, scenario: Scenario, identifier: Java, chain: list[str]) -> None:
         """Rivals between the victim's load and its commit: their commits were made once, for every scenario alike."""
         if scenario.conflict:
-            _Rivals(self, scenario, self._rival.loadTable(identifier)).come_before()
+            _Rivals(self, scenario, self.rival.loadTable(identifier)).come_before()
         elif scenario.n_behind:
             self._point_to(identifier, chain[scenario.n_behind])
 
@@ -135,7 +135,7 @@ class Stage:
             properties = {**QUICK_RETRY}
             if not operation.is_merging:
                 properties["commit.manifest-merge.enabled"] = "false"
-            table = create_table(self.jvm, self.files, self._rival, f"chain{self._tables}", properties)
+            table = create_table(self.jvm, self.files, self.rival, f"chain{self._tables}", properties)
             for i in range(operation.manifests):
                 is_elsewhere = is_replaced and i >= operation.removed_from
                 commit_append(self.files, table, OTHER_PARTITION if is_elsewhere else VICTIM_PARTITION, BASE_IDS)
@@ -147,10 +147,10 @@ class Stage:
             self._chains[key] = chain
         return self._chains[key]
 
-    def _requests(self, scenario: Scenario, log: Iterable[LoggedRequest], begin: int) -> list[Request]:
+    def requests(self, catalog: str, log: Iterable[LoggedRequest], begin: int) -> list[Request]:
         """Requests to storage and catalog in the order they were sent."""
         entries = sorted(log, key=lambda entry: entry.begin_s)
-        if scenario.catalog == "rest":
+        if catalog == "rest":
             return [_request(entry) for entry in entries]
         found: list[tuple[int, int, Request]] = [(entry.position, 1, _request(entry)) for entry in entries]
         with self.jvm.database_log.open("rb") as log_file:

@@ -134,7 +134,7 @@ class Stage:
         except ValidationException:
             outcome = INVALID
         journal.before = None
-        return {"outcome": outcome, "attempts": [_runs(names) for names in journal.by_attempt()]}
+        return {"outcome": outcome, "attempts": [counted_runs(names) for names in journal.by_attempt()]}
 
     def _before(self, request: Request) -> None:
         """Let this attempt's rivals commit when the victim is about to send the request they are to precede."""
@@ -181,7 +181,7 @@ class Stage:
                         update.append_data_file(data_file(0, 0, "victim"))
 
 
-def _runs(names: list[str]) -> list[str]:
+def counted_runs(names: list[str]) -> list[str]:
     """Requests in order; what repeats is counted: ``manifest_list.read x5``."""
     counted = [(name, len(list(same))) for name, same in groupby(names)]
     return [name if count == 1 else f"{name} x{count}" for name, count in counted]

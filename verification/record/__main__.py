@@ -3,8 +3,10 @@
 This file defines the command line. What is recorded, and how, lives in ``java_rig`` and ``pyiceberg_rig``.
 
     python -m verification.record java-requests           every scenario on Java Iceberg
+    python -m verification.record java-pairs              every pair of victim and rival on Java Iceberg
     python -m verification.record java-load               Java Iceberg under load
     python -m verification.record pyiceberg-requests      every story on the installed PyIceberg
+    python -m verification.record pyiceberg-pairs         every pair of victim and rival on PyIceberg
     python -m verification.record pyiceberg-load          PyIceberg under load
 """
 
@@ -17,15 +19,24 @@ from pathlib import Path
 
 from endive.errors import EndiveError
 from endive.verification.java.load_measurement import LOAD_FILE, write_load
+from endive.verification.java.pair_recording import PAIRS_FILE, write_pairs
+from endive.verification.java.pairs import all_pairs
 from endive.verification.java.request_recording import REQUESTS_FILE, write_requests
 from endive.verification.java.scenario import all_scenarios
 from endive.verification.pyiceberg import pyiceberg_load, pyiceberg_requests
+from endive.verification.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
 
 
 def _java_requests(given: argparse.Namespace) -> None:
     from verification.java_rig.request_stage import record
 
     write_requests(record(all_scenarios(), given.iceberg_jars), given.out or REQUESTS_FILE)
+
+
+def _java_pairs(given: argparse.Namespace) -> None:
+    from verification.java_rig.pair_stage import record
+
+    write_pairs(record(all_pairs(), given.iceberg_jars), given.out or PAIRS_FILE)
 
 
 def _java_load(given: argparse.Namespace) -> None:
@@ -50,6 +61,13 @@ def _pyiceberg_requests(given: argparse.Namespace) -> None:
     (given.out or pyiceberg_requests.RECORDING_FILE).write_text(text_of(record()), encoding="utf-8")
 
 
+def _pyiceberg_pairs(given: argparse.Namespace) -> None:
+    from verification.pyiceberg_rig.pair_stage import record
+    from verification.pyiceberg_rig.story_stage import text_of
+
+    (given.out or PYICEBERG_PAIRS_FILE).write_text(text_of(record()), encoding="utf-8")
+
+
 def _pyiceberg_load(given: argparse.Namespace) -> None:
     from verification.pyiceberg_rig.load_writers import measure_all
 
@@ -62,7 +80,13 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m verification.record", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     what = parser.add_subparsers(required=True, metavar="WHAT")
-    for name, record in (("java-requests", _java_requests), ("pyiceberg-requests", _pyiceberg_requests)):
+    simple = {
+        "java-requests": _java_requests,
+        "java-pairs": _java_pairs,
+        "pyiceberg-requests": _pyiceberg_requests,
+        "pyiceberg-pairs": _pyiceberg_pairs,
+    }
+    for name, record in simple.items():
         command = what.add_parser(name)
         command.set_defaults(record=record)
     command = what.add_parser("java-load")

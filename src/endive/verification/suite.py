@@ -25,6 +25,7 @@ Value: TypeAlias = float | int | str | bool | None
 RELATIVE: Final = "relative"
 POINTS: Final = "points"
 EXACT: Final = "exact"
+UNJUDGED: Final = "unjudged"  # there is nothing to compare with
 
 RIGHT: Final = "right"
 WRONG: Final = "wrong"

@@ -51,6 +51,7 @@ _ALL: Final = (
         title="Requests by object and attempt, against real Iceberg",
         parts=(
             Part(module="endive.verification.java.java_requests", name="java", needs=_JAVA),
+            Part(module="endive.verification.java.java_pairs", name="java pairs", needs=_JAVA),
             Part(module="endive.verification.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

@@ -21,7 +21,7 @@ OBJECT_LETTERS: Final = {
     "data": "d",
     "server_metadata": "S",  # the metadata object, asked for by a REST catalog's server
 }
-OPERATION_LETTERS: Final = {"read": "r", "write": "w", "head": "h", "delete": "d", "cas": "s"}
+OPERATION_LETTERS: Final = {"read": "r", "write": "w", "head": "h", "delete": "d", "cas": "s", "bulk_delete": "b"}
 _OBJECTS: Final = {letter: name for name, letter in OBJECT_LETTERS.items()}
 _OPERATIONS: Final = {letter: name for name, letter in OPERATION_LETTERS.items()}
 _REPEATED: Final = re.compile(r"(\d+)\(([^)]*)\)|(\S+)")
@@ -67,12 +67,15 @@ class Recorded:
         return cls(outcome=str(document["outcome"]), attempts=tuple(from_text(text) for text in attempts))
 
 
-def split_attempts(requests: Sequence[Request], outcome: str) -> tuple[tuple[Request, ...], ...]:
+def split_attempts(
+    requests: Sequence[Request], outcome: str, *, built_with: Request = LIST_WRITE
+) -> tuple[tuple[Request, ...], ...]:
     """Attempts by their last word with the catalog; what follows the last one comes last.
 
-    An attempt that reached the catalog has written a manifest list and ends with a swap and what a REST server does
-    about it, or (JDBC) with the read of the pointer that showed it had moved: the first one after the metadata object
-    was written, if no swap follows. One that failed validation has written nothing, and ends before the first DELETE.
+    An attempt that reached the catalog has written a manifest list (or what ``built_with`` says) and ends with a swap
+    and what a REST server does about it, or (JDBC) with the read of the pointer that showed it had moved: the first one
+    after the metadata object was written, if no swap follows. One that failed validation has written nothing, and ends
+    before the first DELETE.
     """
     attempts: list[list[Request]] = [[]]
     is_built = is_written = is_ended = False
@@ -82,7 +85,7 @@ def split_attempts(requests: Sequence[Request], outcome: str) -> tuple[tuple[Req
             attempts.append([])
             is_built = is_written = is_ended = False
         attempts[-1].append(request)
-        is_built = is_built or request == LIST_WRITE
+        is_built = is_built or request == built_with
         is_written = is_written or (is_built and request == METADATA_WRITE)
         is_refused = is_written and request == POINTER_READ and tuple(requests[at + 1 : at + 2]) != (SWAP,)
         is_ended = is_ended or (is_built and (request == SWAP or is_refused))

@@ -1,0 +1,93 @@
+"""Suite ``requests``, pairs of Java Iceberg: who makes whom fail, and what each attempt asks for.
+
+This file defines the comparison of the recorded pairs with the model. The pairs live in ``pairs``, the recording in
+``pair_recording``, the model's side in ``modelled_pair``; ``docs/model/conflicts.md`` shows the recording as a table.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.verification.java import modelled_pair
+from endive.verification.java.java_requests import different_parts
+from endive.verification.java.pair_recording import RecordedPair, read_pairs
+from endive.verification.java.pairs import Pair, all_pairs
+from endive.verification.java.request_trace import Recorded, bill
+from endive.verification.live import IcebergMissingError, rigs
+from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
+
+SUITE: Final = "requests"
+PART: Final = "java pairs"
+COMMAND: Final = "endive verify requests"
+NOT_MODELLED: Final = "not modelled yet"
+INTRO: Final = """
+Every victim beside every rival, on one table: [who conflicts with whom](../model/conflicts.md) has the verdicts and
+what is read. Here the model plays the same pair. A row is right if the commit ends the same way, with as many attempts,
+and every count of requests by object and operation is equal in every attempt. Pairs the model has no words for are
+shown as *not modelled yet*.
+
+The recording lies in `src/endive/verification/java/data/pairs.json`; in a checkout `endive verify requests --live`
+plays every pair anew and `python -m verification.record java-pairs` records.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the recording, or against Iceberg itself."""
+    pairs = [pair for pair in all_pairs() if not options.is_quick or pair.count <= 1]
+    if options.is_live:
+        try:
+            recording = rigs().java_pairs(pairs, options.iceberg_jars)
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+    else:
+        recording = read_pairs()
+    checks = tuple(compare(pair, recording.pairs[pair.key], modelled_pair.play(pair)) for pair in pairs)
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(check for check in checks if check.measure != UNJUDGED),
+        tables=(_missing_table(pairs, checks),),
+        command=COMMAND + (" --live" if options.is_live else ""),
+        provenance=provenance(iceberg=recording.iceberg, recorded=recording.date, pairs=len(pairs)),
+    )
+
+
+def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None) -> Check:
+    """Right if ending, attempts and every count are equal; unjudged if the model has nothing to say."""
+    what: dict[str, Value] = {
+        "rival": "nobody" if pair.rival is None else pair.rival.name,
+        "touches": "" if pair.rival is None else pair.rival.touches,
+        "rivals": f"{pair.count} {pair.when}" if pair.rival else "",
+    }
+    expected = told(real.recorded)
+    if simulated is None:
+        return Check(
+            name=pair.victim.name, what=what, expected=expected, actual=None, measure=UNJUDGED, note=NOT_MODELLED
+        )
+    wrong = different_parts(real.recorded, simulated)
+    return Check(
+        name=pair.victim.name,
+        what=what,
+        expected=expected,
+        actual=told(simulated),
+        holds=not wrong,
+        note="; ".join(f"{part}: {how}" for part, how in wrong.items()),
+    )
+
+
+def told(recorded: Recorded) -> str:
+    """How it ended, after how many attempts and requests."""
+    attempts = len(recorded.attempts) - 1
+    requests = sum(sum(bill(each).values()) for each in recorded.attempts)
+    return f"{recorded.outcome}, {attempts} attempt{'s' * (attempts != 1)}, {requests} requests"
+
+
+def _missing_table(pairs: list[Pair], checks: tuple[Check, ...]) -> Table:
+    """How many pairs of each victim the model cannot play."""
+    rows: list[tuple[Value, ...]] = []
+    for name in dict.fromkeys(pair.victim.name for pair in pairs):
+        own = [check for check in checks if check.name == name]
+        missing = sum(check.measure == UNJUDGED for check in own)
+        rows.append((name, len(own), len(own) - missing, missing))
+    return Table(title="Pairs by victim", headings=("victim", "pairs", "judged", NOT_MODELLED), rows=tuple(rows))

@@ -1,0 +1,110 @@
+"""Pairs of victim and rival: what was recorded, the page made of it, and the model held against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from endive.verification.java import modelled_pair
+from endive.verification.java.conflict_page import letter
+from endive.verification.java.java_pairs import compare
+from endive.verification.java.pair_recording import RecordedPair, read_pairs, write_pairs
+from endive.verification.java.pairs import BEFORE, DURING, RIVALS, SAME_FILE, VICTIMS, Pair, all_pairs
+from endive.verification.java.request_trace import Recorded, from_text
+from verification.conflicts import PAGE, text
+
+RECORDED = read_pairs().pairs
+VICTIM = {victim.name: victim for victim in VICTIMS}
+
+
+def pair(victim: str, rival: str, touches: str, count: int = 1, when: str = BEFORE) -> Pair:
+    met = next(each for each in RIVALS if (each.name, each.touches) == (rival, touches))
+    return Pair(victim=VICTIM[victim], rival=met, count=count, when=when)
+
+
+def verdict(*names: object) -> str:
+    return letter(RECORDED[pair(*names).key])
+
+
+def test_every_pair_was_recorded_and_nothing_else():
+    assert {each.key for each in all_pairs()} == set(RECORDED)
+
+
+@pytest.mark.parametrize("rival", ["overwrite_files", "rewrite_files"])
+def test_a_merge_whose_file_was_rewritten_fails_for_good(rival):
+    merges = ("row_delta referring serializable", "row_delta referring snapshot")
+
+    assert ["X", "X"] == [verdict(victim, rival, SAME_FILE) for victim in merges]
+
+
+def test_two_compactions_of_one_file_do_not_both_commit():
+    found = RECORDED[pair("rewrite_files", "rewrite_files", SAME_FILE).key]
+
+    assert ("ValidationException", 1) == (found.exception, found.attempts)
+    assert found.message.startswith("Missing required files to delete")
+
+
+def test_appends_never_make_a_compaction_or_an_append_fail():
+    victims = ("fast_append", "merge_append", "rewrite_files")
+
+    assert {"."} == {
+        letter(each)
+        for key, each in RECORDED.items()
+        if key.startswith(tuple(f"{name} / append," for name in victims)) and "expire" not in key
+    }
+
+
+def test_an_expired_start_fails_a_row_delta_at_once_and_others_when_the_history_has_a_hole():
+    expiry = ("append, then expire_snapshots", "another partition")
+
+    assert ["A", "A"] == [verdict("row_delta serializable", *expiry, count) for count in (1, 3)]
+    assert [".", "H"] == [verdict("rewrite_files", *expiry, count) for count in (1, 3)]
+
+
+def test_every_failure_has_a_letter():
+    assert [] == [(key, each.message) for key, each in RECORDED.items() if letter(each) == "?"]
+
+
+def test_the_page_is_what_the_recordings_give():
+    assert Path(PAGE).read_text(encoding="utf-8") == text()
+
+
+def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
+    write_pairs(read_pairs(), tmp_path / "pairs.json")
+
+    assert read_pairs() == read_pairs(tmp_path / "pairs.json")
+
+
+JUDGED = [
+    pair("fast_append", "append", "its partition"),
+    pair("row_delta serializable", "append", "rows the victim read"),
+    pair("row_delta serializable", "upsert", "its partition", 3),
+    pair("overwrite_files snapshot", "append", "its partition", 1, DURING),
+    pair("rewrite_files", "append", "another partition", 3),
+]
+
+
+@pytest.mark.parametrize("met", JUDGED, ids=lambda met: met.key)
+def test_the_model_ends_and_asks_as_iceberg_does(met):
+    check = compare(met, RECORDED[met.key], modelled_pair.play(met))
+
+    assert ("right", "") == (check.verdict, check.note)
+
+
+def test_a_pair_the_model_has_no_words_for_is_shown_and_not_judged():
+    met = pair("row_delta referring serializable", "rewrite_files", SAME_FILE)
+
+    check = compare(met, RECORDED[met.key], None)
+
+    assert ("shown", "not modelled yet") == (check.verdict, check.note)
+
+
+def test_another_verdict_is_wrong():
+    met = pair("fast_append", "append", "its partition")
+    real = Recorded(outcome="committed", attempts=(from_text("Cr Lw Mw Cr Cs"), from_text("Cr Mr")))
+    failed = Recorded(outcome="validation_exception", attempts=real.attempts)
+
+    check = compare(met, RecordedPair(recorded=real, exception="", message="", reads=({}, {})), failed)
+
+    assert ("wrong", "attempts: ends validation_exception, not committed") == (check.verdict, check.note)

@@ -1,0 +1,34 @@
+"""Writes docs/model/conflicts.md from the recorded pairs of victim and rival.
+
+This file defines the command; the page lives in ``endive.verification.java.conflict_page`` and
+``endive.verification.pyiceberg.met_table``.
+
+    python -m verification.conflicts
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from endive.verification.java.conflict_page import conflict_page
+from endive.verification.java.pair_recording import read_pairs
+from endive.verification.pyiceberg.met_table import met_section
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
+
+
+def text() -> str:
+    """The page: Java Iceberg, then PyIceberg."""
+    return conflict_page(read_pairs()) + met_section()
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(text(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""Victims and rivals of the pairs, through Iceberg's Java API.
+
+This file defines one builder per operation: a change that is ready to commit. Which pairs there are lives in
+``endive.verification.java.pairs``; the made-up files in ``operations``. Position deletes say which file they refer to
+or nothing, and have no bounds of ids, as real ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from endive.verification.java.pairs import SERIALIZABLE, SNAPSHOT, Victim
+from verification.java_rig.gateway import IcebergJvm, Java
+from verification.java_rig.operations import ID_FIELD, Files, victim_filter
+
+_names = itertools.count()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What an operation works on: existing files (as a scan returns them), a partition, and the ids of its new rows."""
+
+    partition: int
+    ids: tuple[int, int]
+    files: Sequence[Java] = ()
+    manifests: Sequence[Java] = ()  # of the table, as planned
+    is_partition_wide: bool = False  # its deletes refer to no file in particular
+
+
+class PairOperations:
+    """Makes changes on tables of one JVM."""
+
+    def __init__(self, jvm: IcebergJvm, files: Files) -> None:
+        self._jvm = jvm
+        self._files = files
+
+    def change(self, java: str, table: Java, target: Target, victim: Victim | None = None) -> Java:
+        """The change, with the checks that ``victim`` asks for; a rival asks for none."""
+        change = BUILDERS[java](self, table, target)
+        if victim is not None and victim.java not in _UNCHECKED:
+            self._ask_for_checks(change, table, target, victim)
+        return change
+
+    def _ask_for_checks(self, change: Java, table: Java, target: Target, victim: Victim) -> None:
+        start = table.currentSnapshot().snapshotId()
+        if victim.java == "rewrite_files":
+            change.validateFromSnapshot(start)
+        elif victim.java in ("row_delta", "delete_rows"):
+            change.validateFromSnapshot(start)
+            change.conflictDetectionFilter(victim_filter(self._jvm))
+            if victim.is_referring:
+                change.validateDataFilesExist([str(each.location()) for each in target.files])
+            if victim.is_deletes_validated:
+                change.validateDeletedFiles()
+            if victim.is_delete_files_validated:
+                change.validateNoConflictingDeleteFiles()
+            if victim.isolation == SERIALIZABLE:
+                change.validateNoConflictingDataFiles()
+        elif victim.isolation in (SERIALIZABLE, SNAPSHOT):
+            change.validateFromSnapshot(start)
+            if victim.java == "overwrite_files":
+                change.conflictDetectionFilter(victim_filter(self._jvm))
+            change.validateNoConflictingDeletes()
+            if victim.isolation == SERIALIZABLE:
+                change.validateNoConflictingData()
+
+    # ---- builders ------------------------------------------------------------------------------------
+
+    def _fast_append(self, table: Java, target: Target) -> Java:
+        return table.newFastAppend().appendFile(self._new(target))
+
+    def _merge_append(self, table: Java, target: Target) -> Java:
+        return table.newAppend().appendFile(self._new(target))
+
+    def _row_delta(self, table: Java, target: Target) -> Java:
+        change = table.newRowDelta().addRows(self._new(target))
+        return self._with_deletes(change, target)
+
+    def _delete_rows(self, table: Java, target: Target) -> Java:
+        return self._with_deletes(table.newRowDelta(), target)
+
+    def _with_deletes(self, change: Java, target: Target) -> Java:
+        referred = [None] if target.is_partition_wide or not target.files else target.files
+        for each in referred:
+            change.addDeletes(self._position_deletes(target.partition, each))
+        return change
+
+    def _upsert(self, table: Java, target: Target) -> Java:
+        fields = self._jvm.gateway.new_array(self._jvm.jvm.int, 1)
+        fields[0] = ID_FIELD
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofEqualityDeletes(fields)
+        deletes = self._files.finished(builder, target.partition, target.ids)
+        return table.newRowDelta().addRows(self._new(target)).addDeletes(deletes)
+
+    def _overwrite_files(self, table: Java, target: Target) -> Java:
+        return _without(table.newOverwrite(), target).addFile(self._new(target))
+
+    def _rewrite_files(self, table: Java, target: Target) -> Java:
+        return _without(table.newRewrite(), target).addFile(self._new(target))
+
+    def _delete_files(self, table: Java, target: Target) -> Java:
+        return _without(table.newDelete(), target)
+
+    def _replace_partitions(self, table: Java, target: Target) -> Java:
+        return table.newReplacePartitions().addFile(self._new(target))
+
+    def _rewrite_manifests(self, table: Java, target: Target) -> Java:
+        """All data manifests become one: every file has the same key."""
+        return table.rewriteManifests().clusterBy(self._constant_function("all"))
+
+    def _rewrite_manifests_planned(self, table: Java, target: Target) -> Java:
+        """As Spark's procedure: the new manifest is written beforehand, the old ones are named."""
+        place = table.io().newOutputFile(f"s3://warehouse/planned/{next(_names):06d}-m0.avro")
+        writer = self._jvm.iceberg.ManifestFiles.write(2, self._files.spec, place, None)
+        change = table.rewriteManifests()
+        for manifest in target.manifests:
+            change.deleteManifest(manifest)
+            for each in read_files(self._jvm, table, manifest):
+                numbers = (manifest.snapshotId(), manifest.sequenceNumber(), manifest.sequenceNumber())
+                writer.existing(each, *numbers)
+        writer.close()
+        return change.addManifest(writer.toManifestFile())
+
+    def _expire_snapshots(self, table: Java, target: Target) -> Java:
+        now_ms = self._jvm.jvm.java.lang.System.currentTimeMillis() + 1000
+        return table.expireSnapshots().expireOlderThan(now_ms).retainLast(1)
+
+    def _constant_function(self, value: str) -> Java:
+        """A ``java.util.function.Function`` that answers ``value`` whatever it is asked, made without writing Java."""
+        java = self._jvm.jvm.java
+        anything = java.lang.Class.forName("java.lang.Object")
+        answer = java.lang.invoke.MethodHandles.constant(anything, value)
+        taking_one = java.lang.invoke.MethodHandles.dropArguments(answer, 0, [anything])
+        function = java.lang.Class.forName("java.util.function.Function")
+        return java.lang.invoke.MethodHandleProxies.asInterfaceInstance(function, taking_one)
+
+    # ---- files ---------------------------------------------------------------------------------------
+
+    def _new(self, target: Target) -> Java:
+        return self._files.data(target.partition, target.ids)
+
+    def _position_deletes(self, partition: int, data_file: Java | None) -> Java:
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofPositionDeletes()
+        if data_file is not None:
+            builder = builder.withReferencedDataFile(str(data_file.location()))
+        return self._files.finished(builder, partition, None)
+
+
+def _without(change: Java, target: Target) -> Java:
+    for each in target.files:
+        change.deleteFile(each)
+    return change
+
+
+def read_files(jvm: IcebergJvm, table: Java, manifest: Java) -> list[Java]:
+    """The data files of a manifest, as a scan reads them."""
+    reader = jvm.iceberg.ManifestFiles.read(manifest, table.io(), table.specs())
+    try:
+        found, files = [], reader.iterator()
+        while files.hasNext():
+            found.append(files.next().copy())
+        return found
+    finally:
+        reader.close()
+
+
+Builder = Callable[[PairOperations, Java, Target], Java]
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "append": PairOperations._fast_append,
+    "fast_append": PairOperations._fast_append,
+    "merge_append": PairOperations._merge_append,
+    "row_delta": PairOperations._row_delta,
+    "delete_rows": PairOperations._delete_rows,
+    "upsert": PairOperations._upsert,
+    "overwrite_files": PairOperations._overwrite_files,
+    "delete_files": PairOperations._delete_files,
+    "rewrite_files": PairOperations._rewrite_files,
+    "replace_partitions": PairOperations._replace_partitions,
+    "rewrite_manifests": PairOperations._rewrite_manifests,
+    "rewrite_manifests_planned": PairOperations._rewrite_manifests_planned,
+    "expire_snapshots": PairOperations._expire_snapshots,
+}
+_UNCHECKED: Final = (
+    "fast_append",
+    "merge_append",
+    "delete_files",
+    "rewrite_manifests",
+    "rewrite_manifests_planned",
+    "expire_snapshots",
+)
