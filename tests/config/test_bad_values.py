@@ -410,7 +410,7 @@ BAD_FILES = [
         inter_arrival = { scale = 0 }
         """,
         [
-            "transaction.inter_arrival.scale = 0 must be a number of milliseconds greater than 0.",
+            "transaction.inter_arrival.scale = 0 must be a number of milliseconds of at least 0.001.",
         ],
         id="an inter-arrival scale of zero is refused",
     ),
@@ -420,7 +420,7 @@ BAD_FILES = [
         manifest_bytes = -1
         """,
         [
-            "table.manifest_bytes = -1 must be a whole number of at least 0.",
+            "table.manifest_bytes = -1 must be a whole number from 0 to 1073741824.",
         ],
         id="a file size below zero is refused",
     ),
@@ -430,9 +430,9 @@ BAD_FILES = [
         initial_snapshots = 9_007_199_254_740_993
         """,
         [
-            "table.initial_snapshots = 9007199254740993 must be at most 9007199254740992.",
+            "table.initial_snapshots = 9007199254740993 must be a whole number from 0 to 1000000.",
         ],
-        id="a count beyond 2^53 is refused",
+        id="a count beyond a million is refused",
     ),
     pytest.param(
         """

@@ -101,7 +101,10 @@ def test_a_profile_that_cannot_be_used_is_told(tmp_path, profile, problem):
 def test_a_profile_that_is_a_folder_is_told(tmp_path):
     (tmp_path / "a.toml").write_text('[storage]\nprovider = "./"')
 
-    assert ("storage.provider = './' cannot be read: Is a directory.",) == problems_of(tmp_path / "a.toml")
+    expected = (
+        "storage.provider = './' is a folder. Give the path of a profile (.toml) or the name of a built-in provider."
+    )
+    assert (expected,) == problems_of(tmp_path / "a.toml")
 
 
 def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path):

@@ -251,7 +251,7 @@ def test_a_table_where_a_number_stands_is_refused(problems):
 
 
 def test_a_missing_file_is_told_with_the_built_in_names(tmp_path):
-    with pytest.raises(ProfileError, match=r"nowhere\.toml' cannot be read: No such file or directory.*s3, s3x"):
+    with pytest.raises(ProfileError, match=r"nowhere\.toml' does not exist.*s3, s3x"):
         load_profile(tmp_path / "nowhere.toml")
 
 

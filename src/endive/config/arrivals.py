@@ -11,11 +11,14 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from endive.config.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
+    GAP_MS_MAX,
+    GAP_MS_MIN,
     Described,
     Forms,
+    GapMs,
+    LatencyMs,
     Milliseconds,
     Number,
-    PositiveMilliseconds,
     Sigma,
     Table,
     Text,
@@ -25,9 +28,8 @@ from endive.config.values import (
 )
 
 CLIENTS_MAX = 1_000_000
-RATE_PER_S_MAX = 1_000_000.0
 
-PerSecond = Annotated[float, Number(0, RATE_PER_S_MAX, is_low_allowed=False)]
+PerSecond = Annotated[float, Number(1000.0 / GAP_MS_MAX, 1000.0 / GAP_MS_MIN)]
 
 
 def _think_tag(value: Any) -> str:
@@ -39,7 +41,7 @@ def _as_distribution(value: Any) -> Any:
 
 
 _THINK_FORMS = Annotated[
-    Annotated[Milliseconds, Tag("<number>")] | Annotated[Distribution, Tag("<table>")],
+    Annotated[LatencyMs, Tag("<number>")] | Annotated[Distribution, Tag("<table>")],
     Discriminator(_think_tag),
     AfterValidator(_as_distribution),
 ]
@@ -51,7 +53,7 @@ class Poisson(Table):
 
     kind: Literal["poisson"] = "poisson"
     per_s: PerSecond | None = Field(None, description="Rate, instead of mean_ms.")
-    mean_ms: PositiveMilliseconds = Field(
+    mean_ms: GapMs = Field(
         default_factory=lambda data: 1000.0 / (data.get("per_s") or 1.0),
         description="Mean gap; this or per_s is required.",
         json_schema_extra={"default_text": "none"},
@@ -70,7 +72,7 @@ class FixedGap(Table):
     """The same gap every time."""
 
     kind: Literal["fixed"] = "fixed"
-    ms: PositiveMilliseconds = Field(description="Gap.")
+    ms: GapMs = Field(description="Gap.")
 
 
 class UniformGap(Table):
@@ -78,7 +80,7 @@ class UniformGap(Table):
 
     kind: Literal["uniform"] = "uniform"
     low_ms: Milliseconds = Field(description="Shortest gap.")
-    high_ms: PositiveMilliseconds = Field(description="Longest gap.")
+    high_ms: GapMs = Field(description="Longest gap.")
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -91,7 +93,7 @@ class LognormalGap(Table):
     """Lognormal gaps by their true mean."""
 
     kind: Literal["lognormal"] = "lognormal"
-    mean_ms: PositiveMilliseconds = Field(description="Mean gap.")
+    mean_ms: GapMs = Field(description="Mean gap.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm of the gap.")
 
 
@@ -111,7 +113,7 @@ class Periodic(Table):
     """At fixed times, each moved by some jitter: a compaction every five minutes."""
 
     kind: Literal["periodic"] = "periodic"
-    period_ms: PositiveMilliseconds = Field(description="Time from one submission to the next.")
+    period_ms: GapMs = Field(description="Time from one submission to the next.")
     offset_ms: Milliseconds = Field(0.0, description="Time of the first one.")
     jitter_ms: Milliseconds = Field(0.0, description="Each one is up to this much later.")
 
@@ -184,7 +186,7 @@ class ExponentialInterArrival(Table):
     """``{distribution = "exponential", scale}``: a Poisson process with that mean gap."""
 
     distribution: Literal["exponential"] = "exponential"
-    scale: PositiveMilliseconds = Field(1000.0, description="Mean gap in ms.")
+    scale: GapMs = Field(1000.0, description="Mean gap in ms.")
 
     def to_arrivals(self) -> ArrivalsTable:
         """As the arrivals of a source."""
@@ -195,7 +197,7 @@ class FixedInterArrival(Table):
     """``{distribution = "fixed", ms}``."""
 
     distribution: Literal["fixed"] = "fixed"
-    ms: PositiveMilliseconds = Field(description="Gap.")
+    ms: GapMs = Field(description="Gap.")
 
     def to_arrivals(self) -> ArrivalsTable:
         """As the arrivals of a source."""
@@ -207,7 +209,7 @@ class UniformInterArrival(Table):
 
     distribution: Literal["uniform"] = "uniform"
     low_ms: Milliseconds = Field(description="Shortest gap.")
-    high_ms: PositiveMilliseconds = Field(description="Longest gap.")
+    high_ms: GapMs = Field(description="Longest gap.")
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -224,7 +226,7 @@ class LognormalInterArrival(Table):
     """``{distribution = "lognormal", mean_ms, sigma}``."""
 
     distribution: Literal["lognormal"] = "lognormal"
-    mean_ms: PositiveMilliseconds = Field(description="Mean gap.")
+    mean_ms: GapMs = Field(description="Mean gap.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm of the gap.")
 
     def to_arrivals(self) -> ArrivalsTable:

@@ -6,8 +6,7 @@ Everything else in a profile is ``endive.storage``'s; nothing of it is imported 
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from endive.config.document import GIVE_FILE, document_in
 
 BUILT_IN: dict[str, frozenset[str]] = {
     "s3": frozenset({"read", "write", "cas"}),
@@ -36,16 +35,10 @@ def is_profile_path(provider: str) -> bool:
 
 def profile_capabilities(path: str) -> frozenset[str] | str:
     """The operations a user's profile claims, or the end of a sentence on what is wrong with the file."""
-    try:
-        profile = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "does not exist. Give the path of a profile (.toml) or the name of a built-in provider."
-    except OSError as error:
-        return f"cannot be read: {error.strerror}."
-    except UnicodeDecodeError:
-        return "is not UTF-8 text."
-    except tomllib.TOMLDecodeError as error:
-        return f"is not valid TOML: {error}."
+    profile = document_in(path)
+    if isinstance(profile, str):
+        wanted = "Give the path of a profile (.toml) or the name of a built-in provider."
+        return profile.replace(GIVE_FILE, wanted)
     claimed = profile.get("capabilities")
     if not isinstance(claimed, list) or not claimed or not set(map(str, claimed)) <= set(OPERATIONS):
         return f"must list its operations as capabilities = [...]; known are: {', '.join(OPERATIONS)}."

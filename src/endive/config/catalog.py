@@ -15,9 +15,11 @@ from endive.config.values import (
     Bytes,
     Count,
     Flag,
-    Milliseconds,
+    ItemBytes,
+    LatencyMs,
     OneOf,
     PositiveBytes,
+    PositiveItemBytes,
     Table,
     Whole,
 )
@@ -96,7 +98,7 @@ class CatalogConfig(Table):
         description="Groups the tables are hashed into; needed with scope = 'group', and only there.",
         json_schema_extra={"default_text": "none"},
     )
-    latency_ms: Milliseconds | None = Field(
+    latency_ms: LatencyMs | None = Field(
         None,
         description="Fixed latency of one request; only with type instant or service.",
         json_schema_extra={"default_text": "1.0"},
@@ -130,7 +132,7 @@ class CatalogConfig(Table):
         description="Entries after which the log is sealed, 0 = no limit; only with type append.",
         json_schema_extra={"default_text": "10000; 0 with append_preset seed004"},
     )
-    log_entry_size: PositiveBytes = Field(100, description="Bytes of one intention record; only with type append.")
+    log_entry_size: PositiveItemBytes = Field(100, description="Bytes of one intention record; only with type append.")
     physical_attempts_max: Count = Field(
         default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
         description="Appends tried at new offsets within one attempt, 0 = no limit; only with type append.",
@@ -140,6 +142,6 @@ class CatalogConfig(Table):
     object_base_bytes: Bytes = Field(
         1000, description="Bytes of an empty catalog object; only with type cas or append."
     )
-    object_bytes_per_table: Bytes = Field(
+    object_bytes_per_table: ItemBytes = Field(
         200, description="Bytes each table adds to the catalog object; only with type cas or append."
     )

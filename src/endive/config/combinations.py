@@ -22,6 +22,7 @@ from endive.config.capabilities import (
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.simulation_config import SimulationConfig
+from endive.config.sizes import size_problems
 from endive.config.slo import objective_of
 from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, SourceConfig
 from endive.config.values import unknown_name
@@ -42,6 +43,7 @@ def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) 
         *_partitions(config),
         *_source_names(config, document),
         *_arrivals(config, document),
+        *size_problems(config),
         *(problem for index in range(len(config.sources)) for problem in _source(index, config, document)),
     ]
 

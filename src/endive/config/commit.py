@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from endive.config.values import NonNegative, OneOf, Table, Whole
+from endive.config.values import Number, OneOf, Table, Whole
+
+MANIFESTS_PER_COMMIT_MAX = 1_000.0
 
 Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge"], OneOf()]
 
@@ -82,10 +84,10 @@ class CommitConfig(Table):
     merging: Annotated[Literal["bins", "off", "n_behind"], OneOf()] = _choice(
         "merging", "Manifest merging: whole bins of enough manifests, never, or in proportion to n_behind."
     )
-    min_count_to_merge: Annotated[int, Whole(2)] = Field(
+    min_count_to_merge: Annotated[int, Whole(2, 2**53)] = Field(
         100, description="Smallest bin of manifests that is merged; only with merging = 'bins'."
     )
-    manifests_per_concurrent_commit: NonNegative = Field(
+    manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = Field(
         1.5, description="Manifests read and written per snapshot behind; only with merging = 'n_behind'."
     )
     real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(

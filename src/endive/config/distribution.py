@@ -21,14 +21,14 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from endive.config.values import (
-    DURATION_MS_MAX,
+    LATENCY_MS_MAX,
     Forms,
+    LatencyMs,
     LogMean,
-    Milliseconds,
-    NonNegative,
     Number,
-    Positive,
-    PositiveMilliseconds,
+    PerMibMs,
+    PositiveLatencyMs,
+    PositiveWeight,
     Sigma,
     Table,
     refusal,
@@ -36,8 +36,9 @@ from endive.config.values import (
 )
 
 QUANTILE_P = Number(0, 1)
-QUANTILE_MS = Number(0, ceiling=DURATION_MS_MAX, unit="milliseconds")
+QUANTILE_MS = Number(0, ceiling=LATENCY_MS_MAX, unit="milliseconds")
 SEED_NORMAL_FLOOR_MS = 1.0  # seed 001: latencies are normal distributions truncated at 1 ms
+STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 TRUNCATION_STDDEVS_MAX = 30.0  # a truncation farther above the mean leaves nothing to sample
 
 
@@ -53,7 +54,7 @@ class Spec(Table):
 class Family(Spec):
     """Keys that every family takes."""
 
-    min_latency_ms: Milliseconds | None = Field(
+    min_latency_ms: LatencyMs | None = Field(
         None, description="Floor applied after sampling; the distribution's mean and quantiles include it."
     )
 
@@ -62,7 +63,7 @@ class Fixed(Family):
     """Always the same."""
 
     distribution: Literal["fixed"] = "fixed"
-    ms: Milliseconds = Field(description="The value, every time.")
+    ms: LatencyMs = Field(description="The value, every time.")
 
 
 class Lognormal(Family):
@@ -70,11 +71,11 @@ class Lognormal(Family):
 
     distribution: Literal["lognormal"] = "lognormal"
     mu: LogMean | None = Field(None, description="Mean of the logarithm of the value in ms.")
-    median_ms: PositiveMilliseconds | None = Field(None, description="Median, shift_ms included.")
-    mean_ms: PositiveMilliseconds | None = Field(None, description="True mean, shift_ms included.")
+    median_ms: PositiveLatencyMs | None = Field(None, description="Median, shift_ms included.")
+    mean_ms: PositiveLatencyMs | None = Field(None, description="True mean, shift_ms included.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm; 0 makes it constant.")
-    shift_ms: Milliseconds | None = Field(None, description="Added to every value.")
-    latency_per_mib_ms: NonNegative | None = Field(None, description="Growth of the median per MiB; needs median_ms.")
+    shift_ms: LatencyMs | None = Field(None, description="Added to every value.")
+    latency_per_mib_ms: PerMibMs | None = Field(None, description="Growth of the median per MiB; needs median_ms.")
 
     @model_validator(mode="after")
     def _has_one_location(self) -> Self:
@@ -94,8 +95,8 @@ class SizeBased(Family):
     """Base plus a rate per MiB, with lognormal noise around that value."""
 
     distribution: Literal["size_based"] = "size_based"
-    base_latency_ms: PositiveMilliseconds = Field(description="Latency of an empty object.")
-    latency_per_mib_ms: NonNegative = Field(description="Added per MiB of the object.")
+    base_latency_ms: PositiveLatencyMs = Field(description="Latency of an empty object.")
+    latency_per_mib_ms: PerMibMs = Field(description="Added per MiB of the object.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm of the noise; 0 means none.")
 
 
@@ -103,13 +104,13 @@ class TruncatedNormal(Family):
     """Normal with the mass below ``min_ms`` removed."""
 
     distribution: Literal["truncated_normal"] = "truncated_normal"
-    mean_ms: Milliseconds = Field(description="Mean before truncation.")
-    stddev_ms: Milliseconds = Field(description="Standard deviation before truncation.")
-    min_ms: Milliseconds = Field(0.0, description="No value lies below this.")
+    mean_ms: LatencyMs = Field(description="Mean before truncation.")
+    stddev_ms: LatencyMs = Field(description="Standard deviation before truncation; 0 makes it constant.")
+    min_ms: LatencyMs = Field(0.0, description="No value lies below this.")
 
     @model_validator(mode="after")
     def _has_mass_left(self) -> Self:
-        refuse_empty_truncation(self.mean_ms, self.stddev_ms, self.min_ms, "mean_ms")
+        refuse_bad_normal(self.mean_ms, self.stddev_ms, self.min_ms, "mean_ms")
         return self
 
 
@@ -117,15 +118,15 @@ class Exponential(Family):
     """Exponential."""
 
     distribution: Literal["exponential"] = "exponential"
-    mean_ms: PositiveMilliseconds = Field(description="Mean.")
+    mean_ms: PositiveLatencyMs = Field(description="Mean.")
 
 
 class Uniform(Family):
     """Equally likely between two ends."""
 
     distribution: Literal["uniform"] = "uniform"
-    low_ms: Milliseconds = Field(description="Lower end.")
-    high_ms: Milliseconds = Field(description="Upper end.")
+    low_ms: LatencyMs = Field(description="Lower end.")
+    high_ms: LatencyMs = Field(description="Upper end.")
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -138,7 +139,7 @@ class Gamma(Family):
     """Gamma by its mean and shape."""
 
     distribution: Literal["gamma"] = "gamma"
-    mean_ms: PositiveMilliseconds = Field(description="Mean.")
+    mean_ms: PositiveLatencyMs = Field(description="Mean.")
     shape: Annotated[float, Number(0.1, 10_000)] = Field(description="Shape; 1 is the exponential distribution.")
 
 
@@ -191,8 +192,13 @@ FAMILY_NAMES = (*SIMPLE_FAMILIES, "mixture")
 EXAMPLE = '{distribution = "fixed", ms = 50.0}'
 
 
-def refuse_empty_truncation(mean_ms: float, stddev_ms: float, min_ms: float, key: str) -> None:
-    """A normal whose mass lies wholly below the truncation has no values."""
+def refuse_bad_normal(mean_ms: float, stddev_ms: float, min_ms: float, key: str) -> None:
+    """A normal whose mass lies wholly below the truncation has no values; a spread that no clock can show is refused.
+
+    ``key`` is that of the mean.
+    """
+    if 0.0 < stddev_ms < STDDEV_MS_MIN:
+        raise refusal(f"must be 0 or at least {STDDEV_MS_MIN:g}.", key=key.replace("mean", "stddev"))
     if mean_ms + TRUNCATION_STDDEVS_MAX * stddev_ms < min_ms:
         raise refusal(f"leaves nothing above the truncation at {min_ms} ms. Raise it.", key=key)
 
@@ -238,7 +244,7 @@ SimpleDistribution = Annotated[Spec, Forms(_SIMPLE_FORMS, "a distribution table"
 class Component(Table):
     """One component of a mixture: ``{weight = 0.9, distribution = "fixed", ms = 5.0}``."""
 
-    weight: Positive
+    weight: PositiveWeight
     drawn: SimpleDistribution = Field(alias="<component>")
 
     @model_validator(mode="before")

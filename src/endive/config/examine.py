@@ -16,12 +16,12 @@ from endive.config.combinations import combination_problems
 from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.overrides import plain_copy
-from endive.config.problems import Path, Problem, dotted, problems_of, shown, value_at
+from endive.config.problems import TOLD_MAX, Path, Problem, dotted, problems_of, shown, value_at
 from endive.config.recipe import expand_recipes
 from endive.config.resolve import WrittenConfig, resolve
 from endive.config.simulation_config import SimulationConfig
 from endive.config.transaction import SourceConfig
-from endive.config.values import nearest
+from endive.config.values import abridged, nearest
 
 
 def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig | None, list[str]]:
@@ -95,11 +95,14 @@ def _unknown_sections(document: dict[str, Any]) -> list[Problem]:
     for name, value in document.items():
         if name in known:
             continue
+        if len(problems) == TOLD_MAX:
+            problems.append(Problem(f"{len(document)} sections are given; sections are: {', '.join(known)}.", (name,)))
+            break
         guess = nearest(str(name), known)
         if not isinstance(value, (dict, list)):
             guess = nearest_key(str(name)) or guess
         hint = f"Did you mean '{guess}'?" if guess else f"Sections are: {', '.join(known)}."
-        problems.append(Problem(f"{name} is not known. {hint}", (name,)))
+        problems.append(Problem(f"{abridged(str(name))} is not known. {hint}", (name,)))
     return problems
 
 

@@ -21,7 +21,7 @@ from endive.config.sections import ConflictConfig, ExperimentSection, Simulation
 from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
 from endive.config.transaction import SourceConfig, TransactionSection
-from endive.config.values import Forms, Table
+from endive.config.values import NAME_CHARACTERS_MAX, Forms, Table
 
 SECTIONS: dict[str, type[Table]] = {
     "simulation": SimulationSection,
@@ -163,6 +163,8 @@ def known_keys() -> tuple[str, ...]:
 
 def nearest_key(name: str) -> str | None:
     """The known key that ``name`` probably meant: close in spelling, or right but in another table."""
+    if len(name) > NAME_CHARACTERS_MAX:
+        return None
     parts = name.split(".")
     pattern = ".".join([SOURCE, "*", *parts[2:]]) if parts[0] == SOURCE and len(parts) > 2 else name
     keys = known_keys()

@@ -6,12 +6,12 @@ simulation.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from endive.config.document import document_in
 from endive.config.examine import examine
 from endive.config.overrides import apply_overrides, parse_overrides
 from endive.config.simulation_config import SimulationConfig
@@ -39,15 +39,7 @@ def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> Simulati
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The document in a TOML file; a file that cannot be read is a ConfigError of one line."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"'{path}' does not exist. Give the path of a TOML file.") from None
-    except IsADirectoryError:
-        raise ConfigError(f"'{path}' is a folder. Give the path of a TOML file.") from None
-    except OSError as error:
-        raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"'{path}' is not UTF-8 text (byte {error.start}).") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"'{path}' is not valid TOML: {error}.") from None
+    found = document_in(path)
+    if isinstance(found, str):
+        raise ConfigError(f"'{path}' {found}")
+    return found

@@ -6,11 +6,11 @@ also inside ``[[source]]`` by name or number. Does not ask whether the key exist
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from endive.config.values import nearest
+from endive.config.document import document_of
+from endive.config.values import abridged, nearest
 from endive.errors import ConfigError
 
 SOURCE = "source"
@@ -61,16 +61,14 @@ def plain_copy(value: Any) -> Any:
 
 def split_key(key: str) -> list[str]:
     """The parts of a dotted TOML key: ``source."my writers".retry`` has three."""
-    try:
-        node: Any = tomllib.loads(f"{key} = 0")
-    except tomllib.TOMLDecodeError:
-        node = None
+    found = document_of(f"{key} = 0")
+    node: Any = None if isinstance(found, str) else found
     parts: list[str] = []
     while isinstance(node, dict) and len(node) == 1:
         name, node = next(iter(node.items()))
         parts.append(name)
     if node != 0 or not parts:
-        raise ConfigError(f"'{key}' is not a key. Write names joined by dots, as in catalog.num_tables.")
+        raise ConfigError(f"'{abridged(key)}' is not a key. Write names joined by dots, as in catalog.num_tables.")
     return parts
 
 
@@ -78,16 +76,15 @@ def _parse_override(text: str) -> tuple[str, Any]:
     key, equals, written = text.partition("=")
     key, written = key.strip(), written.strip()
     if not equals or not key or not written:
-        raise ConfigError(f"--set '{text}' is not key=value, as in catalog.num_tables=10.")
+        raise ConfigError(f"--set '{abridged(text)}' is not key=value, as in catalog.num_tables=10.")
     split_key(key)
-    try:
-        document = tomllib.loads(f"value = {written}")
-    except tomllib.TOMLDecodeError as error:
+    document = document_of(f"value = {written}")
+    if isinstance(document, str):
         if written.startswith(OPENINGS):
-            raise ConfigError(f"--set '{text}' has a value that is not valid TOML: {error}.") from None
+            raise ConfigError(f"--set '{abridged(text)}' has a value that {document}")
         return key, written
     if len(document) != 1:
-        raise ConfigError(f"--set '{text}' holds more than one value.")
+        raise ConfigError(f"--set '{abridged(text)}' holds more than one value.")
     return key, document["value"]
 
 

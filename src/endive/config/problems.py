@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,11 +15,13 @@ from pydantic_core import ErrorDetails
 
 from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.toml_text import key_text
-from endive.config.values import Table, nearest
+from endive.config.values import Table, abridged, nearest
 
 Path = tuple[str | int, ...]
 
-SHOWN_CHARACTERS_MAX = 60
+TOLD_MAX = 50  # of one table; whoever has more does not read them
+SHOWN_ITEMS_MAX = 60  # as many as fit if each is one character
+SHOWN_BITS_MAX = 1_000
 CHOOSERS = ("kind", "distribution")
 
 
@@ -36,15 +39,19 @@ class Problem:
 
 def shown(value: Any) -> str:
     """A value as a message quotes it: TOML, but with single quotes and not too long."""
+    if isinstance(value, (Mapping, list, tuple)) and len(value) > SHOWN_ITEMS_MAX:
+        value = dict(islice(value.items(), SHOWN_ITEMS_MAX)) if isinstance(value, Mapping) else value[:SHOWN_ITEMS_MAX]
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, Mapping):
         text = "{" + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + "}"
     elif isinstance(value, (list, tuple)):
         text = "[" + ", ".join(shown(item) for item in value) + "]"
+    elif isinstance(value, int) and value.bit_length() > SHOWN_BITS_MAX:
+        text = f"a whole number of {value.bit_length():,} bits"
     else:
         text = repr(value) if isinstance(value, (str, int, float)) or value is None else str(value)
-    return text if len(text) <= SHOWN_CHARACTERS_MAX else text[: SHOWN_CHARACTERS_MAX - 3] + "..."
+    return abridged(text)
 
 
 def dotted(path: Path, document: Mapping[str, Any]) -> str:
@@ -75,6 +82,11 @@ def problems_of(error: ValidationError, table: type[Table], prefix: Path, docume
     """What a model refused, one problem per key."""
     found: list[Problem] = []
     for details in error.errors(include_url=False):
+        if len(found) == TOLD_MAX:
+            found.append(
+                Problem(f"{dotted(prefix, document)} has {error.error_count() - TOLD_MAX} more problems.", prefix)
+            )
+            break
         if details["type"] != "default_factory_not_called":  # the key it waited for has a problem of its own
             found.append(_problem(details, table, prefix, document))
     return found

@@ -14,6 +14,7 @@ from endive.config.values import (
     SEED,
     Bytes,
     Count,
+    ItemBytes,
     Milliseconds,
     Number,
     OneOf,
@@ -67,11 +68,13 @@ class TableConfig(Table):
     """Sizes of a table's objects, and how they grow."""
 
     metadata_base_bytes: Bytes = Field(5000, description="Table metadata without snapshots.")
-    metadata_bytes_per_snapshot: Bytes = Field(730, description="Added per snapshot kept (measured on Iceberg 1.9).")
+    metadata_bytes_per_snapshot: ItemBytes = Field(
+        730, description="Added per snapshot kept (measured on Iceberg 1.9)."
+    )
     snapshots_kept_max: Count = Field(0, description="Snapshots the metadata keeps; 0 = all.")
     manifest_list_base_bytes: Bytes = Field(2000, description="A manifest list without entries.")
-    manifest_list_bytes_per_manifest: Bytes = Field(41, description="Added per manifest (measured on Iceberg 1.9).")
-    manifest_bytes: Bytes = Field(8000, description="One manifest.")
+    manifest_list_bytes_per_manifest: ItemBytes = Field(41, description="Added per manifest (measured on Iceberg 1.9).")
+    manifest_bytes: ItemBytes = Field(8000, description="One manifest.")
     initial_snapshots: Count = Field(0, description="Snapshots every table has at the start.")
     initial_manifests: Count = Field(0, description="Manifests every table has at the start.")
 

@@ -15,17 +15,17 @@ from endive.config.distribution import (
     SEED_NORMAL_FLOOR_MS,
     Distribution,
     Spec,
-    refuse_empty_truncation,
+    refuse_bad_normal,
     spelt_out,
 )
 from endive.config.values import (
     Described,
     Forms,
+    LatencyMs,
     LogMean,
-    Milliseconds,
-    NonNegative,
     OneOf,
-    PositiveMilliseconds,
+    PerMibMs,
+    PositiveLatencyMs,
     Sigma,
     Table,
     Text,
@@ -43,12 +43,12 @@ SHORT_FORMS = (
 class ShortNormal(Spec):
     """``{mean, stddev}``: a normal truncated at 1 ms (seed 001)."""
 
-    mean: Milliseconds = Field(description="Mean in ms, before truncation at 1 ms.")
-    stddev: Milliseconds = Field(description="Standard deviation in ms.")
+    mean: LatencyMs = Field(description="Mean in ms, before truncation at 1 ms.")
+    stddev: LatencyMs = Field(description="Standard deviation in ms.")
 
     @model_validator(mode="after")
     def _has_mass_left(self) -> ShortNormal:
-        refuse_empty_truncation(self.mean, self.stddev, SEED_NORMAL_FLOOR_MS, "mean")
+        refuse_bad_normal(self.mean, self.stddev, SEED_NORMAL_FLOOR_MS, "mean")
         return self
 
     def to_table(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class ShortLognormal(Spec):
 class ShortSizeBased(Spec):
     """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object (seed 000)."""
 
-    base_latency_ms: PositiveMilliseconds = Field(description="Latency of an empty object.")
-    latency_per_mib_ms: NonNegative = Field(description="Added per MiB.")
+    base_latency_ms: PositiveLatencyMs = Field(description="Latency of an empty object.")
+    latency_per_mib_ms: PerMibMs = Field(description="Added per MiB.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm of the noise.")
 
     def to_table(self) -> dict[str, Any]:
@@ -193,12 +193,12 @@ class StorageConfig(Table):
     vintage: Annotated[Literal["measured", "seeds"], OneOf()] = Field(
         "measured", description="Which figures of a built-in provider: measured ones, or those of the seeds."
     )
-    latency_ms: Milliseconds | None = Field(
+    latency_ms: LatencyMs | None = Field(
         None,
         description="Latency of every request; needed with provider 'constant', and only there.",
         json_schema_extra={"default_text": "none"},
     )
-    min_latency_ms: Milliseconds | None = Field(
+    min_latency_ms: LatencyMs | None = Field(
         None,
         description="Floor of every request, instead of the profile's.",
         json_schema_extra={"default_text": "the profile's"},

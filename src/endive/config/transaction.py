@@ -13,21 +13,23 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 from endive.config.arrivals import Arrivals, InterArrival
 from endive.config.distribution import Distribution, Spec, spelt_out
 from endive.config.values import (
+    Bytes,
     Count,
     Described,
     Flag,
     Forms,
+    LatencyMs,
     Milliseconds,
-    NonNegative,
     Number,
     OneOf,
-    PositiveBytes,
-    PositiveMilliseconds,
+    PositiveItemBytes,
+    PositiveLatencyMs,
     Probability,
     Share,
     Sigma,
     SourceName,
     Table,
+    Weight,
     Whole,
     ZipfExponent,
     refusal,
@@ -83,16 +85,16 @@ BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
 class OperationTypes(Table):
     """Weights of the kinds of operation; only their proportions matter."""
 
-    fast_append: NonNegative = Field(
+    fast_append: Weight = Field(
         0.0,
         description="Appends that never merge manifests.",
         json_schema_extra={"default_text": "1.0 if the table is not given, else 0.0"},
     )
-    merge_append: NonNegative = Field(0.0, description="Appends that merge manifests.")
-    validated_overwrite: NonNegative = Field(
+    merge_append: Weight = Field(0.0, description="Appends that merge manifests.")
+    validated_overwrite: Weight = Field(
         0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
     )
-    rewrite_files: NonNegative = Field(0.0, description="Compactions.")
+    rewrite_files: Weight = Field(0.0, description="Compactions.")
 
     @model_validator(mode="after")
     def _has_weight(self) -> Self:
@@ -104,9 +106,9 @@ class OperationTypes(Table):
 class ShortRuntime(Spec):
     """``{mean, sigma, min}``: a lognormal by its true mean, shifted by a minimum."""
 
-    mean: PositiveMilliseconds = Field(180_000.0, description="True mean in ms, min included.")
+    mean: PositiveLatencyMs = Field(180_000.0, description="True mean in ms, min included.")
     sigma: Sigma = Field(1.5, description="Standard deviation of the logarithm.")
-    min: Milliseconds = Field(30_000.0, description="No txn runs shorter than this.")
+    min: LatencyMs = Field(30_000.0, description="No txn runs shorter than this.")
 
     @model_validator(mode="after")
     def _lies_above_its_minimum(self) -> Self:
@@ -309,10 +311,10 @@ class TransactionConfig(Table):
     manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = Field(
         "rewrite", description="Manifest lists are rewritten, or appended to (ML+)."
     )
-    manifest_list_seal_threshold: Count = Field(
+    manifest_list_seal_threshold: Bytes = Field(
         0, description="Bytes after which a list is sealed and rewritten, 0 = never; only with mode append."
     )
-    manifest_list_entry_size: PositiveBytes = Field(
+    manifest_list_entry_size: PositiveItemBytes = Field(
         50, description="Bytes of one appended entry; only with mode append."
     )
     conflicting_manifests: ConflictingManifests = Field(

@@ -18,9 +18,17 @@ from pydantic_core import PydanticCustomError, core_schema
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
 
 DURATION_MS_MAX = 2**53 / 1000.0  # the clock counts integer microseconds, exact in a float up to 2^53
-COUNT_MAX = 2**53
-RATIO_MAX = 1e15
 MILLISECONDS = "milliseconds"  # a number with this unit may be written as a text: 90s, 5min
+LATENCY_MS_MAX = 1.0e9  # 11 days: a million of them one after another still fit the clock
+GAP_MS_MAX = 1.0e10  # 115 days: 37 times as much, the longest exponential gap, is still drawn as it is
+COUNT_MAX = 1_000_000  # of things one txn or one table has; each of them is simulated
+BYTES_MAX = 2**40  # one object or one threshold; ``endive.config.sizes`` bounds what they add up to
+ITEM_BYTES_MAX = 2**30  # one entry of a list or one snapshot of the metadata, of which there are many
+WEIGHT_MAX = 1.0e15
+PER_MIB_MS_MAX = 1.0e6
+GAP_MS_MIN = 0.001  # one tick of the clock: a million arrivals a second
+SHOWN_CHARACTERS_MAX = 60
+NAME_CHARACTERS_MAX = 200  # of a name worth guessing at
 NEARNESS = 0.65  # of two spellings, by difflib
 SEED_MAX = 2**63 - 1
 
@@ -43,8 +51,15 @@ def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> P
     return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
 
 
+def abridged(text: str) -> str:
+    """A text as a message quotes it: not too long."""
+    return text if len(text) <= SHOWN_CHARACTERS_MAX else text[: SHOWN_CHARACTERS_MAX - 3] + "..."
+
+
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str | None:
     """The known name that ``name`` probably meant, if one is close enough."""
+    if len(name) > NAME_CHARACTERS_MAX:
+        return None
     matches = get_close_matches(name.lower(), [item.lower() for item in known], n=1, cutoff=NEARNESS)
     return next((item for item in known if item.lower() == matches[0]), None) if matches else None
 
@@ -143,22 +158,16 @@ class Whole:
     """A whole number within bounds, written without a decimal point."""
 
     low: int = 0
-    high: int | None = None
+    high: int = COUNT_MAX
 
     def describe(self) -> str:
         """What is allowed, in words."""
-        if self.high is None:
-            return f"a whole number of at least {self.low}"
         return f"a whole number from {self.low} to {self.high}"
 
     def check(self, value: object) -> int:
         """The value, or a refusal that says what is allowed."""
-        if isinstance(value, bool) or not isinstance(value, int) or value < self.low:
+        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             raise refusal(f"must be {self.describe()}.")
-        if self.high is not None and value > self.high:
-            raise refusal(f"must be {self.describe()}.")
-        if value > COUNT_MAX and self.high is None:
-            raise refusal(f"must be at most {COUNT_MAX}.")
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -238,16 +247,21 @@ class YesNo:
 SEED = Whole(0, SEED_MAX)
 
 Milliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, unit=MILLISECONDS)]
-PositiveMilliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, is_low_allowed=False, unit=MILLISECONDS)]
+LatencyMs = Annotated[float, Number(0, ceiling=LATENCY_MS_MAX, unit=MILLISECONDS)]
+PositiveLatencyMs = Annotated[float, Number(0, ceiling=LATENCY_MS_MAX, is_low_allowed=False, unit=MILLISECONDS)]
+GapMs = Annotated[float, Number(GAP_MS_MIN, ceiling=GAP_MS_MAX, unit=MILLISECONDS)]
 Probability = Annotated[float, Number(0, 1)]
 Share = Annotated[float, Number(0, 1, is_low_allowed=False)]
-NonNegative = Annotated[float, Number(0, ceiling=RATIO_MAX)]
-Positive = Annotated[float, Number(0, ceiling=RATIO_MAX, is_low_allowed=False)]
+Weight = Annotated[float, Number(0, ceiling=WEIGHT_MAX)]
+PositiveWeight = Annotated[float, Number(0, ceiling=WEIGHT_MAX, is_low_allowed=False)]
+PerMibMs = Annotated[float, Number(0, ceiling=PER_MIB_MS_MAX)]
 LogMean = Annotated[float, Number(-60, 60)]
 Sigma = Annotated[float, Number(0, 8)]
 ZipfExponent = Annotated[float, Number(0, 100, is_low_allowed=False)]
-Bytes = Annotated[int, Whole(0)]
-PositiveBytes = Annotated[int, Whole(1)]
+Bytes = Annotated[int, Whole(0, BYTES_MAX)]
+ItemBytes = Annotated[int, Whole(0, ITEM_BYTES_MAX)]
+PositiveBytes = Annotated[int, Whole(1, BYTES_MAX)]
+PositiveItemBytes = Annotated[int, Whole(1, ITEM_BYTES_MAX)]
 Count = Annotated[int, Whole(0)]
 Flag = Annotated[bool, YesNo()]
 Text = Annotated[str, Words()]

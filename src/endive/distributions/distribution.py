@@ -233,14 +233,14 @@ def check_number(
     value: float,
     *,
     least: float = 0.0,
-    greatest: float = math.inf,
+    greatest: float = LONGEST_MS,
     is_least_excluded: bool = False,
 ) -> None:
-    """Refuse a parameter that is no number or outside its range."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    """Refuse a parameter that is no number or outside its range; without another bound, it is a time."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if is_number and least <= value <= greatest and not (is_least_excluded and value == least):
         return
     allowed = f"a number {'above' if is_least_excluded else 'of at least'} {least:g}"
-    if greatest != math.inf:
+    if greatest < LONGEST_MS or (is_number and value > greatest):
         allowed += f" and at most {greatest:g}"
     raise ValueError(f"{name} = {value!r} is not allowed; give {allowed}.")

@@ -13,6 +13,7 @@ from endive.distributions.code import TAIL_MIN, Component
 from endive.distributions.distribution import LatencyDistribution, check_number
 
 _BISECTIONS_MAX = 200
+WEIGHT_MAX = 1.0e15
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class MixtureLatency(LatencyDistribution):
         if not components:
             raise ValueError("components = [] is not allowed; give at least one weighted distribution.")
         for weight, latency in components:
-            check_number("components: weight", weight, is_least_excluded=True)
+            check_number("components: weight", weight, greatest=WEIGHT_MAX, is_least_excluded=True)
             if not isinstance(latency, LatencyDistribution):
                 raise ValueError(f"components: {latency!r} is not allowed; give a latency distribution.")
 

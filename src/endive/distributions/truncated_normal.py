@@ -15,6 +15,7 @@ from endive.distributions.incomplete_gamma import normal_tail
 from endive.distributions.portable import exp, normal_tail_quantile
 from endive.distributions.table import smooth_table
 
+STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 DEVIATIONS_ABOVE_MEAN_MAX = 30.0  # a minimum farther out leaves nothing to sample
 _ONE_OVER_SQRT_TWO_PI = 0.3989422804014327
 
@@ -31,6 +32,8 @@ class TruncatedNormalLatency(LatencyFamily):
     def __post_init__(self) -> None:
         check_number("mean_ms", self.mean_ms)
         check_number("stddev_ms", self.stddev_ms)
+        if 0.0 < self.stddev_ms < STDDEV_MS_MIN:
+            raise ValueError(f"stddev_ms = {self.stddev_ms!r} is not allowed; give 0 or at least {STDDEV_MS_MIN:g}.")
         check_number("min_ms", self.min_ms)
         check_number("min_latency_ms", self.min_latency_ms)
         if self.min_ms > self.mean_ms + DEVIATIONS_ABOVE_MEAN_MAX * self.stddev_ms:

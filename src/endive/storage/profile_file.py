@@ -22,13 +22,13 @@ Layout of a file; every table that holds a figure says its ``source``::
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from endive.config.capabilities import BUILT_IN, is_profile_path
+from endive.config.document import document_in
 from endive.distributions import LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
 from endive.storage.profile import Contention, Figure, ObjectKey, OutcomeKey, Price, Profile, Throttling
@@ -145,16 +145,9 @@ def _load_built_in(name: str, vintage: str) -> Profile:
 
 
 def _read(path: Path) -> Profile:
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ProfileError(
-            f"profile file {str(path)!r} cannot be read: {reason}. Give the path of a TOML file, "
-            f"or one of the built-in names: {', '.join(NAMES)}."
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProfileError(f"profile file {str(path)!r} is not valid TOML: {error}.") from error
+    data = document_in(path)
+    if isinstance(data, str):
+        raise ProfileError(f"profile file {str(path)!r} {data} Built-in names are: {', '.join(NAMES)}.")
     return parse_profile(data, str(path.name), path.stem)
 
 

@@ -7,9 +7,10 @@ spelling, what to do. Refuses to own which keys there are (``endive.storage.prof
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+NUMBER_MAX: Final = 1.0e12  # nobody means a larger one
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -83,14 +84,14 @@ class ProfileTable:
         return ""
 
     def number(
-        self, key: str, *, least: float = -math.inf, most: float = math.inf, above: float | None = None
+        self, key: str, *, least: float = -NUMBER_MAX, most: float = NUMBER_MAX, above: float | None = None
     ) -> float:
         """A finite number within its limits; it must be there."""
         value = self._take(key)
         allowed = _allowed(least, most, above)
         if value is None:
             self.problem(key, f"is missing. Give {allowed}")
-        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
             self.problem(key, f"= {value!r} is not a number. Give {allowed}")
         elif not least <= value <= most or (above is not None and not value > above):
             self.problem(key, f"= {value!r} is out of range. Give {allowed}")
@@ -149,6 +150,6 @@ class ProfileTable:
 def _allowed(least: float, most: float, above: float | None) -> str:
     if above is not None:
         return f"a number above {above:g}"
-    if math.isinf(most):
-        return "a number" if math.isinf(least) else f"a number of at least {least:g}"
+    if most == NUMBER_MAX:
+        return "a number" if least == -NUMBER_MAX else f"a number of at least {least:g}"
     return f"a number from {least:g} to {most:g}"

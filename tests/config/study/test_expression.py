@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,3 +111,24 @@ def test_whole_numbers_stay_whole(left, right):
     expression = Expression.parse("a * 2 - b // 3", "x")
 
     assert left * 2 - right // 3 == expression.evaluate({"a": left, "b": right}, "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("-" * 990 + "1", "is nested more than 50 levels deep"),
+        ("(" * 100 + "1" + ")" * 100 + "+ x" * 60, "is nested more than 50 levels deep"),
+        ("round(5, -999999999)", "round() takes from -15 to 15 digits"),
+        ("*".join(["catalog.num_tables"] * 40), "a whole number on the way is beyond 9223372036854775808"),
+        ("4294967296 * 4294967296", "is beyond 9223372036854775808"),
+        ("\ud800", "is not an expression"),
+    ],
+)
+def test_an_expression_that_explodes_is_refused_at_once(text: str, told: str) -> None:
+    start_s = time.process_time()
+
+    with pytest.raises(ConfigError) as caught:
+        value(text)
+
+    assert told in str(caught.value)
+    assert time.process_time() - start_s < 1.0

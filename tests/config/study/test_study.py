@@ -322,3 +322,41 @@ def test_a_grid_beyond_reason_is_refused_without_being_expanded(study):
         f"The grid has 1,000,000,000 combinations; the limit is {COMBINATIONS_MAX:,}. "
         "Give axes fewer values, or link axes that move together."
     ]
+
+
+def test_more_seeds_than_anybody_means_are_refused_before_they_are_counted(study):
+    found = problems(study, "[axes]\ntransaction.retry = [1]\n", seeds=200_000_000)
+
+    assert found == ["--seeds 200000000 must be a count from 1 to 100,000."]
+
+
+def test_points_times_seeds_are_refused_before_they_are_expanded(study):
+    found = problems(study, "[axes]\ntransaction.retry = { range = [1, 100, 1] }\n", seeds=100_000)
+
+    assert found == [
+        "100 points times 100,000 seeds are 10,000,000 runs; the limit is 1,000,000. "
+        "Give fewer seeds, or axes with fewer values."
+    ]
+
+
+def test_seeds_beyond_the_largest_are_refused(study):
+    largest = 2**63 - 1
+    text = f"seeds = 2\n[axes]\ntransaction.retry = [1]\n[base.simulation]\nseed = {largest}\nduration_ms = 1000\n"
+
+    assert problems(study, text, base="") == [
+        f"2 seeds from {largest} on go beyond {largest}, the largest seed. Start lower."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("axis", "told"),
+    [
+        ("'transaction.retry' = { a = 1 }", "axes: transaction.retry = {a = 1} must be a list"),
+        ("'transaction.retry' = { log = [5e-324, 1, 3] }", "needs two different ends above 0, at least 1e-12"),
+        ("'transaction.retry' = { range = [0, 1, 5e-324] }", "needs a step of at least 1e-12"),
+    ],
+)
+def test_an_axis_that_says_no_values_is_told_so(study, axis, told):
+    found = problems(study, f"[axes]\n{axis}\n")
+
+    assert any(told in problem for problem in found), found

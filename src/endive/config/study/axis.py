@@ -20,6 +20,7 @@ from endive.errors import ConfigError
 
 VALUES_MAX: Final = 100_000  # of one axis
 LOG_DIGITS: Final = 6  # of the values of a log range: the same on every machine, and readable
+SCALE_MIN: Final = 1e-12  # of a step, and of an end of a log range
 RANGE: Final = "range"
 LOG: Final = "log"
 WHOLE: Final = "whole"
@@ -61,7 +62,7 @@ def _is_spec(item: Mapping[str, Any]) -> bool:
 
 def read_axis(key: str, item: Any, where: str) -> Axis:
     """One axis; anything but a list or a range is a ConfigError."""
-    if isinstance(item, Mapping):
+    if isinstance(item, Mapping) and (RANGE in item or LOG in item):
         values = _range_values(item, f"{where}: {key}")
     elif isinstance(item, list):
         values = [plain_copy(value) for value in item]
@@ -95,9 +96,9 @@ def _range_values(spec: Mapping[str, Any], where: str) -> list[int | float]:
     if not isinstance(is_whole, bool):
         raise ConfigError(f"{where}: whole = {shown(is_whole)} must be true or false.")
     name = RANGE if RANGE in spec else LOG
-    numbers = spec[name]
+    numbers = spec.get(name)
     meaning = "[start, stop, step]" if name == RANGE else "[start, stop, count]"
-    if len(numbers) != 3 or not all(_is_number(number) for number in numbers):
+    if not isinstance(numbers, list) or len(numbers) != 3 or not all(_is_number(number) for number in numbers):
         raise ConfigError(f"{where}: {name} = {shown(numbers)} must be {meaning}, three numbers.")
     values = _linear(numbers, where) if name == RANGE else _logarithmic(numbers, where)
     if is_whole:
@@ -112,6 +113,8 @@ def _is_number(value: object) -> bool:
 def _linear(numbers: list[Any], where: str) -> list[int | float]:
     """``stop`` is included if a step meets it; in decimal arithmetic, so that steps of 0.1 give 0.3."""
     start, stop, step = (Decimal(repr(number)) for number in numbers)
+    if step != 0 and abs(step) < Decimal(SCALE_MIN):
+        raise ConfigError(f"{where}: range = {shown(numbers)} needs a step of at least {SCALE_MIN:g}.")
     if step == 0 or (stop - start) / step < 0:
         raise ConfigError(f"{where}: range = {shown(numbers)} never reaches {shown(numbers[1])} in its steps.")
     count = int((stop - start) / step) + 1
@@ -125,8 +128,8 @@ def _linear(numbers: list[Any], where: str) -> list[int | float]:
 def _logarithmic(numbers: list[Any], where: str) -> list[int | float]:
     """Evenly spaced on a logarithmic axis, both ends included, to ``LOG_DIGITS`` significant digits."""
     start, stop, count = numbers
-    if start <= 0 or stop <= 0 or start == stop:
-        raise ConfigError(f"{where}: log = {shown(numbers)} needs two different ends above 0.")
+    if start < SCALE_MIN or stop < SCALE_MIN or start == stop:
+        raise ConfigError(f"{where}: log = {shown(numbers)} needs two different ends above 0, at least {SCALE_MIN:g}.")
     if not isinstance(count, int) or not 2 <= count <= VALUES_MAX:
         raise ConfigError(f"{where}: log = {shown(numbers)} needs a count from 2 to {VALUES_MAX:,}.")
     ratio = stop / start

@@ -15,14 +15,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from endive.config.values import nearest
+from endive.config.values import abridged, nearest
 from endive.errors import ConfigError
 
-LENGTH_MAX: Final = 1_000  # characters; keeps the nesting far from Python's recursion limit
+LENGTH_MAX: Final = 1_000  # characters
+DEPTH_MAX: Final = 50  # of brackets and signs around each other
+NUMBER_MAX: Final = 2**63  # of whole numbers on the way to the result; no key takes a larger one
+DIGITS_MAX: Final = 15  # that round() may be asked for
+
+
+def _rounded(number: float, digits: int = 0) -> int | float:
+    """As ``round``, for as many digits as a number has."""
+    if not isinstance(digits, int) or not -DIGITS_MAX <= digits <= DIGITS_MAX:
+        raise ValueError(f"round() takes from {-DIGITS_MAX} to {DIGITS_MAX} digits")
+    return round(number, digits) if digits else round(number)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "min": min,
     "max": max,
-    "round": round,
+    "round": _rounded,
     "int": int,
     "abs": abs,
 }
@@ -67,6 +79,8 @@ class Expression:
             tree = _tree(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConfigError(f"{where} = '{text}' is not an expression. {_LANGUAGE}") from None
+        if _is_deep(tree):
+            raise ConfigError(f"{where} = '{abridged(text)}' is nested more than {DEPTH_MAX} levels deep.")
         found: dict[str, None] = {}
         try:
             _check(tree, found)
@@ -87,6 +101,8 @@ class Expression:
             raise ConfigError(f"{where} = '{self.text}' divides by zero.") from None
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"{where} = '{self.text}' cannot be computed: {error}.") from None
+        if isinstance(result, int) and abs(result) > NUMBER_MAX:
+            raise ConfigError(f"{where} = '{self.text}' is beyond {NUMBER_MAX}.")
         if isinstance(result, float) and not math.isfinite(result):
             raise ConfigError(f"{where} = '{self.text}' is not a finite number.")
         return result
@@ -99,6 +115,16 @@ class _NotInLanguageError(Exception):
 @lru_cache(maxsize=256)
 def _tree(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
+
+
+def _is_deep(tree: ast.AST) -> bool:
+    """Whether anything lies deeper than allowed; without recursion."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEPTH_MAX):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
 
 
 def _dotted(node: ast.expr) -> str | None:
@@ -177,6 +203,8 @@ def _number(node: ast.expr, values: Mapping[str, Any]) -> int | float:
     value = _value(node, values)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"'{ast.unparse(node)}' is {value!r}, not a number")
+    if isinstance(value, int) and abs(value) > NUMBER_MAX:
+        raise OverflowError(f"a whole number on the way is beyond {NUMBER_MAX}")
     return value
 
 

@@ -22,8 +22,11 @@ from endive.config.simulation_config import SimulationConfig
 from endive.config.study.axis import Axis
 from endive.config.study.expression import Expression
 from endive.config.study.point_problems import explain
+from endive.config.values import SEED_MAX
 from endive.errors import ConfigError
 
+SEEDS_MAX: Final = 100_000
+RUNS_MAX: Final = 1_000_000  # points times seeds
 COMBINATIONS_MAX: Final = 1_000_000  # before conditions drop any; beyond it nobody means it
 RUN_ID_BYTES: Final = 8
 
@@ -135,6 +138,8 @@ class Study:
 
     def expand(self) -> tuple[SweepPoint, ...]:
         """Every point with its resolved configuration; ConfigError with all problems, or if there is none."""
+        if not self.drops and self.combination_count() <= COMBINATIONS_MAX:
+            self._refuse_too_many_runs(self.combination_count())
         found: list[SweepPoint] = []
         refused: dict[str, list[Values]] = {}
         total = 0
@@ -152,10 +157,21 @@ class Study:
             raise ConfigError(explain(refused, total))
         if not found:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
+        self._refuse_too_many_runs(len(found))
         return _distinct(found)
+
+    def _refuse_too_many_runs(self, points: int) -> None:
+        runs = points * len(self.seeds)
+        if runs > RUNS_MAX:
+            raise ConfigError(
+                f"{points:,} points times {len(self.seeds):,} seeds are {runs:,} runs; the limit is {RUNS_MAX:,}. "
+                "Give fewer seeds, or axes with fewer values."
+            )
 
     def with_seeds(self, count: int) -> Study:
         """The same study with ``count`` seeds that begin with its first one."""
+        if count > SEEDS_MAX:
+            raise ConfigError(f"--seeds {count} must be a count from 1 to {SEEDS_MAX:,}.")
         return replace(self, seeds=consecutive_seeds(self.seeds[0], count))
 
 
@@ -166,7 +182,9 @@ def run_identity(config_hash: str, seed: int, model_version: int) -> str:
 
 
 def consecutive_seeds(first: int, count: int) -> tuple[int, ...]:
-    """``count`` seeds from ``first`` on."""
+    """``count`` seeds from ``first`` on; ConfigError if there are not as many."""
+    if first + count - 1 > SEED_MAX:
+        raise ConfigError(f"{count:,} seeds from {first} on go beyond {SEED_MAX}, the largest seed. Start lower.")
     return tuple(range(first, first + count))
 
 

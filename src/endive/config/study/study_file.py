@@ -19,7 +19,7 @@ from endive.config.problems import shown
 from endive.config.study.absolute_paths import absolute_axis, absolute_point, with_absolute_paths
 from endive.config.study.axis import Axis, key_problem, leaves, read_axis, repeated_value
 from endive.config.study.expression import CONSTANTS, FUNCTIONS, Expression
-from endive.config.study.study import Drop, Report, Study, consecutive_seeds
+from endive.config.study.study import SEEDS_MAX, Drop, Report, Study, consecutive_seeds
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
 
@@ -27,7 +27,6 @@ SECTIONS: Final = ("study", "base", "set", "seeds", "axes", "linked", "point", "
 STUDY_KEYS: Final = ("name", "title", "question", "look_for", "report", "base", "seeds")
 REPORT_KEYS: Final = ("x", "series", "panel", "metrics")
 SEED_DEFAULT: Final = 42
-SEEDS_MAX: Final = 100_000
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")  # never like a number: readers guess types of partitions
 FREE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -208,7 +207,10 @@ class StudyReader:
         if _is_whole(given, 1, SEEDS_MAX):
             section = base.get("simulation")
             first = section.get("seed", SEED_DEFAULT) if isinstance(section, Mapping) else SEED_DEFAULT
-            return consecutive_seeds(first if isinstance(first, int) else SEED_DEFAULT, given)
+            is_seed = isinstance(first, int) and 0 <= first <= SEED_MAX
+            with self._gathering():
+                return consecutive_seeds(first if is_seed else SEED_DEFAULT, given)
+            return (SEED_DEFAULT,)
         is_list = isinstance(given, list) and all(_is_whole(seed, 0, SEED_MAX) for seed in given)
         if is_list and given and len(set(given)) == len(given):
             return tuple(given)
