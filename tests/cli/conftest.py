@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.results import Provenance, RowSink, SimulationResult, Window
+from endive.results import Provenance, RowSink, SimulationResult
 from endive.results import schema as s
 
 
@@ -25,14 +25,9 @@ class HandMadeSimulation:
     def __init__(self, config: Any) -> None:
         self._config = config
 
-    def new_sink(self, **options: Any) -> RowSink:
-        section = self._config.simulation
-        window = Window.of_ms(
-            duration_ms=section.duration_ms, warmup_ms=section.warmup_ms, cooldown_ms=section.cooldown_ms
-        )
-        return RowSink(window, [source.name for source in self._config.sources], **options)
-
-    def run(self, *, engine: str, sink: RowSink, progress: Any) -> SimulationResult:
+    def run(
+        self, *, sink: RowSink, engine: str = "auto", progress: Any = None, seed: int | None = None
+    ) -> SimulationResult:
         self.runs.append({"engine": engine, "progress": progress, "seed": self._config.simulation.seed})
         provenance = Provenance(
             config_hash=self._config.config_hash(), seed=self._config.simulation.seed, engine="reference"

@@ -25,13 +25,15 @@ def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, con
     assert (answer.exit_code, answer.stderr) == (0, "")
     assert set(document) == {
         *("config_hash", "seed", "engine", "fingerprint", "history_checked", "window"),
-        *("summary", "by_operation", "by_source", "requests", "warnings"),
+        *("summary", "by_operation", "by_source", "requests", "warnings", "objective", "estimates"),
     }
     assert document["config_hash"] == load_simulation_config(config_path).config_hash()
     assert document["seed"] == 5
     assert document["window"]["length_s"] == 16.0
     assert document["summary"]["commit_latency_ms"]["mean"] == 300.0
     assert document["by_source"]["default"]["success_rate"] == 2 / 3
+    assert document["objective"]["outcome"] == "not met"
+    assert document["estimates"]["by_source"]["default"]["success_rate"]["value"] == 2 / 3
 
 
 def test_tables_show_what_was_measured(endive, simulation, config_path):
@@ -40,7 +42,10 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     assert answer.exit_code == 0
     for expected in (
-        "study",
+        "study: every source; brackets are 95 % intervals",
+        "default 2 of 3 committed, 1 retries 66.7 % [20.8, 93.9] 0.125 300 ms 390 ms 398 ms",
+        "objective every source.success_rate >= 99 %: not met",
+        "default.success_rate >= 99 %: not met; it is 66.7 % [20.8, 93.9] of 3 txns",
         "window 2 to 18 s of 20 s simulated; txns submitted in it count",
         "offered 0.188 txns/s",
         "committed 0.125 txns/s (0.125 /s ended inside the window)",
@@ -70,7 +75,7 @@ def test_no_line_of_piped_tables_is_wider_than_a_hundred_columns(endive, simulat
 def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
     answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
 
-    assert answer.stdout.splitlines()[0].strip() == "[bold]mine"
+    assert answer.stdout.splitlines()[0].strip() == "[bold]mine: every source; brackets are 95 % intervals"
 
 
 def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
@@ -105,7 +110,10 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive
     written = json.loads((folder / "summary.json").read_text())
     again = load_simulation_config(folder / "config.toml")
     assert names(folder) == ["config.toml", "summary.json", "transactions.parquet"]
-    assert {key: written[key] for key in printed} == printed
+    judged = ("objective", "estimates")  # another objective may be asked of the same result
+    assert {key: written[key] for key in printed if key not in judged} == {
+        key: value for key, value in printed.items() if key not in judged
+    }
     assert (again.config_hash(), again.simulation.seed) == (printed["config_hash"], 9)
     assert pq.read_table(folder / "transactions.parquet").num_rows == 3
 
@@ -183,3 +191,45 @@ def test_a_defect_of_our_own_is_not_dressed_up_as_the_users_error(endive, simula
 
     assert answer.exit_code == 1
     assert isinstance(answer.exception, ZeroDivisionError)
+
+
+# ---- objectives and seeds --------------------------------------------------------------------------
+
+
+def test_the_objective_is_that_of_the_option_then_that_of_the_file(endive, simulation, config_path):
+    config_path.write_text(config_path.read_text() + '[slo]\nobjective = "retries_mean <= 10"\n')
+    ours = json.loads(endive("run", config_path, "--slo", "p99_commit >= 1ms", "--json").stdout)
+    of_file = json.loads(endive("run", config_path, "--json").stdout)
+
+    assert ("p99_commit >= 1ms", "retries_mean <= 10") == (ours["objective"]["text"], of_file["objective"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--slo", "wirters.success_rate > 1 %"], "nothing is named 'wirters'."),
+        (["--slo", "sucess_rate > 1 %"], "Did you mean 'success_rate'"),
+        (["--precision", "two"], "--precision 'two' is not a share. Write, for example, 2%."),
+        (["--seeds", "3", "--out", "run"], "--out takes the txns of one run."),
+        (["--precision", "0.1%", "--seeds", "3"], "--precision 0.1% is not reached within 3 simulations: "),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_one_line(endive, simulation, config_path, arguments, problem):
+    answer = endive("run", config_path, *arguments)
+
+    assert (2, "") == (answer.exit_code, answer.stdout)
+    assert answer.stderr.startswith("error: ")
+    assert problem in answer.stderr
+
+
+def test_several_seeds_are_taken_together_and_named(endive, simulation, config_path):
+    answer = endive("run", config_path, "--seeds", 3, "--seed", 7)
+    document = json.loads(endive("run", config_path, "--seeds", 3, "--seed", 7, "--json").stdout)
+
+    assert "6 of 9 committed, 3 retries" in " ".join(answer.stdout.split())
+    assert "seeds 7 to 9" in answer.stdout
+    assert ([7, 8, 9], 6, 9) == (
+        document["seeds"],
+        document["summary"]["txns"]["committed"],
+        document["summary"]["txns"]["submitted"],
+    )

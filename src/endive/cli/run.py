@@ -1,7 +1,7 @@
-"""``endive run``: simulate one configuration and show what came out.
+"""``endive run``: simulate one configuration, with one or many seeds, and say what came out.
 
-Owns the order of things: configuration, places to write to, simulation, files, answer. Refuses to own
-any of them; each has a module of its own.
+This file defines the options and the order of things: configuration, places to write to, simulations, files, answer.
+What is said lives in ``endive.cli.run_text``, what is measured in ``endive.answers``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from endive.answers.run_answer import RunAnswer
     from endive.config import SimulationConfig
+    from endive.objectives import Objective
     from endive.results import SimulationResult
 
 
@@ -30,11 +32,19 @@ class Engine(StrEnum):
 
 def run(
     config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
-    seed: Annotated[int | None, typer.Option(help="Luck of the run, instead of simulation.seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the (first) run, instead of simulation.seed.")] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
+    slo: Annotated[str | None, typer.Option(help="Objective to judge by, instead of [slo].")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs, each with the next seed; with --precision at most.")
+    ] = None,
+    precision: Annotated[
+        str | None, typer.Option(metavar="PERCENT", help="Run until the objective's figures are known this well: 2%.")
+    ] = None,
+    per_table: Annotated[bool, typer.Option("--per-table", help="Also each table by itself.")] = False,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     out: Annotated[
         Path | None,
@@ -42,21 +52,36 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Simulate one configuration and show throughput, latency, retries and requests."""
-    from endive.cli.tables import print_result
+    """Simulate one configuration: which sources commit, how fast, and whether the objective is met."""
+    from endive.cli.run_text import print_answer
     from endive.config import load_simulation_config
+    from endive.config.slo import objective_of
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved = load_simulation_config(config, given)
-    result = _simulate(resolved, engine, out)
-    if as_json:
-        typer.echo(json.dumps(result.to_json_dict(), allow_nan=False))
+    objective = objective_of(resolved, slo)
+    is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
+    name = resolved.experiment.label or config.stem
+    if seeds is None and precision is None:
+        result, answer = _run_once(resolved, objective, name, engine, out, is_per_table)
+        document = {**result.to_json_dict(), **answer.judgement()}
+        if "by_table" in document["estimates"]:
+            document["by_table"] = answer.to_json_dict()["by_table"]
     else:
-        print_result(result, resolved.experiment.label or config.stem)
+        answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out)
+        document = answer.to_json_dict()
+    if as_json:
+        typer.echo(json.dumps(document, allow_nan=False))
+    else:
+        print_answer(answer, document)
 
 
-def _simulate(config: SimulationConfig, engine: Engine, out: Path | None) -> SimulationResult:
+def _run_once(
+    config: SimulationConfig, objective: Objective, name: str, engine: Engine, out: Path | None, is_per_table: bool
+) -> tuple[SimulationResult, RunAnswer]:
     """Run, with every place to write to opened first and nothing left in it if the run fails."""
+    from endive.answers.run_answer import RunAnswer
+    from endive.answers.sample import SampleSink
     from endive.cli.progress import run_progress
     from endive.results import ResultWriter, RunFolder
     from endive.simulation import Simulation
@@ -73,8 +98,43 @@ def _simulate(config: SimulationConfig, engine: Engine, out: Path | None) -> Sim
         if folder is not None:
             writers.append(folder.writer)
         with run_progress(config.simulation.duration_ms) as progress:
-            sink = simulation.new_sink(writers=writers, keep_transactions=False)
+            sink = SampleSink(config, is_per_table=is_per_table, writers=writers, keep_transactions=False)
             result = simulation.run(engine=engine.value, sink=sink, progress=progress)
         if folder is not None:
             folder.publish(result, config.to_toml())
-    return result
+    return result, RunAnswer(config, (sink.sample(config.simulation.seed),), objective, name)
+
+
+def _run_many(
+    config: SimulationConfig,
+    objective: Objective,
+    name: str,
+    seeds: int | None,
+    precision: str | None,
+    is_per_table: bool,
+    out: Path | None,
+) -> RunAnswer:
+    from endive.answers.precision import Precision, replicate
+    from endive.answers.replicate import Replicator
+    from endive.answers.run_answer import RunAnswer
+    from endive.errors import OutputError
+
+    if out is not None or config.simulation.output_path is not None:
+        place = "--out" if out is not None else "simulation.output_path"
+        raise OutputError(f"{place} takes the txns of one run. Leave out --seeds and --precision, or use endive sweep.")
+    wanted = None if precision is None else Precision(percentage(precision, "--precision"))
+    with Replicator(is_per_table=is_per_table) as replicator:
+        samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
+    return RunAnswer(config, tuple(samples), objective, name)
+
+
+def percentage(text: str, option: str) -> float:
+    """A share as people write it: ``2%`` or ``0.02``."""
+    from endive.errors import ObjectiveError
+
+    written = text.strip()
+    with contextlib.suppress(ValueError):
+        value: Any = float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)
+        if 0.0 < value < 1.0:
+            return float(value)
+    raise ObjectiveError(f"{option} '{text}' is not a share. Write, for example, 2%.")

@@ -1,7 +1,7 @@
-"""A result as tables on a terminal.
+"""The totals of a run as tables on a terminal.
 
-Owns layout and rounding. Refuses to compute: every figure comes from ``SimulationResult.to_json_dict``,
-except shares of it.
+This file defines layout and rounding; every figure comes from the JSON object of the run, except shares of it. What is
+said about each source lives in ``endive.cli.run_text``.
 """
 
 from __future__ import annotations
@@ -15,37 +15,28 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
-from endive.results import SimulationResult
-
 _NOTHING: Final = "-"
 _BAR_COLUMNS: Final = 24
 
 
-def print_result(result: SimulationResult, title: str) -> None:
-    """Everything a run measured, most important first."""
-    console = stdout()
-    for part in result_tables(result.to_json_dict(), title):
-        console.print(part)
-    _print_warnings(console, result.warnings)
-
-
-def result_tables(document: Mapping[str, Any], title: str) -> Iterable[RenderableType]:
+def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
     """The tables, and the line that names the run."""
-    yield _summary(document, title)
+    yield _summary(document)
     if len(document["by_operation"]) > 1:
         yield _groups("By operation", "operation", document["by_operation"])
-    if len(document["by_source"]) > 1:
-        yield _groups("By source", "source", document["by_source"])
     if document["summary"]["txns"]["committed"]:
         yield _phases(document["summary"]["phases_ms"])
     if document["requests"]["total"]:
         yield _requests(document["requests"])
-    yield Text(
-        f"seed {document['seed']}  engine {document['engine']}  "
-        f"config {document['config_hash'][:12]}  fingerprint {document['fingerprint']}",
-        style="dim",
-    )
+    yield Text(_identity(document), style="dim")
+
+
+def _identity(document: Mapping[str, Any]) -> str:
+    config = f"config {document['config_hash'][:12]}"
+    if "fingerprint" not in document:
+        seeds = document["seeds"]
+        return f"seeds {seeds[0]} to {seeds[-1]}  {config}"
+    return f"seed {document['seed']}  engine {document['engine']}  {config}  fingerprint {document['fingerprint']}"
 
 
 def new_table(title: str, *, show_header: bool = True) -> Table:
@@ -61,16 +52,17 @@ def new_table(title: str, *, show_header: bool = True) -> Table:
     )
 
 
-def _summary(document: Mapping[str, Any], title: str) -> Table:
+def _summary(document: Mapping[str, Any]) -> Table:
     summary = document["summary"]
     window = document["window"]
     txns = summary["txns"]
-    table = new_table(title, show_header=False)
+    table = new_table("All sources together", show_header=False)
     table.add_column()
     table.add_column()
+    runs = len(document.get("seeds", (0,)))
     table.add_row(
         "window",
-        f"{window['start_ms'] / 1e3:,.0f} to {window['end_ms'] / 1e3:,.0f} s of "
+        f"{runs:,} runs, each " * (runs > 1) + f"{window['start_ms'] / 1e3:,.0f} to {window['end_ms'] / 1e3:,.0f} s of "
         f"{window['duration_ms'] / 1e3:,.0f} s simulated; txns submitted in it count",
     )
     table.add_row("offered", f"{rate(summary['offered_per_s'])} txns/s")
@@ -157,7 +149,8 @@ def _requests(requests: Mapping[str, Any]) -> Table:
     return table
 
 
-def _print_warnings(console: Console, warnings: Iterable[str]) -> None:
+def print_warnings(console: Console, warnings: Iterable[str]) -> None:
+    """What a reader must know before he trusts the figures."""
     for warning in warnings:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning))
 

@@ -110,7 +110,8 @@ def _unknown(name: Name, names: Names) -> str:
         return _no_field(first)
     scopes = (*names.sources, *names.kinds)
     near = _guess(first, scopes)
-    if not near and (guess := _guess(".".join(name.parts), field_names())):
+    is_of_something = field_at(".".join(name.parts[1:])) is not None
+    if not near and not is_of_something and (guess := _guess(".".join(name.parts), field_names())):
         return f"'{name}' is no field of a result.{guess}"
     return (
         f"nothing is named '{first}'.{near} Sources are: {', '.join(names.sources)}; "

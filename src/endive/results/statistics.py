@@ -82,6 +82,17 @@ class Slice:
     committed_in_window: int  # commits that ended in the window, whenever submitted
 
 
+def joined(parts: Sequence[Slice]) -> Slice:
+    """Several parts taken together: of one run, or of several."""
+    assert parts, "nothing to join"
+    return Slice(
+        tallies=np.sum([part.tallies for part in parts], axis=0),
+        commit_us=np.concatenate([part.commit_us for part in parts]),
+        total_us=np.concatenate([part.total_us for part in parts]),
+        committed_in_window=sum(part.committed_in_window for part in parts),
+    )
+
+
 class Statistics:
     """Everything the summary needs; ``record`` may be called with any number of rows, in any order."""
 

@@ -45,7 +45,7 @@ def summarise(statistics: st.Statistics) -> dict[str, Any]:
             if (block := _block(statistics.slice(source=source), statistics.window))
         },
         "requests": _requests(everything),
-        "warnings": _warnings(summary, statistics.window),
+        "warnings": warnings_of(summary, statistics.window),
     }
 
 
@@ -53,6 +53,11 @@ def _block(part: st.Slice, window: Window) -> dict[str, Any] | None:
     """Figures and requests of one kind or source; None if it had no txn and no commit in the window."""
     if not part.tallies[:, st.TXNS].any() and not part.committed_in_window:
         return None
+    return figures_of(part, window)
+
+
+def figures_of(part: st.Slice, window: Window) -> dict[str, Any]:
+    """Figures and requests of any part of a run, or of several runs taken together."""
     return {**_figures(part, window), "requests": _requests(part)}
 
 
@@ -136,7 +141,8 @@ def _is_saturated(figures: dict[str, Any]) -> bool:
     return is_failing or (latency["p50"] is not None and latency["p95"] > P95_OVER_P50_MAX * latency["p50"])
 
 
-def _warnings(summary: dict[str, Any], window: Window) -> list[str]:
+def warnings_of(summary: dict[str, Any], window: Window) -> list[str]:
+    """What a reader must know before he trusts the figures."""
     txns = summary["txns"]
     submitted = txns["submitted"]
     if not submitted:

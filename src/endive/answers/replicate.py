@@ -1,0 +1,101 @@
+"""Runs of a configuration with many seeds, in this process or in a pool of them.
+
+This file defines who runs what and remembers what has been run; it judges nothing. The pool needs no Spark. It starts
+once the work ahead is worth the start; where a simulation runs changes nothing about its result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Final
+
+from endive.answers.sample import Sample, SampleSink
+from endive.config import SimulationConfig
+
+POOL_WORTH_S: Final = 1.0  # of simulations still to run, in this process; below it a pool starts in vain
+# A forked process has the engine compiled already; elsewhere each has to load it, which takes seconds.
+START_METHOD: Final = "fork" if sys.platform == "linux" else "spawn"
+Job = tuple[SimulationConfig, int]
+
+
+def run_sample(config: SimulationConfig, seed: int, *, is_per_table: bool = False) -> Sample:
+    """One simulation, and what it measured."""
+    from endive.simulation import Simulation
+
+    sink = SampleSink(config, is_per_table=is_per_table, keep_transactions=False)
+    Simulation(config).run(seed=seed, sink=sink)
+    return sink.sample(seed)
+
+
+class Replicator:
+    """Runs jobs and keeps their samples; close it, or use it as a context manager."""
+
+    def __init__(self, *, processes: int | None = None, is_per_table: bool = False) -> None:
+        self.simulations = 0  # run so far
+        self._processes = os.cpu_count() or 1 if processes is None else processes
+        self._is_per_table = is_per_table
+        self._pool: ProcessPoolExecutor | None = None
+        self._kept: dict[tuple[str, int], Sample] = {}
+        self._seconds_each: float | None = None  # the longest simulation so far
+
+    def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
+        """One sample per seed, in their order."""
+        return self.run_all([(config, seed) for seed in seeds])
+
+    def run_all(self, jobs: Sequence[Job]) -> list[Sample]:
+        """One sample per job, in their order; what ran before is not run again."""
+        keys = [(config.config_hash(), seed) for config, seed in jobs]
+        todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in self._kept}
+        while todo and not self._is_pool_worth_it(len(todo)):
+            key, (config, seed) = next(iter(todo.items()))
+            self._kept[key] = self._run_here(config, seed)
+            del todo[key]
+        if todo:
+            self._run_in_pool(todo)
+        return [self._kept[key] for key in keys]
+
+    def _run_here(self, config: SimulationConfig, seed: int) -> Sample:
+        begin_s = time.perf_counter()
+        sample = run_sample(config, seed, is_per_table=self._is_per_table)
+        if self.simulations:  # the first one may have had to compile
+            self._seconds_each = max(self._seconds_each or 0.0, time.perf_counter() - begin_s)
+        self.simulations += 1
+        return sample
+
+    def _run_in_pool(self, todo: dict[tuple[str, int], Job]) -> None:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._processes, mp_context=get_context(START_METHOD))
+        futures = {
+            key: self._pool.submit(run_sample, config, seed, is_per_table=self._is_per_table)
+            for key, (config, seed) in todo.items()
+        }
+        for key, future in futures.items():
+            self._kept[key] = future.result()
+            self.simulations += 1
+
+    def _is_pool_worth_it(self, count: int) -> bool:
+        if self._processes < 2 or count < 2:
+            return False
+        if self._pool is not None:
+            return True
+        return self._seconds_each is not None and self._seconds_each * count > POOL_WORTH_S
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def __enter__(self) -> Replicator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,117 @@
+"""The answer of a run: every source by itself with its doubt, the total, and the verdict on the objective.
+
+This file defines the value that ``endive run`` prints and ``endive.simulate(seeds=...)`` returns, and its JSON form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window
+from endive.answers.sample import Sample
+from endive.config import SimulationConfig
+from endive.config.slo import names_of
+from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
+from endive.objectives.names import ALL, KIND, SOURCE, TABLE
+from endive.results.summary import warnings_of
+
+SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+_BLOCKS: Final = ((SOURCE, "by_source"), (KIND, "by_operation"), (TABLE, "by_table"))
+
+
+@dataclass(frozen=True)
+class RunAnswer:
+    """Runs of one configuration with one or several seeds, judged by an objective."""
+
+    config: SimulationConfig
+    samples: Sequence[Sample]
+    objective: Objective
+    name: str
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the objective is met."""
+        return judge_samples(self.objective, self.samples)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that ran."""
+        return [sample.seed for sample in self.samples]
+
+    def estimate(self, scope: str, name: str, field_name: str) -> Estimate:
+        """One figure of a part of the runs, with its interval."""
+        field = field_at(field_name)
+        assert field is not None, f"no field {field_name}"
+        return estimate_of(self.samples, Subject(scope, name, field))
+
+    def parts(self, scope: str) -> tuple[str, ...]:
+        """The sources, kinds or tables that had txns."""
+        if scope == TABLE and not self.samples[0].tables:
+            return ()
+        return tuple(name for name in names_of(self.config).of_scope(scope) if self.figures(scope, name))
+
+    def figures(self, scope: str, name: str) -> dict[str, Any] | None:
+        """Every figure of a part, all seeds taken together; None if it had no txn and no commit in the windows."""
+        found = pooled_figures(self.samples, scope, name)
+        return found if found["txns"]["submitted"] or found["committed_in_window_per_s"] else None
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """What ``endive run --json`` prints about objective, estimates and, with several seeds, their totals."""
+        total = pooled_figures(self.samples, ALL, "")
+        requests = total.pop("requests")
+        window = self.samples[0].window
+        return {
+            "config_hash": self.config.config_hash(),
+            "seeds": self.seeds,
+            "window": window.to_dict(),
+            "summary": total,
+            **{block: dict(self._blocks(scope)) for scope, block in _BLOCKS if self.parts(scope)},
+            "requests": requests,
+            "warnings": warnings_of(total, pooled_window([sample.window for sample in self.samples])),
+            **self.judgement(),
+        }
+
+    def judgement(self) -> dict[str, Any]:
+        """Verdict and estimates alone."""
+        return {
+            "objective": verdict_json(self.verdict),
+            "estimates": {
+                "summary": dict(self._estimates(ALL, "")),
+                **{
+                    block: {name: dict(self._estimates(scope, name)) for name in self.parts(scope)}
+                    for scope, block in _BLOCKS
+                    if self.parts(scope)
+                },
+            },
+        }
+
+    def _blocks(self, scope: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        for name in self.parts(scope):
+            figures = self.figures(scope, name)
+            assert figures is not None
+            yield name, figures
+
+    def _estimates(self, scope: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        for field_name in SHOWN:
+            yield field_name, estimate_json(self.estimate(scope, name, field_name))
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain values."""
+    return {
+        "text": verdict.objective.text,
+        "outcome": verdict.outcome,
+        "parts": [
+            {"comparison": str(part.comparison), "outcome": part.outcome, **estimate_json(part.found)}
+            for part in verdict.parts
+        ],
+    }
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as plain values; an end that nothing bounds is null."""
+    high = None if estimate.high == float("inf") else estimate.high
+    return {"value": estimate.value, "low": estimate.low, "high": high}

@@ -1,0 +1,88 @@
+"""What ``endive run`` says: each source first, with counts and intervals, then the verdict, then the totals.
+
+This file defines that order and the table of parts; totals are ``endive.cli.tables``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from endive.cli.console import stdout
+from endive.cli.tables import new_table, print_warnings, rate, total_tables
+from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
+from endive.objectives.names import SOURCE, TABLE
+from endive.objectives.words import NOTHING, interval_text, judged_text, share_digits
+
+if TYPE_CHECKING:
+    from endive.answers.run_answer import RunAnswer
+
+TABLES_SHOWN_MAX: Final = 20
+_COLOURS: Final = {MET: "bold green", NOT_MET: "bold red"}
+
+
+def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
+    """Everything the runs measured, most important first."""
+    console = stdout()
+    title = answer.name if len(answer.samples) == 1 else f"{answer.name}, {len(answer.samples)} seeds"
+    console.print(parts_table(answer, SOURCE, f"{title}: every source; brackets are 95 % intervals"))
+    if answer.parts(TABLE):
+        console.print(parts_table(answer, TABLE, "Every table"))
+    print_verdict(answer.verdict)
+    for part in total_tables(document):
+        console.print(part)
+    print_warnings(console, document["warnings"])
+
+
+def print_verdict(verdict: Verdict) -> None:
+    """Whether the objective is met, and the comparisons that decide it."""
+    console = stdout()
+    style = _COLOURS.get(verdict.outcome, "bold yellow")
+    console.print(Text.assemble("objective  ", verdict.objective.text, ": ", (verdict.outcome, style)), soft_wrap=True)
+    for part in verdict.decisive:
+        console.print(Text(f"  {judged_text(part)}"), soft_wrap=True)
+
+
+def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
+    """One line for each source, kind or table."""
+    table = new_table(title)
+    table.add_column(scope)
+    table.add_column("txns")
+    for column in ("success", "commits/s", "P50", "P95", "P99"):
+        table.add_column(column, justify="right")
+    names = answer.parts(scope)
+    for name in names[:TABLES_SHOWN_MAX] if scope == TABLE else names:
+        figures = answer.figures(scope, name)
+        assert figures is not None
+        latency = figures["commit_latency_ms"]
+        table.add_row(
+            escape(name),
+            outcome_text(figures["txns"]),
+            _success(answer, scope, name),
+            rate(figures["committed_per_s"]),
+            *(NOTHING if latency[p] is None else duration_text(latency[p]) for p in ("p50", "p95", "p99")),
+        )
+    if scope == TABLE and len(names) > TABLES_SHOWN_MAX:
+        table.caption = f"and {len(names) - TABLES_SHOWN_MAX:,} more; --json has them all"
+    return table
+
+
+def outcome_text(txns: Mapping[str, Any]) -> str:
+    """``0 of 24 committed, 24 retries exhausted``."""
+    ended = txns["committed"] + sum(txns["aborted"].values())
+    lost = {**txns["aborted"], **{f"still {stage}": count for stage, count in txns["in_flight"].items()}}
+    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in lost.items() if count]
+    return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *told])
+
+
+def _success(answer: RunAnswer, scope: str, name: str) -> str:
+    field = field_at("success_rate")
+    assert field is not None
+    found = answer.estimate(scope, name, "success_rate")
+    if found.value is None:
+        return NOTHING
+    return f"{share_digits(found.value)} % {interval_text(field, found)}"

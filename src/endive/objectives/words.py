@@ -1,0 +1,76 @@
+"""Figures and verdicts in words, the same on a terminal, in a notebook and on a page.
+
+This file defines how a figure of each unit is written and the sentence of a comparison; layout belongs to who shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from endive.objectives.duration import duration_text
+from endive.objectives.estimate import Estimate
+from endive.objectives.fields import DURATION, RATE, SHARE, Field
+from endive.objectives.judge import Judged, Verdict
+
+NOTHING: Final = "-"
+
+
+def figure_text(field: Field, value: float | None) -> str:
+    """A figure in its unit."""
+    if value is None:
+        return NOTHING
+    if math.isinf(value):
+        return "unbounded"
+    if field.unit == SHARE:
+        return f"{share_digits(value)} %"
+    if field.unit == DURATION:
+        return duration_text(value)
+    return f"{number_text(value)} /s" if field.unit == RATE else number_text(value)
+
+
+def share_digits(*values: float) -> str:
+    """Shares in percent, with as many digits as their distance from 0 and 100 % needs."""
+    distances = [min(100.0 * value, 100.0 - 100.0 * value) for value in values]
+    nearest = min((distance for distance in distances if distance > 0.0), default=100.0)
+    digits = 1 if nearest >= 0.95 else 2 if nearest >= 0.095 else 3
+    return ", ".join(f"{100.0 * value:.{digits}f}" for value in values)
+
+
+def number_text(value: float) -> str:
+    """Three digits that matter, or all before the point."""
+    size = abs(value)
+    digits = 0 if size >= 1000 or value == int(value) else 1 if size >= 100 else 2 if size >= 10 else 3
+    return f"{value:,.{digits}f}"
+
+
+def interval_text(field: Field, estimate: Estimate) -> str:
+    """The interval in brackets; empty if it is not known."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    if math.isinf(estimate.high):
+        return f"[at least {figure_text(field, estimate.low)}]"
+    if field.unit == SHARE:
+        return f"[{share_digits(estimate.low, estimate.high)}]"
+    return f"[{figure_text(field, estimate.low)}, {figure_text(field, estimate.high)}]"
+
+
+def estimate_text(field: Field, estimate: Estimate) -> str:
+    """A figure and its interval."""
+    return f"{figure_text(field, estimate.value)} {interval_text(field, estimate)}".rstrip()
+
+
+def judged_text(part: Judged) -> str:
+    """One comparison, what was found, and on how many txns."""
+    found = part.found
+    if found.value is None and not found.txns:
+        return f"{part.comparison}: {part.outcome}, because no txn of it ended in the window"
+    factor_free = estimate_text(part.subject.field, found)
+    on = "" if found.txns is None else f" of {found.txns:,} txns"
+    return f"{part.comparison}: {part.outcome}; it is {factor_free}{on}"
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """The verdict, then its decisive comparisons."""
+    head = f"objective {verdict.objective.text}: {verdict.outcome}"
+    return [head, *(f"  {judged_text(part)}" for part in verdict.decisive)]

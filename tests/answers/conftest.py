@@ -1,0 +1,38 @@
+"""Small configurations whose answers are quick."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.config import SimulationConfig, parse_config
+
+
+@pytest.fixture
+def busy() -> SimulationConfig:
+    """Writers that lose now and then, beside a job that overwrites; a few hundred txns in four minutes."""
+    return busy_config()
+
+
+def busy_config(clients: int = 8, **sections: dict[str, object]) -> SimulationConfig:
+    """The same with so many writers, and with sections of one's own."""
+    return parse_config(
+        {
+            "simulation": {"duration_ms": "4min", "warmup_ms": "30s", "cooldown_ms": "30s", "seed": 1},
+            "storage": {"provider": "s3"},
+            "catalog": {"type": "service", "latency_ms": 5, "num_tables": 2},
+            "source": [
+                {
+                    "name": "writers",
+                    "arrivals": {"kind": "closed", "clients": clients, "think_ms": "1s"},
+                    "runtime": {"distribution": "fixed", "ms": 2_000},
+                },
+                {
+                    "name": "merge",
+                    "operation_types": {"validated_overwrite": 1.0},
+                    "arrivals": {"kind": "periodic", "period_ms": "20s"},
+                    "runtime": {"distribution": "fixed", "ms": 10_000},
+                },
+            ],
+            **sections,
+        }
+    )

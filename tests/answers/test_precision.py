@@ -1,0 +1,29 @@
+"""Runs are added until a figure is known as well as was asked."""
+
+import pytest
+
+from endive.answers.estimates import estimate_of
+from endive.answers.precision import Precision, reach_of, replicate
+from endive.answers.replicate import Replicator
+from endive.config.slo import objective_of
+from endive.errors import ObjectiveError
+
+
+def test_seeds_are_added_until_every_figure_of_the_objective_is_narrow_enough(busy):
+    objective = objective_of(busy, "writers.success_rate >= 90 % and writers.p50_commit <= 5s")
+    with Replicator(processes=1) as replicator:
+        samples = replicate(replicator, busy, objective, precision=Precision(0.05))
+
+    assert len(samples) > 1
+    for subject in objective.subjects:
+        assert reach_of(subject, estimate_of(samples, subject)) <= 0.05
+
+
+def test_a_precision_out_of_reach_says_what_was_reached(busy):
+    objective = objective_of(busy, "merge.success_rate >= 90 %")
+    with Replicator(processes=1) as replicator, pytest.raises(ObjectiveError) as refused:
+        replicate(replicator, busy, objective, seeds=3, precision=Precision(0.001))
+
+    assert str(refused.value).startswith(
+        "--precision 0.1% is not reached within 3 simulations: merge.success_rate is known to ±"
+    )
