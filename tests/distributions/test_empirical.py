@@ -7,7 +7,7 @@ import re
 import pytest
 
 from endive.distributions import EmpiricalLatency
-from endive.distributions.code import _component_ms
+from endive.distributions.code import component_ms
 from endive.rng import stream_key, uniform
 
 KEY = stream_key(42, "empirical")
@@ -46,7 +46,7 @@ def test_many_points_are_searched_as_few_are() -> None:
     for counter in range(500):
         u = uniform(KEY, counter)
         assert latency.quantile(u) == pytest.approx(latency.sample_ms(KEY, counter), rel=1e-12)
-    assert 100.0**2 == pytest.approx(_component_ms(code, 0, 1, 0.5, False, 0), rel=1e-14)
+    assert 100.0**2 == pytest.approx(component_ms(code, 0, 1, 0.5, False, 0), rel=1e-14)
 
 
 def test_repeated_values_make_an_atom() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from endive.distributions import GammaLatency, LatencyDistribution, LognormalLatency, TruncatedNormalLatency
-from endive.distributions.code import _component_ms
+from endive.distributions.code import component_ms
 from endive.distributions.table import CELL_BITS_MAX, CELL_BITS_MIN, smooth_table
 from endive.rng import uniform
 
@@ -34,7 +34,7 @@ def largest_error(latency: LatencyDistribution, count: int = 2_000) -> float:
     for is_upper in (False, True):
         for tail in tails(count):
             exact_ms = latency._tail_quantile(tail, is_upper)
-            error_ms = abs(_component_ms(code, 0, 1, tail, is_upper, 0) - exact_ms)
+            error_ms = abs(component_ms(code, 0, 1, tail, is_upper, 0) - exact_ms)
             if error_ms > negligible_ms:
                 worst = max(worst, error_ms / exact_ms)
     return worst
@@ -65,20 +65,20 @@ def test_the_table_rises_from_cell_to_cell_without_a_step(smooth: LatencyDistrib
     assert code is not None
     edges = np.ldexp(1.0 + np.arange(0, 1, 1 / 16), -20)
     for edge in edges.tolist():
-        before = _component_ms(code, 0, 1, np.nextafter(edge, 0.0), True, 0)
-        after = _component_ms(code, 0, 1, edge, True, 0)
+        before = component_ms(code, 0, 1, np.nextafter(edge, 0.0), True, 0)
+        after = component_ms(code, 0, 1, edge, True, 0)
         assert after == pytest.approx(before, rel=1e-11)
-    across = [_component_ms(code, 0, 1, tail, False, 0) for tail in np.linspace(0.01, 0.5, 5_000).tolist()]
-    across += [_component_ms(code, 0, 1, tail, True, 0) for tail in np.linspace(0.5, 0.01, 5_000).tolist()]
+    across = [component_ms(code, 0, 1, tail, False, 0) for tail in np.linspace(0.01, 0.5, 5_000).tolist()]
+    across += [component_ms(code, 0, 1, tail, True, 0) for tail in np.linspace(0.5, 0.01, 5_000).tolist()]
     assert float(np.diff(across).min()) > -1e-13 * across[4_999]
 
 
 def test_interpreter_and_compiler_read_the_same_bits(smooth: LatencyDistribution) -> None:
     code = smooth.code()
     assert code is not None
-    compiled = [_component_ms(code, 0, 1, tail, True, 0) for tail in tails(300)]
+    compiled = [component_ms(code, 0, 1, tail, True, 0) for tail in tails(300)]
 
-    assert [_component_ms.py_func(code, 0, 1, tail, True, 0) for tail in tails(300)] == compiled
+    assert [component_ms.py_func(code, 0, 1, tail, True, 0) for tail in tails(300)] == compiled
 
 
 def test_a_gentle_function_needs_the_fewest_cells_and_a_steep_one_more() -> None:

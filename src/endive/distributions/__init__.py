@@ -13,11 +13,13 @@ from endive.distributions.gamma import GammaLatency
 from endive.distributions.lognormal import LognormalLatency
 from endive.distributions.mixture import MixtureLatency
 from endive.distributions.size_based import SizeBasedLatency
+from endive.distributions.sums import SUM_COUNT_MIN, draw_sum_us
 from endive.distributions.truncated_normal import TruncatedNormalLatency
 from endive.distributions.uniform import UniformLatency
 
 __all__ = [
     "DISTRIBUTION_NAMES",
+    "SUM_COUNT_MIN",
     "EmpiricalLatency",
     "ExponentialLatency",
     "FixedLatency",
@@ -29,6 +31,7 @@ __all__ = [
     "TruncatedNormalLatency",
     "UniformLatency",
     "draw_ms",
+    "draw_sum_us",
     "draw_us",
     "from_table",
     "sample_many_us",

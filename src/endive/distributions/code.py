@@ -125,7 +125,7 @@ def _bounded(ms: float, floor: float) -> float:
 
 
 @inlined
-def _component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int) -> float:
+def component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int) -> float:
     """The value of one component where ``tail`` of its probability lies above (or below)."""
     kind = code[record + _KIND]
     scale = code[record + _SCALE] + code[record + _PER_MIB] * (size_bytes * _BYTES_TO_MIB)
@@ -153,19 +153,19 @@ def _mixture_ms(code: FloatArray, offset: int, u: float, size_bytes: int) -> flo
     rest = (u - begin) / (code[record + _WEIGHT_END] - begin)
     is_upper = rest > 0.5
     tail = 1.0 - rest if is_upper else rest
-    return _component_ms(code, offset, record, max(tail, TAIL_MIN), is_upper, size_bytes)
+    return component_ms(code, offset, record, max(tail, TAIL_MIN), is_upper, size_bytes)
 
 
 @inlined
 def draw_ms(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> float:
     """The draw (key, counter) from the code at ``offset``, in ms and not rounded."""
     if code[offset] == 1.0 and code[offset + _FIRST_RECORD + _KIND] == CONSTANT:
-        return _component_ms(code, offset, offset + _FIRST_RECORD, 0.5, False, size_bytes)
+        return component_ms(code, offset, offset + _FIRST_RECORD, 0.5, False, size_bytes)
     u = uniform(key, counter)
     if code[offset] == 1.0:
         is_upper = u > 0.5
         tail = 1.0 - u if is_upper else u
-        return _component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes)
+        return component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes)
     return _mixture_ms(code, offset, u, size_bytes)
 
 
@@ -223,7 +223,7 @@ def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int
             is_upper = log_p > -_LN2
             tail = -expm1(log_p) if is_upper else exp(log_p)
         tail = min(max(tail, TAIL_MIN), 0.5)
-        return int(_component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5)
+        return int(component_ms(code, offset, offset + _FIRST_RECORD, tail, is_upper, size_bytes) * 1000.0 + 0.5)
     slowest = 0
     for index in range(count):
         slowest = max(slowest, draw_us(code, offset, key, counter + index, size_bytes))

@@ -19,6 +19,7 @@ from endive.distributions.code import LONGEST_MS, TAIL_MIN, Component, FloatArra
 from endive.distributions.code import slowest_us as slowest_of_code_us
 from endive.distributions.portable import exp, log
 from endive.distributions.slowest import slowest_code
+from endive.distributions.sums import draw_sum_us, summed_code
 from endive.rng import uniform
 
 # Gauss-Legendre on (-1, 1), eight points: (node, weight), each at plus and minus.
@@ -80,6 +81,22 @@ class LatencyDistribution(ABC):
         """The code from which one draw is the slowest of ``count``; None if only ``slowest_us`` knows it."""
         parts = self.parts()
         return None if parts is None or count < 2 else slowest_code(parts, count)
+
+    def summed_code(self, size_bytes: int = 0, parallel: int = 1) -> FloatArray | None:
+        """The code for ``draw_sum_us``, of objects of that size; None if sums are drawn one by one.
+
+        With ``parallel`` above one it sums the slowest of full batches. The tables are made once per process.
+        """
+        parts = self.parts()
+        return None if parts is None else summed_code(parts, size_bytes, parallel)
+
+    def sum_us(self, key: int, counter: int, count: int, size_bytes: int = 0, parallel: int = 1) -> int:
+        """The sum of ``count`` draws, or of the slowest of ``count`` full batches, in whole microseconds."""
+        code = self.summed_code(size_bytes, parallel)
+        if code is not None:
+            return draw_sum_us(code, 0, key, counter, count, size_bytes)
+        places = range(counter, counter + count * parallel, parallel)
+        return sum(self.slowest_us(key, place, parallel, size_bytes) for place in places)
 
     @property
     def is_built_in(self) -> bool:

@@ -21,15 +21,21 @@ _LN2 = 0.6931471805599453
 
 def slowest_code(parts: list[tuple[float, Component]], count: int) -> FloatArray | None:
     """The code of the slowest of ``count`` draws from ``parts``; None if it is not one draw from one table."""
+    component = slowest_component(parts, count)
+    return None if component is None else encode([(1.0, component)])
+
+
+def slowest_component(parts: list[tuple[float, Component]], count: int) -> Component | None:
+    """The component of which one draw is the slowest of ``count`` from ``parts``; None if there is none."""
     if len(parts) != 1:
         return None
     component = parts[0][1]
     if component.kind == CONSTANT:
-        return encode(parts)
+        return component
     if component.kind != SMOOTH or component.table is None:
         return None
     table, extent = _slowest_table(component.table.tobytes(), component.extent, count)
-    return encode([(1.0, replace(component, table=table, extent=extent))])
+    return replace(component, table=table, extent=extent)
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,70 @@
+"""Squaring a law by its transform: exact on whole numbers, the same in the interpreter, the mean kept by every step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from endive.distributions.convolution import CELLS_MAX, _angles, _transform, _transform_back, _trimmed, squared
+
+
+def mean(shares: np.ndarray) -> float:
+    return math.fsum(share * index for index, share in enumerate(shares.tolist()))
+
+
+def test_two_dice_make_the_triangle() -> None:
+    shares, first, halvings = squared(np.full(6, 1.0 / 6.0))
+
+    assert (0, 0) == (first, halvings)
+    assert [n / 36.0 for n in (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1)] == pytest.approx(shares.tolist(), abs=1e-15)
+
+
+def test_a_law_that_becomes_too_wide_is_coarsened_and_keeps_its_mean() -> None:
+    shares = np.linspace(1.0, 3.0, CELLS_MAX)
+    shares /= math.fsum(shares.tolist())
+
+    coarse, first, halvings = squared(shares)
+
+    assert 1 == halvings
+    assert coarse.size <= CELLS_MAX
+    assert 2.0 * mean(shares) == pytest.approx(first + 2.0 * mean(coarse), rel=1e-11)
+
+
+def test_ends_without_weight_are_put_on_the_first_and_last_cell_kept() -> None:
+    kept, first, halvings = _trimmed(np.array([1e-14, -1e-17, 1e-13, 0.25, 0.5, 0.25, 1e-13]))
+
+    assert (3, 0) == (first, halvings)
+    assert [0.25, 0.5, 0.25] == pytest.approx(kept.tolist(), abs=2e-13)
+    assert 1.0 == pytest.approx(math.fsum(kept.tolist()), abs=1e-16)
+
+
+def test_the_interpreter_makes_the_same_bits() -> None:
+    angles = _angles.__wrapped__(256)
+    generator = np.random.default_rng(7)
+    compiled = generator.random(256), generator.random(256)
+    interpreted = compiled[0].copy(), compiled[1].copy()
+    for transform in (_transform, _transform_back):
+        transform(*compiled, *angles)
+        transform.py_func(*interpreted, *angles)
+
+    assert compiled[0].tobytes() == interpreted[0].tobytes()
+    assert compiled[1].tobytes() == interpreted[1].tobytes()
+
+
+def test_there_and_back_is_the_identity_times_the_size() -> None:
+    angles = _angles.__wrapped__(64)
+    real, imaginary = np.arange(64.0), np.zeros(64)
+    _transform(real, imaginary, *angles)
+    _transform_back(real, imaginary, *angles)
+
+    assert np.arange(64.0).tolist() == pytest.approx((real / 64.0).tolist(), abs=1e-13)
+
+
+def test_angles_are_those_of_the_circle_to_the_last_places() -> None:
+    cosines, sines = _angles.__wrapped__(4_096)
+    turns = [2.0 * math.pi * j / 4_096 for j in range(2_048)]
+
+    assert [math.cos(turn) for turn in turns] == pytest.approx(cosines.tolist(), abs=3e-15)
+    assert [math.sin(turn) for turn in turns] == pytest.approx(sines.tolist(), abs=3e-15)
