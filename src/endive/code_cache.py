@@ -18,7 +18,17 @@ from typing import Final
 
 # Folders that no compiled function of another file calls: editing them recompiles at most the edited file, and Numba
 # notices that by itself.
-NEVER_COMPILED: Final = ("answers", "cli", "config", "objectives", "pipeline", "report", "verification")
+NEVER_COMPILED: Final = (
+    "answers",
+    "cli",
+    "config",
+    "explore",
+    "objectives",
+    "observation",
+    "pipeline",
+    "report",
+    "verification",
+)
 CACHE_FOLDER_VARIABLE: Final = "ENDIVE_CACHE_DIR"
 UNUSED_FOLDER_AGE_MAX_S: Final = 30 * 24 * 3600
 _HASH_BYTES: Final = 12

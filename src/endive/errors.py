@@ -9,6 +9,7 @@
         ├── UnsupportedOperationError    an operation asked of a storage provider that lacks it
         ├── ProfileError                 a storage profile that is missing, malformed or contradictory
         ├── TraceError                   an arrival trace that is missing, malformed or out of order
+        ├── ObservationError             a real table, store or report that cannot be read or measured
         ├── OutputError                  a place results cannot be written to or read from
         ├── EngineError                  a simulation that cannot run or cannot go on (too many txns, ...)
         └── HistoryError                 a run whose commits are not serial: a bug, in Endive or in a part of the user's
@@ -61,6 +62,10 @@ class ProfileError(EndiveError):
 
 class TraceError(EndiveError):
     """An arrival trace is missing, malformed or out of order."""
+
+
+class ObservationError(EndiveError):
+    """A real table, catalog, object store or commit report cannot be read or measured."""
 
 
 class OutputError(EndiveError):

@@ -51,3 +51,16 @@ def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: f
         f"{simulated_s:,.0f} of {duration_s:,.0f} simulated s, "
         f"{txns / elapsed_s:,.0f} txns/s, {simulated_s / elapsed_s:,.0f} simulated s/s"
     )
+
+
+@contextlib.contextmanager
+def counted_progress(title: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """A bar over a count of steps; a callable that does nothing where nobody would see it."""
+    console = console or stderr()
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=1)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

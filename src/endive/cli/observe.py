@@ -1,0 +1,159 @@
+"""This file defines ``endive observe``: from a real table to a folder with its trace, its configuration and a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from endive.observation import TableHistory
+
+
+def observe(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), or a log.",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write; new, empty or an earlier one.")] = Path(
+        "observed"
+    ),
+    catalog: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A catalog of PyIceberg's own configuration.")
+    ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY=VALUE", help="A property for PyIceberg, on top of its configuration."),
+    ] = None,
+    is_spark: Annotated[
+        bool, typer.Option("--spark", help="Read the metadata tables through Spark, whose catalog has the table.")
+    ] = False,
+    reports: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Commit reports (JSON lines, or a log of LoggingMetricsReporter), or a log."),
+    ] = None,
+    writer_key: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The key of a snapshot's summary that names its writer.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Read a real table's past, and write its trace, a configuration fitted to it, and a page of what was seen.
+
+    Reading never changes a table. Credentials are PyIceberg's own and are written nowhere.
+    """
+    from endive.observation.folder import refuse_foreign_files, write_folder
+    from endive.observation.observe import observe as observe_table
+    from endive.observation.observe import with_reports
+
+    refuse_foreign_files(out)
+    given = parse_properties(properties or [])
+    histories = _histories(table, catalog, given, is_spark=is_spark, writer_key=writer_key)
+    observed = [observe_table(with_reports(each, reports or []), _page()) for each in histories]
+    folders = write_folder(out, observed)
+    seen = [{**each.findings, "folder": str(folder)} for each, folder in zip(observed, folders, strict=True)]
+    if as_json:
+        typer.echo(json.dumps({"tables": seen}, allow_nan=False))
+        return
+    for each in seen:
+        _print(each)
+
+
+def parse_properties(given: list[str]) -> dict[str, str]:
+    """``KEY=VALUE`` pairs; a value is never quoted in a message."""
+    from endive.errors import ConfigError
+
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"--property '{key}' is not KEY=VALUE, as in s3.region=eu-west-1.")
+        found[key.strip()] = value
+    return found
+
+
+def _histories(
+    table: str | None, catalog: str | None, properties: dict[str, str], *, is_spark: bool, writer_key: str | None
+) -> list[TableHistory]:
+    from endive.errors import ConfigError
+    from endive.observation import catalogs
+    from endive.observation.log import read_log
+    from endive.workload.trace_file import SUFFIXES
+
+    if is_spark:
+        from endive.pipeline.spark.table_history import read_spark_table
+
+        if table is None or catalog is not None:
+            raise ConfigError("--spark needs the name of a table as Spark knows it, and no --catalog.")
+        return [read_spark_table(table, writer_key=writer_key)]
+    if catalog is not None:
+        opened = catalogs.open_catalog(catalog, properties)
+        names = catalogs.table_names(opened, table)
+        return [catalogs.read_table(opened, name, writer_key=writer_key) for name in names]
+    if table is None:
+        raise ConfigError("Nothing to observe. Give a metadata.json, a log of commits, or --catalog NAME.")
+    if table.endswith(SUFFIXES) and "://" not in table:
+        return read_log(Path(table))
+    return [catalogs.read_metadata_file(table, properties, writer_key=writer_key)]
+
+
+def _page() -> Any:
+    """What draws the page; None without the libraries for charts."""
+    from endive.cli.console import stderr
+
+    try:
+        from endive.report.observed import observed_page
+    except ImportError:
+        stderr().print("no page: charts need the extra, pip install 'endive[report]'", style="yellow")
+        return None
+    return observed_page
+
+
+def _print(seen: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    from endive.cli.console import stderr, stdout
+    from endive.cli.tables import new_table
+
+    console = stdout()
+    kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
+    console.print(
+        f"{seen['table']}: {seen['commits']:,} commits from {seen['first']} to {seen['last']}, "
+        f"{seen['commits_per_hour']:,.1f} per hour ({kinds})",
+        markup=False,
+        soft_wrap=True,
+    )
+    table = new_table("Sources")
+    for column in ("source", "commits", "operations", "arrivals"):
+        table.add_column(column, justify="right" if column == "commits" else "left")
+    for column in ("gap P50 s", "P95 s", "took P50 ms", "P95 ms", "attempts > 1"):
+        table.add_column(column, justify="right")
+    for source in seen["sources"]:
+        table.add_row(*(escape(cell) for cell in _cells(source)))
+    console.print(table)
+    for line in seen["assumed"]:
+        console.print(f"assumed: {line}", markup=False, soft_wrap=True)
+    for line in seen["notes"]:
+        stderr().print(f"note: {line}", style="yellow", markup=False, soft_wrap=True)
+    console.print(f"written to {seen['folder']}; next: endive replay {seen['folder']}", markup=False, soft_wrap=True)
+
+
+def _cells(source: dict[str, Any]) -> tuple[str, ...]:
+    gaps, took, attempts = source["gaps_ms"], source["durations_ms"], source["attempts"] or {}
+    known = sum(attempts.values())
+    more = known - attempts.get("1", 0)
+    return (
+        source["name"],
+        f"{source['commits']:,}",
+        ", ".join(source["operations"]),
+        source["pattern"],
+        "-" if gaps is None else f"{gaps['p50'] / 1000.0:,.2f}",
+        "-" if gaps is None else f"{gaps['p95'] / 1000.0:,.2f}",
+        "-" if took is None else f"{took['p50']:,.0f}",
+        "-" if took is None else f"{took['p95']:,.0f}",
+        "-" if not known else f"{100.0 * more / known:.1f} %",
+    )

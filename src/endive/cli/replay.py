@@ -1,0 +1,112 @@
+"""This file defines ``endive replay``: an observed history run through the model, model beside reality."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from endive.observation.figures import Figure
+    from endive.observation.replay import Replay
+
+
+def replay(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that endive observe wrote.")],
+    profile: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Storage profile, as endive measure store writes it.")
+    ] = None,
+    assumed: Annotated[
+        list[str] | None,
+        typer.Option("--assume", metavar="KEY=VALUE", help="Replaces what observe had to assume; repeatable."),
+    ] = None,
+    scale: Annotated[float, typer.Option(help="What if there were so many times the writers?")] = 1.0,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="What if this key were another? Repeatable."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Run an observed history through the model: does it explain what was seen, and what would happen if?"""
+    from endive.cli.progress import counted_progress
+    from endive.observation.folder import observed_folders
+    from endive.observation.replay import replay as replay_table
+
+    replays = []
+    for each in observed_folders(folder):
+        with counted_progress("replaying") as progress:
+            replays.append(
+                replay_table(
+                    each,
+                    profile=profile,
+                    assumed=assumed or (),
+                    scale=scale,
+                    overrides=overrides or (),
+                    seeds=seeds,
+                    progress=progress,
+                )
+            )
+    if as_json:
+        typer.echo(json.dumps({"tables": [replay_dict(each) for each in replays]}))
+        return
+    for replayed in replays:
+        _print(replayed)
+
+
+def replay_dict(replay: Replay) -> dict[str, Any]:
+    """A replay as a JSON object."""
+    return {
+        "table": replay.table,
+        "verdict": replay.verdict,
+        "explains": all(figure.holds for _, figure in replay.figures),
+        "runs": replay.runs,
+        "sources": {
+            source.name: [{**asdict(figure), "holds": figure.holds} for figure in source.figures]
+            for source in replay.sources
+        },
+    }
+
+
+def _print(replay: Replay) -> None:
+    from rich.markup import escape
+
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table
+
+    console = stdout()
+    table = new_table(f"{replay.table}: {replay.runs} runs of the model beside what was seen (95 % intervals)")
+    for column in ("source", "figure"):
+        table.add_column(column)
+    headings = ("seen", "model", *(("changed",) if replay.is_changed else ()))
+    for column in headings:
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for name, figure in replay.figures:
+        table.add_row(escape(name), escape(f"{figure.name} ({figure.unit})"), *_cells(figure, replay.is_changed))
+    console.print(table)
+    silent = [source.name for source in replay.sources if not source.figures]
+    if silent:
+        console.print(f"too few commits to compare: {', '.join(silent)}", markup=False, soft_wrap=True)
+    console.print(replay.verdict, markup=False, soft_wrap=True)
+
+
+def _cells(figure: Figure, is_changed: bool) -> list[str]:
+    cells = [_text(figure.real, figure.real_interval), _text(figure.model, figure.model_interval)]
+    if is_changed:
+        known = figure.changed is not None and figure.changed_interval is not None
+        cells.append(_text(figure.changed, figure.changed_interval) if known else "-")
+    return [*cells, "[green]agrees[/green]" if figure.holds else "[bold red]differs[/bold red]"]
+
+
+def _text(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None or interval is None:
+        return "-"
+    return f"{_number(value)} ({_number(interval[0])} to {_number(interval[1])})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

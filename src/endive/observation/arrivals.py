@@ -1,0 +1,135 @@
+"""This file finds out when a writer submits: at fixed times, at random, in bursts, or as soon as it can.
+
+What it finds is an ``arrivals`` table of a configuration (``endive.config.arrivals``) and a word for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, Final
+
+import numpy as np
+
+from endive.observation.history import Commit
+
+PERIODIC: Final = "periodic"
+POISSON: Final = "poisson"
+BURSTS: Final = "bursts"
+IRREGULAR: Final = "irregular"
+CLOSED: Final = "busy loop"
+FEW: Final = "too few to tell"
+
+GAPS_MIN: Final = 8  # fewer say nothing about their law
+_ON_GRID: Final = 0.12  # mean distance of a gap from a multiple of the period, as a share of it
+_TICKS_PER_COMMIT_MAX: Final = 1.5  # a clock that misses more ticks than every third is none
+_POISSON_CV: Final = (0.75, 1.35)
+_KS_95: Final = 1.36  # Kolmogorov's 95 % bound times sqrt(n); the mean is estimated, so it is lenient
+_OVERLAP_SHARE_MAX: Final = 0.05
+_QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedArrivals:
+    """An ``arrivals`` table and how it was come by."""
+
+    table: dict[str, Any]
+    pattern: str
+    gap_mean_ms: float
+    gap_cv: float  # standard deviation over mean: 0 a clock, 1 a Poisson process
+
+
+def submissions_us(commits: Sequence[Commit]) -> list[int]:
+    """When each commit began, in order.
+
+    A log says it. A snapshot's time lies within its last attempt, about in the middle: with a duration, the beginning
+    is that long before; without, the snapshot's time is all there is.
+    """
+    single = [each.duration_ms for each in commits if each.duration_ms is not None and each.attempts in (1, None)]
+    half_ms = median(single) / 2.0 if single else 0.0
+    found = []
+    for commit in commits:
+        if commit.is_submission or commit.duration_ms is None:
+            found.append(commit.time_us)
+        else:
+            found.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - half_ms)))
+    return sorted(found)
+
+
+def fit_arrivals(commits: Sequence[Commit], window_ms: float) -> FittedArrivals:
+    """The law of one writer's submissions; ``window_ms`` is how long the whole table was watched."""
+    times = submissions_us(commits)
+    gaps = [(after - before) / 1000.0 for before, after in itertools.pairwise(times)]
+    positive = [gap for gap in gaps if gap > 0.0]
+    if len(positive) < GAPS_MIN:
+        mean_ms = max(1.0, window_ms / max(1, len(times)))
+        return FittedArrivals(
+            table={"kind": POISSON, "mean_ms": mean_ms}, pattern=FEW, gap_mean_ms=mean_ms, gap_cv=math.nan
+        )
+    mean_ms = fmean(gaps)
+    cv = float(np.std(gaps)) / mean_ms
+    table, pattern = _closed(commits) or _periodic(gaps) or _renewal(gaps, mean_ms, cv)
+    return FittedArrivals(table=table, pattern=pattern, gap_mean_ms=mean_ms, gap_cv=cv)
+
+
+def _closed(commits: Sequence[Commit]) -> tuple[dict[str, Any], str] | None:
+    """One client that commits again soon after it has committed; only durations can show it."""
+    if any(commit.duration_ms is None for commit in commits):
+        return None
+    begins = submissions_us(commits)
+    ordered = sorted(commits, key=lambda commit: commit.time_us)
+    pauses = [
+        (after - before) / 1000.0 - float(commit.duration_ms or 0.0)
+        for before, after, commit in zip(begins, begins[1:], ordered, strict=False)
+    ]
+    usual_ms = median(float(commit.duration_ms or 0.0) for commit in commits)
+    overlaps = sum(pause < -0.25 * usual_ms for pause in pauses) / len(pauses)
+    if overlaps > _OVERLAP_SHARE_MAX or median(pauses) > usual_ms:
+        return None
+    return {"kind": "closed", "clients": 1, "think_ms": quantile_table([max(0.0, pause) for pause in pauses])}, CLOSED
+
+
+def _periodic(gaps: Sequence[float]) -> tuple[dict[str, Any], str] | None:
+    """A clock, of which some ticks may be missing: every gap is near a multiple of one period."""
+    guess = median(gap for gap in gaps if gap > 0.0)
+    counts = [max(1, round(gap / guess)) for gap in gaps]
+    if sum(count == 1 for count in counts) < 0.75 * len(counts) or sum(counts) > _TICKS_PER_COMMIT_MAX * len(counts):
+        return None
+    period_ms = sum(gaps) / sum(counts)
+    residuals = [gap - count * period_ms for gap, count in zip(gaps, counts, strict=True)]
+    if fmean(abs(each) for each in residuals) > _ON_GRID * period_ms:
+        return None
+    # A tick is late by a uniform jitter J, so that a gap has the variance J^2 / 6.
+    jitter_ms = min(0.9 * period_ms, math.sqrt(6.0) * float(np.std(residuals)))
+    return {"kind": PERIODIC, "period_ms": round(period_ms, 3), "jitter_ms": round(jitter_ms, 3)}, PERIODIC
+
+
+def _renewal(gaps: Sequence[float], mean_ms: float, cv: float) -> tuple[dict[str, Any], str]:
+    low, high = _POISSON_CV
+    if low <= cv <= high and exponential_distance(gaps, mean_ms) * math.sqrt(len(gaps)) <= _KS_95:
+        return {"kind": POISSON, "mean_ms": round(mean_ms, 3)}, POISSON
+    sigma = math.sqrt(math.log(1.0 + cv * cv))
+    table = {"kind": "lognormal", "mean_ms": round(mean_ms, 3), "sigma": round(min(8.0, sigma), 4)}
+    return table, BURSTS if cv > 1.0 else IRREGULAR
+
+
+def exponential_distance(gaps: Sequence[float], mean_ms: float) -> float:
+    """Kolmogorov's distance of the gaps from the exponential law with that mean."""
+    ordered = np.sort(np.asarray(gaps, dtype=np.float64))
+    law = 1.0 - np.exp(-ordered / mean_ms)
+    n = len(ordered)
+    above = np.arange(1, n + 1) / n - law
+    below = law - np.arange(n) / n
+    return float(max(above.max(), below.max()))
+
+
+def quantile_table(values: Sequence[float]) -> dict[str, Any]:
+    """An empirical distribution table through some quantiles."""
+    points = np.quantile(np.asarray(values, dtype=np.float64), _QUANTILES)
+    return {
+        "distribution": "empirical",
+        "quantiles": [[share, round(float(ms), 3)] for share, ms in zip(_QUANTILES, points, strict=True)],
+    }

@@ -1,0 +1,168 @@
+"""This file reads tables through PyIceberg: from any catalog it knows, or a metadata file by path or URL.
+
+It only reads. PyIceberg is an optional extra; whatever it raises becomes one line without credentials.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from endive.errors import ObservationError
+from endive.observation.history import TableHistory
+from endive.observation.manifests import with_manifests
+from endive.observation.metadata import history_of
+from endive.observation.secrets import redacted, secrets_in
+
+EXTRA: Final = "Install PyIceberg: pip install 'endive[lake]'."
+_KINDS: Final = {"RestCatalog": "rest", "SqlCatalog": "sql", "HiveCatalog": "hive", "GlueCatalog": "glue"}
+_DENIED: Final = ("forbidden", "unauthorized", "access denied", "accessdenied", "access_denied", "permission denied")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCatalog:
+    """A catalog of PyIceberg's, and what must never be printed of its configuration."""
+
+    name: str
+    catalog: Any
+    secrets: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """rest, sql, hive, glue, or the name of its class."""
+        name = type(self.catalog).__name__
+        return _KINDS.get(name, name)
+
+
+def pyiceberg(module: str) -> Any:
+    """A module of PyIceberg, or the one line that says how to get it."""
+    try:
+        return importlib.import_module(f"pyiceberg.{module}" if module else "pyiceberg")
+    except ImportError as error:
+        raise ObservationError(f"PyIceberg cannot be imported ({error}). {EXTRA}") from None
+
+
+def open_catalog(name: str, properties: Mapping[str, str]) -> OpenCatalog:
+    """The catalog of that name in PyIceberg's own configuration, with ``properties`` on top."""
+    library = pyiceberg("catalog")
+    known = _configured(properties)
+    secrets = secrets_in({**known.get(name, {}), **properties})
+    if name not in known and not properties:
+        near = get_close_matches(name, known, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        names = ", ".join(known) or "none"
+        raise ObservationError(
+            f"no catalog is called '{name}'.{hint} PyIceberg's configuration (.pyiceberg.yaml, PYICEBERG_CATALOG__*) "
+            f"has: {names}. Or give --property uri=..."
+        )
+    with one_line(f"catalog '{name}'", secrets):
+        return OpenCatalog(name=name, catalog=library.load_catalog(name, **properties), secrets=secrets)
+
+
+def table_names(opened: OpenCatalog, name: str | None) -> list[str]:
+    """A table's own name, or those of a namespace, or of the whole catalog."""
+    catalog = opened.catalog
+    with one_line(f"catalog '{opened.name}'", opened.secrets):
+        if name is not None and "." in name and catalog.table_exists(name):
+            return [name]
+        namespaces = [".".join(each) for each in catalog.list_namespaces()]
+        if name is None:
+            chosen = namespaces
+        elif name in namespaces:
+            chosen = [name]
+        else:
+            chosen = []
+        found = [".".join(each) for namespace in chosen for each in catalog.list_tables(namespace)]
+        if found:
+            return found
+        if name is not None and not chosen:
+            everything = [".".join(each) for namespace in namespaces for each in catalog.list_tables(namespace)]
+            raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
+    place = f"namespace '{name}'" if name else "the catalog"
+    raise ObservationError(f"{place} of catalog '{opened.name}' has no tables.")
+
+
+def _no_table(catalog: str, name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f" Near it: {', '.join(near)}." if near else f" It has: {', '.join(known[:5]) or 'none'}."
+    return f"catalog '{catalog}' has no table or namespace '{name}'.{hint}"
+
+
+def read_table(opened: OpenCatalog, name: str, *, writer_key: str | None = None) -> TableHistory:
+    """The history of one table of a catalog."""
+    with one_line(f"table '{name}' of catalog '{opened.name}'", opened.secrets):
+        table = opened.catalog.load_table(name)
+        with table.io.new_input(table.metadata_location).open() as file:
+            content = file.read()
+        history = history_of(content, name, writer_key=writer_key)
+        history = with_manifests(history, table.io)
+    return replace(history, catalog_kind=opened.kind)
+
+
+def read_metadata_file(place: str, properties: Mapping[str, str], *, writer_key: str | None = None) -> TableHistory:
+    """The history in a metadata file: a path, or a URL that PyIceberg's FileIO opens."""
+    name = Path(place.partition("?")[0]).name
+    if "://" not in place or place.startswith("file://"):
+        content = _local(place.removeprefix("file://"))
+    else:
+        secrets = secrets_in(properties)
+        with one_line(f"'{redacted(place, secrets)}'", secrets):
+            content = _remote(place, properties)
+    history = history_of(content, name, writer_key=writer_key)
+    try:
+        io = pyiceberg("io").load_file_io(dict(properties), place)
+    except ObservationError:
+        note = f"{name}: manifests were not counted, because PyIceberg is not installed."
+        return replace(history, notes=(*history.notes, note))
+    return with_manifests(history, io)
+
+
+def _local(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        near = get_close_matches(Path(path).name, _names_beside(Path(path)), n=1)
+        hint = f" Did you mean '{Path(path).parent / near[0]}'?" if near else ""
+        raise ObservationError(f"'{path}' does not exist.{hint} Give a metadata.json, or --catalog NAME.") from None
+    except OSError as error:
+        raise ObservationError(f"'{path}' cannot be read: {error.strerror}.") from None
+
+
+def _names_beside(path: Path) -> list[str]:
+    return [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+
+
+def _remote(place: str, properties: Mapping[str, str]) -> bytes:
+    if place.startswith(("http://", "https://")):
+        from urllib.request import urlopen
+
+        with urlopen(place, timeout=60) as answer:
+            return bytes(answer.read())
+    io = pyiceberg("io").load_file_io(dict(properties), place)
+    with io.new_input(place).open() as file:
+        return bytes(file.read())
+
+
+def _configured(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    config: Mapping[str, Any] = pyiceberg("utils.config").Config().config
+    found = config.get("catalog") or {}
+    return {str(name): dict(values or {}) for name, values in found.items()}
+
+
+@contextlib.contextmanager
+def one_line(what: str, secrets: Sequence[str]) -> Iterator[None]:
+    """Whatever a library raises, as one line without credentials."""
+    try:
+        yield
+    except ObservationError:
+        raise
+    except Exception as error:
+        text = redacted(f"{type(error).__name__}: {error}", secrets)
+        if any(word in text.lower() for word in _DENIED):
+            text = f"no permission ({text}). Check the credentials that PyIceberg is configured with"
+        raise ObservationError(f"{what} cannot be read: {text.rstrip('.')}.") from None

@@ -1,0 +1,116 @@
+"""This file turns what was seen of a table into a configuration: the fitted sources, the table's sizes, its settings.
+
+What was not seen is assumed, and every assumption is a line that is told: the store, the catalog's latency, how long an
+operation works before it commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from endive.observation.history import TableHistory, TableShape
+from endive.observation.sources import FittedSource
+
+PROVIDERS: Final = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gcp",
+    "abfs": "azure",
+    "abfss": "azure",
+    "wasb": "azure",
+    "wasbs": "azure",
+}
+PROVIDER_ASSUMED: Final = "s3"
+CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
+DURATION_MIN_MS: Final = 60_000.0
+DURATION_MAX_MS: Final = 86_400_000.0
+_LIST_BASE_BYTES: Final = 2_000
+
+
+def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
+    """The document of a configuration file, and what in it is assumed."""
+    provider, assumed = _provider(history.location)
+    latency = f"catalog.latency_ms = {CATALOG_LATENCY_ASSUMED_MS}"
+    assumed.append(f"{latency}: no history tells how fast a catalog answers; see endive measure catalog")
+    for source in sources:
+        if source.is_work_assumed:
+            work = f"source.{source.name}.runtime = {source.work_ms:g} ms"
+            assumed.append(f"{work}: no history tells how long a statement works before it commits")
+    settings = history.shape.settings
+    document: dict[str, Any] = {
+        "simulation": {"duration_ms": round(min(DURATION_MAX_MS, max(DURATION_MIN_MS, history.duration_ms)), 3)},
+        "experiment": {"label": history.name},
+        "storage": {"provider": provider},
+        "catalog": _catalog(history),
+        "table": table_section(history.shape, is_expired=history.expired > 0),
+        "commit": _commit(sources, settings),
+        "transaction": _retries(settings),
+        "source": [source.table(settings) for source in sources],
+    }
+    return {key: value for key, value in document.items() if value}, assumed
+
+
+def _provider(location: str) -> tuple[str, list[str]]:
+    provider = PROVIDERS.get(location, PROVIDER_ASSUMED)
+    key = f'storage.provider = "{provider}"'
+    if location in PROVIDERS:
+        return provider, [f"{key}: the profile that comes with Endive, not your own store; see endive measure store"]
+    where = location or "unknown"
+    return provider, [f"{key}: the table's location ({where}) names no store with a profile; see endive measure store"]
+
+
+def _catalog(history: TableHistory) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "service", "latency_ms": CATALOG_LATENCY_ASSUMED_MS}
+    if history.catalog_kind == "rest":
+        found["service"] = {"flavour": "rest"}
+    return found
+
+
+def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
+    """``[table]``: only what was seen; the rest stays at its default."""
+    found: dict[str, Any] = {}
+    if shape.snapshots:
+        found["initial_snapshots"] = shape.snapshots
+    if is_expired:
+        found["snapshots_kept_max"] = shape.snapshots
+    if shape.metadata_bytes is not None and shape.bytes_per_snapshot is not None:
+        per_snapshot = round(shape.bytes_per_snapshot)
+        found["metadata_bytes_per_snapshot"] = per_snapshot
+        found["metadata_base_bytes"] = max(0, shape.metadata_bytes - per_snapshot * shape.snapshots)
+    if shape.manifests is not None:
+        found["initial_manifests"] = shape.manifests
+    if shape.manifest_bytes is not None:
+        found["manifest_bytes"] = round(shape.manifest_bytes)
+    if shape.manifest_list_bytes is not None and shape.manifests:
+        beyond = max(0, shape.manifest_list_bytes - _LIST_BASE_BYTES)
+        found["manifest_list_bytes_per_manifest"] = round(beyond / shape.manifests)
+    return found
+
+
+def _commit(sources: Sequence[FittedSource], settings: dict[str, str]) -> dict[str, Any]:
+    engines = {commit.engine for source in sources for commit in source.commits}
+    found: dict[str, Any] = {"protocol": "pyiceberg"} if engines == {"pyiceberg"} else {}
+    if settings.get("commit.manifest-merge.enabled") == "false" and not found:
+        found["merging"] = "off"
+    elif "commit.manifest.min-count-to-merge" in settings and not found:
+        found["min_count_to_merge"] = max(2, int(settings["commit.manifest.min-count-to-merge"]))
+    return found
+
+
+def _retries(settings: dict[str, str]) -> dict[str, Any]:
+    """Iceberg's table properties as ``[transaction]``."""
+    found: dict[str, Any] = {}
+    if "commit.retry.num-retries" in settings:
+        found["retry"] = int(settings["commit.retry.num-retries"])
+    if "commit.retry.total-timeout-ms" in settings:
+        found["total_timeout_ms"] = float(settings["commit.retry.total-timeout-ms"])
+    backoff = {
+        key: float(settings[name])
+        for key, name in (("base_ms", "commit.retry.min-wait-ms"), ("max_ms", "commit.retry.max-wait-ms"))
+        if name in settings
+    }
+    if backoff:
+        found["retry_backoff"] = {"policy": "iceberg", **backoff}
+    return found

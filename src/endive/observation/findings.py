@@ -1,0 +1,118 @@
+"""This file counts what a reader wants to see of a history: commits per hour, kinds, gaps, writers, manifest growth."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import numpy as np
+
+from endive.observation.history import Commit, TableHistory
+from endive.observation.sources import FittedSource
+
+QUANTILES: Final = (0.5, 0.95, 0.99)
+_HOUR_US: Final = 3_600_000_000
+_BINS_MAX: Final = 200
+
+
+def findings(history: TableHistory, sources: Sequence[FittedSource], assumed: Sequence[str]) -> dict[str, Any]:
+    """Everything seen of one table, as plain values."""
+    commits = history.commits
+    made = [commit for commit in commits if commit.is_committed]
+    hours = max(history.duration_ms / 3.6e6, 1e-9)
+    return {
+        "table": history.name,
+        "first": iso(commits[0].time_us),
+        "last": iso(commits[-1].time_us),
+        "duration_ms": round(history.duration_ms, 3),
+        "commits": len(made),
+        "failed": len(commits) - len(made),
+        "manifests_first": next((each.manifests for each in commits if each.manifests is not None), None),
+        "commits_per_hour": round(len(made) / hours, 3),
+        "operations": dict(Counter(commit.operation for commit in commits).most_common()),
+        "gaps_ms": quantiles(_gaps_ms(made)),
+        "durations_ms": quantiles([each.duration_ms for each in made if each.duration_ms is not None]),
+        "attempts": _attempts(commits),
+        "expired": history.expired,
+        "format_version": history.shape.format_version,
+        "size": {
+            "snapshots": history.shape.snapshots,
+            "manifests": history.shape.manifests,
+            "data_files": history.shape.data_files,
+            "metadata_bytes": history.shape.metadata_bytes,
+            "partition_fields": history.shape.partition_fields,
+        },
+        "sources": [_source(source) for source in sources],
+        "assumed": list(assumed),
+        "notes": list(history.notes),
+    }
+
+
+def _source(source: FittedSource) -> dict[str, Any]:
+    commits = source.commits
+    return {
+        "name": source.name,
+        "writers": list(source.writers[:5]),
+        "writer_count": len(source.writers),
+        "engine": commits[0].engine,
+        "commits": len(commits),
+        "failed": sum(not commit.is_committed for commit in commits),
+        "operations": dict(Counter(commit.operation for commit in commits).most_common()),
+        "pattern": source.arrivals.pattern,
+        "arrivals": source.arrivals.table,
+        "gaps_ms": quantiles(_gaps_ms(commits)),
+        "files_per_commit": quantiles([float(each.added_files + each.added_delete_files) for each in commits]),
+        "bytes_per_commit": quantiles([float(each.added_bytes) for each in commits]),
+        "durations_ms": quantiles([each.duration_ms for each in commits if each.duration_ms is not None]),
+        "attempts": _attempts(commits),
+    }
+
+
+def _attempts(commits: Sequence[Commit]) -> dict[str, int] | None:
+    counted = Counter(commit.attempts for commit in commits if commit.attempts is not None)
+    return {str(attempts): counted[attempts] for attempts in sorted(counted)} if counted else None
+
+
+def _gaps_ms(commits: Sequence[Commit]) -> list[float]:
+    times = sorted(commit.time_us for commit in commits)
+    return [(after - before) / 1000.0 for before, after in itertools.pairwise(times)]
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float] | None:
+    """Median, P95, P99 and mean; None of nothing."""
+    if not values:
+        return None
+    array = np.asarray(values, dtype=np.float64)
+    points = np.quantile(array, QUANTILES)
+    named = {f"p{round(100 * share)}": round(float(each), 3) for share, each in zip(QUANTILES, points, strict=True)}
+    return {**named, "mean": round(float(array.mean()), 3)}
+
+
+def per_interval(history: TableHistory) -> list[dict[str, Any]]:
+    """Commits per hour and operation over time; of a long or short history per wider or narrower interval."""
+    begin = history.commits[0].time_us
+    span = max(1, history.commits[-1].time_us - begin)
+    width = max(_HOUR_US, -(-span // _BINS_MAX)) if span > 4 * _HOUR_US else max(1, -(-span // 24))
+    counted: Counter[tuple[int, str]] = Counter(
+        ((commit.time_us - begin) // width, commit.operation) for commit in history.commits
+    )
+    per_hour = _HOUR_US / width
+    return [
+        {"time": iso(begin + place * width), "operation": operation, "per_hour": count * per_hour}
+        for (place, operation), count in sorted(counted.items())
+    ]
+
+
+def manifest_growth(history: TableHistory) -> list[dict[str, Any]]:
+    """Manifests after each commit that tells."""
+    known = [commit for commit in history.commits if commit.manifests is not None]
+    step = max(1, len(known) // _BINS_MAX)
+    return [{"time": iso(commit.time_us), "manifests": commit.manifests} for commit in known[::step]]
+
+
+def iso(time_us: int) -> str:
+    """A moment as an ISO time of UTC, to the millisecond."""
+    return datetime.fromtimestamp(time_us / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,160 @@
+"""This file defines the folder that ``endive observe`` writes and ``endive replay`` reads: one per table.
+
+``endive.toml`` (the configuration), ``trace.csv`` (every commit), ``observation.json`` (what was seen) and
+``page.html``. It appears as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config import SimulationConfig, apply_overrides, parse_config, parse_overrides, read_toml
+from endive.config.toml_text import toml_text
+from endive.errors import OutputError
+from endive.observation.arrivals import submissions_us
+from endive.observation.findings import iso
+from endive.observation.sources import FittedSource
+from endive.results.writer import output_errors
+
+CONFIG_FILE: Final = "endive.toml"
+TRACE_FILE: Final = "trace.csv"
+FINDINGS_FILE: Final = "observation.json"
+PAGE_FILE: Final = "page.html"
+FILES: Final = (CONFIG_FILE, TRACE_FILE, PAGE_FILE, FINDINGS_FILE)
+FORMAT: Final = 1
+TRACE_COLUMNS: Final = (
+    "timestamp",
+    "operation",
+    "source",
+    "writer",
+    "snapshot_id",
+    "duration_ms",
+    "attempts",
+    "outcome",
+)
+_NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedTable:
+    """One table's part of the folder, ready to be written."""
+
+    name: str
+    config: Mapping[str, Any]
+    comments: Sequence[str]
+    trace: str
+    findings: Mapping[str, Any]
+    page: str | None = None
+
+
+def trace_text(sources: Sequence[FittedSource]) -> str:
+    """Every commit, by the time it began, as CSV."""
+    rows = []
+    for source in sources:
+        ordered = sorted(source.commits, key=lambda commit: commit.time_us)
+        for begin_us, commit in zip(submissions_us(source.commits), ordered, strict=True):
+            rows.append((begin_us, source.name, commit))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(TRACE_COLUMNS)
+    for begin_us, name, commit in sorted(rows, key=lambda row: (row[0], row[1])):
+        writer.writerow(
+            (
+                iso(begin_us),
+                commit.operation,
+                name,
+                commit.writer,
+                "" if commit.snapshot_id is None else commit.snapshot_id,
+                "" if commit.duration_ms is None else round(commit.duration_ms, 3),
+                "" if commit.attempts is None else commit.attempts,
+                "committed" if commit.is_committed else "failed",
+            )
+        )
+    return text.getvalue()
+
+
+def write_folder(path: Path, tables: Sequence[ObservedTable]) -> list[Path]:
+    """Write everything into a hidden folder beside, then let it appear; the folder of each table."""
+    refuse_foreign_files(path)
+    partial = path.parent / f".{path.name}.partial-{os.getpid()}-{secrets.token_hex(4)}"
+    places = [Path()] if len(tables) == 1 else [Path(_NOT_A_NAME.sub("_", table.name)) for table in tables]
+    with output_errors(path):
+        try:
+            for place, table in zip(places, tables, strict=True):
+                _write_table(partial / place, table)
+            if path.exists():
+                shutil.rmtree(path)
+            os.replace(partial, path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return [path / place for place in places]
+
+
+def _write_table(folder: Path, table: ObservedTable) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    comments = "".join(f"# {line}\n" for line in table.comments)
+    (folder / CONFIG_FILE).write_text(f"{comments}\n{toml_text(table.config)}", encoding="utf-8")
+    (folder / TRACE_FILE).write_text(table.trace, encoding="utf-8")
+    if table.page is not None:
+        (folder / PAGE_FILE).write_text(table.page, encoding="utf-8")
+    text = json.dumps({"format": FORMAT, **table.findings}, indent=2, allow_nan=False)
+    (folder / FINDINGS_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def refuse_foreign_files(path: Path) -> None:
+    """A place may be new, empty, or hold an earlier observation; anything else stays untouched."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise OutputError(f"Cannot write {path}: it is a file; name a folder.")
+    foreign = [each.name for each in path.iterdir() if each.name not in FILES and not is_observed(each)]
+    if foreign:
+        raise OutputError(
+            f"Cannot write {path}: it holds files that are not of an observation ({sorted(foreign)[0]}). "
+            "Choose an empty or a new folder."
+        )
+
+
+# ---- reading it again --------------------------------------------------------------------------------
+
+
+def is_observed(path: Path) -> bool:
+    """Whether ``endive observe`` wrote this folder."""
+    return (path / FINDINGS_FILE).is_file() and (path / CONFIG_FILE).is_file()
+
+
+def observed_folders(path: Path) -> list[Path]:
+    """The folder of a table, or those of all tables in it."""
+    if is_observed(path):
+        return [path]
+    inner = sorted(each for each in path.iterdir() if is_observed(each)) if path.is_dir() else []
+    if not inner:
+        raise OutputError(
+            f"'{path}' is not a folder that endive observe wrote. Write one: endive observe TABLE --out {path}"
+        )
+    return inner
+
+
+def read_findings(folder: Path) -> dict[str, Any]:
+    """What was seen, as it was written."""
+    try:
+        document: dict[str, Any] = json.loads((folder / FINDINGS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(f"'{folder / FINDINGS_FILE}' cannot be read: {error}.") from None
+    return document
+
+
+def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConfig:
+    """The configuration of an observed table, with ``key=value`` on top: what limit, advise and run start from."""
+    path = folder / CONFIG_FILE
+    return parse_config(apply_overrides(read_toml(path), parse_overrides(overrides)), source=str(path))

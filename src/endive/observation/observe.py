@@ -1,0 +1,76 @@
+"""This file goes from tables to folders: read, join reports, fit, and hand over what is to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from endive.config import parse_config
+from endive.errors import ObservationError
+from endive.observation.configuration import configuration
+from endive.observation.findings import findings
+from endive.observation.folder import ObservedTable, trace_text
+from endive.observation.history import TableHistory
+from endive.observation.log import read_log
+from endive.observation.reports import join_reports, read_reports
+from endive.observation.sources import fit_sources
+from endive.workload.trace_file import SUFFIXES
+
+COMMITS_NEEDED: Final = 3
+MakePage = Callable[[TableHistory, dict[str, object]], str | None]
+
+
+def with_reports(history: TableHistory, paths: Sequence[Path]) -> TableHistory:
+    """The history with every report joined; a log of commits takes the place of the snapshots."""
+    reports = [report for path in paths if path.suffix not in SUFFIXES for report in read_reports(path)]
+    if reports:
+        history = join_reports(history, reports)
+    for path in (path for path in paths if path.suffix in SUFFIXES):
+        history = _with_log(history, path)
+    return history
+
+
+def _with_log(history: TableHistory, path: Path) -> TableHistory:
+    from dataclasses import replace
+
+    logs = {log.name: log for log in read_log(path)}
+    short = history.name.rpartition(".")[2]
+    log = logs.get(history.name) or logs.get(short) or (next(iter(logs.values())) if len(logs) == 1 else None)
+    if log is None:
+        raise ObservationError(f"log {path} has no commits of {history.name}; it names {', '.join(logs)}.")
+    note = f"{history.name}: commits are those of {path.name}; the table itself gives the sizes."
+    return replace(history, commits=log.commits, notes=(*history.notes, note))
+
+
+def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:
+    """Everything that is written of one table. Its configuration is loaded once, so that what is written can be run."""
+    if len(history.commits) < COMMITS_NEEDED:
+        raise ObservationError(_too_short(history))
+    sources = fit_sources(history)
+    document, assumed = configuration(history, sources)
+    parse_config(document)
+    seen = findings(history, sources, assumed)
+    comments = [
+        f"{history.name}, as seen from {seen['first']} to {seen['last']}: {seen['commits']:,} commits.",
+        "Written by endive observe. Assumed, not seen:",
+        *(f"  {line}" for line in assumed),
+    ]
+    return ObservedTable(
+        name=history.name,
+        config=document,
+        comments=comments,
+        trace=trace_text(sources),
+        findings=seen,
+        page=None if make_page is None else make_page(history, seen),
+    )
+
+
+def _too_short(history: TableHistory) -> str:
+    found = f"{history.name} has {len(history.commits)} snapshots in its history; at least {COMMITS_NEEDED} are needed"
+    if history.expired:
+        return (
+            f"{found}: {history.expired:,} were expired. Keep more of them (history.expire.min-snapshots-to-keep), or "
+            "give a log of commits: endive observe commits.csv."
+        )
+    return f"{found}. Let it be written to for a while, or give a log of commits: endive observe commits.csv."

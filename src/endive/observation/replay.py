@@ -1,0 +1,158 @@
+"""This file runs an observed history through the model and holds what comes out beside what was seen.
+
+Where a duration or a number of attempts is known it is compared, else the gaps between commits. Every figure has two
+intervals: how well the history knows it, and how far equal runs of the model lie apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
+from endive.observation.figures import Figure, Seen, figures_of, seen_of_trace
+from endive.observation.folder import CONFIG_FILE, TRACE_FILE, read_findings
+from endive.observation.scaling import scaled
+from endive.simulation import Simulation
+from endive.workload.trace_file import read_columns
+
+SEEDS: Final = 20
+TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
+MARGIN_MS: Final = 60_000.0  # after the last commit, for it to end
+CLOSED: Final = "closed"
+COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceReplay:
+    """One source: its figures, and how many of its txns the model ran in each run."""
+
+    name: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Model beside reality."""
+
+    table: str
+    sources: tuple[SourceReplay, ...]
+    runs: int
+    is_changed: bool  # by --scale or --set: then a third column says what would happen
+
+    @property
+    def figures(self) -> list[tuple[str, Figure]]:
+        """Every figure with its source."""
+        return [(source.name, figure) for source in self.sources for figure in source.figures]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: does the model explain what was seen, and if not, where."""
+        wrong = [(name, figure) for name, figure in self.figures if not figure.holds]
+        total = len(self.figures)
+        if not total:
+            return f"Nothing of {self.table} can be compared: its history is too short."
+        if not wrong:
+            return f"The model explains what you saw on {self.table}: {total} of {total} figures agree."
+        worst_name, worst = max(wrong, key=lambda pair: pair[1].error)
+        return (
+            f"The model does not explain what you saw on {self.table}: {len(wrong)} of {total} figures disagree, most "
+            f"of all {worst.name} of {worst_name} ({worst.real:,.4g} {worst.unit} seen, {worst.model:,.4g} in the "
+            f"model). {worst.advice}"
+        )
+
+
+def replay(
+    folder: Path,
+    *,
+    profile: str | None = None,
+    assumed: Sequence[str] = (),
+    scale: float = 1.0,
+    overrides: Sequence[str] = (),
+    seeds: int = SEEDS,
+    progress: Progress = lambda done, total: None,
+) -> Replay:
+    """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if."""
+    findings = read_findings(folder)
+    real = seen_of_trace(read_columns(folder / TRACE_FILE))
+    given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
+    document = apply_overrides(read_toml(folder / CONFIG_FILE), parse_overrides(given))
+    is_changed = scale != 1.0 or bool(overrides)
+    runs = max(2, min(seeds, TXNS_MAX // max(1, len(read_columns(folder / TRACE_FILE)["source"]))))
+    total = runs * (2 if is_changed else 1)
+    base = _run(_as_observed(document, findings, folder), runs, lambda done: progress(done, total))
+    changed: dict[str, list[Seen]] = {}
+    if is_changed:
+        what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
+        changed = _run(_timed(what_if, findings), runs, lambda done: progress(runs + done, total))
+    sources = tuple(
+        SourceReplay(name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name)))
+        for name, seen in real.items()
+    )
+    return Replay(table=findings["table"], sources=sources, runs=runs, is_changed=is_changed)
+
+
+def _as_observed(document: Mapping[str, Any], findings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Every source submits when it did; a busy loop submits when it can, as its writer did."""
+    timed = _timed(document, findings)
+    path = str((folder / TRACE_FILE).absolute())
+    for source in timed["source"]:
+        if source["arrivals"]["kind"] != CLOSED:
+            source["arrivals"] = {"kind": "trace", "path": path, "source": source["name"]}
+    return timed
+
+
+def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
+    """As long as the table was watched, measured as a whole, from the sizes it had at the beginning."""
+    changed = apply_overrides(document, {})
+    simulation = changed.setdefault("simulation", {})
+    simulation |= {"duration_ms": findings["duration_ms"] + MARGIN_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0}
+    for source in changed["source"]:
+        source.setdefault("stop_ms", findings["duration_ms"] + 1.0)
+    table = changed.setdefault("table", {})
+    if "initial_snapshots" in table:
+        table["initial_snapshots"] = max(0, table["initial_snapshots"] - findings["commits"])
+    if "initial_manifests" in table and findings.get("manifests_first") is not None:
+        table["initial_manifests"] = findings["manifests_first"]
+    return changed
+
+
+def _run(document: Mapping[str, Any], runs: int, progress: Callable[[int], None]) -> dict[str, list[Seen]]:
+    """What each run of the model gives for each source."""
+    simulation = Simulation(parse_config(document))
+    found: dict[str, list[Seen]] = {}
+    for seed in range(runs):
+        table = simulation.run(seed).transactions
+        names = np.asarray(table["source"].to_pylist(), dtype=object)
+        status = np.asarray(table["status"].to_pylist(), dtype=object)
+        columns = {key: table[key].to_numpy(zero_copy_only=False) for key in COLUMNS}
+        for name in dict.fromkeys(names.tolist()):
+            own = names == name
+            part = {key: each[own] for key, each in columns.items()}
+            found.setdefault(str(name), []).append(_seen(part, status[own]))
+        progress(seed + 1)
+    return found
+
+
+def _seen(columns: Mapping[str, Any], status: Any) -> Seen:
+    ended = (status == "committed") | (status == "aborted")
+    made = status == "committed"
+    ends_ms = columns["submit_ms"][made] + columns["total_latency_ms"][made]
+    return Seen(
+        times_ms=np.sort(ends_ms.astype(np.float64)),
+        durations_ms=columns["commit_latency_ms"][made].astype(np.float64),
+        attempts=columns["attempts"][made].astype(np.int64),
+        failed=int((ended & ~made).sum()),
+        ended=int(ended.sum()),
+    )
+
+
+def _of_copies(runs: Mapping[str, list[Seen]], name: str) -> list[Seen]:
+    """A source's runs after a change; copies of it (``name~2``) are counted with it."""
+    parts = [seen for key, seen in runs.items() if key == name or key.startswith(f"{name}~")]
+    return [Seen.joined(each) for each in zip(*parts, strict=False)] if parts else []

@@ -1,0 +1,123 @@
+"""This file turns a snapshot of Iceberg's metadata into a commit: what it did, and who wrote it as far as it says.
+
+Iceberg names the operation (``DataOperations``) and counts files in the summary (``SnapshotSummary``); engines add what
+identifies them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from endive.errors import ObservationError
+from endive.observation.history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
+from endive.workload import ICEBERG_OPERATIONS
+
+# Summary key -> engine. The value names the job; trino_query_id and commit ids are new with every commit.
+WRITER_KEYS: Final = {
+    "flink.job-id": "flink",
+    "spark.app.id": "spark",
+    "app-id": "",
+}
+ENGINE_KEYS: Final = {
+    **WRITER_KEYS,
+    "trino_query_id": "trino",
+    "kafka.connect.commit-id": "kafka-connect",
+}
+FAST_APPENDS: Final = ("pyiceberg", "spark-streaming")  # who appends without merging manifests
+_LIST_NAME: Final = re.compile(r"/snap-\d+-(\d+)-[^/]*\.avro$")
+STREAMING_KEY: Final = "spark.sql.streaming.queryId"  # SparkWrite.QUERY_ID_PROPERTY
+
+
+def commit_of(snapshot: Mapping[str, Any], writer_key: str | None = None) -> Commit:
+    """The commit that made a snapshot, from its JSON."""
+    summary: Mapping[str, str] = snapshot.get("summary") or {}
+    operation = summary.get("operation") or snapshot.get("operation")
+    if operation not in OPERATIONS:
+        raise ObservationError(
+            f"snapshot {snapshot.get('snapshot-id')} says no operation (its summary has {operation!r}). Iceberg before "
+            "0.9 wrote none; expire such snapshots, or give a log of commits instead (docs/guides/your-own-table.md)."
+        )
+    attempts = attempts_of(snapshot.get("manifest-list", ""))
+    engine = engine_of(summary, attempts)
+    return Commit(
+        time_us=1000 * int(snapshot["timestamp-ms"]),
+        operation=operation,
+        kind=kind_of(operation, engine),
+        overwrite=overwrite_of(operation, summary),
+        writer=writer_of(summary, engine, writer_key),
+        engine=engine,
+        snapshot_id=int(snapshot["snapshot-id"]),
+        parent_id=snapshot.get("parent-snapshot-id"),
+        sequence_number=int(snapshot.get("sequence-number", 0)),
+        manifest_list=snapshot.get("manifest-list", ""),
+        added_files=_count(summary, "added-data-files"),
+        removed_files=_count(summary, "deleted-data-files"),
+        added_delete_files=_count(summary, "added-delete-files"),
+        total_files=_maybe(summary, "total-data-files"),
+        added_bytes=_count(summary, "added-files-size"),
+        changed_partitions=_maybe(summary, "changed-partition-count"),
+        manifests=_manifests(summary),
+        attempts=attempts or None,
+    )
+
+
+def attempts_of(manifest_list: str) -> int | None:
+    """The attempt in a list's name: Java counts from 1 (``SnapshotProducer.manifestListPath``), PyIceberg says 0."""
+    match = _LIST_NAME.search(manifest_list)
+    return int(match.group(1)) if match else None
+
+
+def engine_of(summary: Mapping[str, str], attempts: int | None = None) -> str:
+    """Which program committed: what the engine says of itself, else what its own keys betray."""
+    if STREAMING_KEY in summary:
+        return "spark-streaming"
+    named = summary.get("engine-name")
+    for key, engine in ENGINE_KEYS.items():
+        if engine and key in summary:
+            return engine
+    if named and named.strip():
+        return named.strip().lower()
+    return "pyiceberg" if attempts == 0 else UNKNOWN
+
+
+def writer_of(summary: Mapping[str, str], engine: str, writer_key: str | None) -> str:
+    """The job that committed; the engine where nothing tells its jobs apart."""
+    if writer_key is not None:
+        return summary.get(writer_key) or UNKNOWN
+    for key in (STREAMING_KEY, *WRITER_KEYS):
+        if summary.get(key):
+            return f"{engine}-{summary[key]}"
+    return engine
+
+
+def kind_of(operation: str, engine: str) -> str:
+    """Endive's kind; an append is a fast one only of engines that are known to make no other."""
+    if operation == APPEND and engine in FAST_APPENDS:
+        return "fast_append"
+    return ICEBERG_OPERATIONS[operation]
+
+
+def overwrite_of(operation: str, summary: Mapping[str, str]) -> str:
+    """Which Iceberg operation an overwrite was: by what it added (``SnapshotSummary``)."""
+    if operation in (APPEND, REPLACE):
+        return ""
+    if summary.get("replace-partitions") == "true":
+        return "replace_partitions"
+    return "row_delta" if _count(summary, "added-delete-files") else "overwrite_files"
+
+
+def _count(summary: Mapping[str, str], key: str) -> int:
+    return _maybe(summary, key) or 0
+
+
+def _maybe(summary: Mapping[str, str], key: str) -> int | None:
+    text = summary.get(key)
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _manifests(summary: Mapping[str, str]) -> int | None:
+    """Manifests after the commit, which newer versions count (``manifests-created``, ``-kept``)."""
+    created, kept = _maybe(summary, "manifests-created"), _maybe(summary, "manifests-kept")
+    return None if created is None or kept is None else created + kept

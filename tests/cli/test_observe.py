@@ -1,0 +1,122 @@
+"""``endive observe`` and ``endive replay``: from a log or a table to a folder, and from there to a verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.observation.conftest import metadata, real_table, snapshot
+from typer.testing import CliRunner
+
+from endive.cli.main import app
+from endive.observation import load_observed
+
+__all__ = ["real_table"]
+
+
+def invoke(*arguments: object):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """An append every ten seconds that takes a fixed time on a constant store: 8 requests of 10 ms, one attempt."""
+    path = tmp_path / "commits.csv"
+    rows = [f"2026-03-01T12:{n // 6:02d}:{10 * (n % 6):02d}Z,append,db.t,{took(n)},1,committed" for n in range(60)]
+    path.write_text("timestamp,operation,table,duration,attempts,outcome\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def took(n: int) -> int:
+    return 200 + n % 3
+
+
+def test_a_log_becomes_a_folder_with_trace_configuration_findings_and_page(log, tmp_path):
+    result = invoke("observe", log, "--out", tmp_path / "seen")
+
+    assert 0 == result.exit_code, result.output
+    assert ["endive.toml", "observation.json", "page.html", "trace.csv"] == sorted(
+        each.name for each in (tmp_path / "seen").iterdir()
+    )
+    (source,) = load_observed(tmp_path / "seen").to_dict()["source"]
+    assert ("periodic", 10_000.0) == (source["arrivals"]["kind"], source["arrivals"]["period_ms"])
+
+
+def test_what_is_printed_as_json_is_what_was_written(log, tmp_path):
+    printed = json.loads(invoke("observe", log, "--out", tmp_path / "seen", "--json").stdout)["tables"][0]
+    written = json.loads((tmp_path / "seen" / "observation.json").read_text())
+
+    assert (60, {"append": 60}) == (printed["commits"], printed["operations"])
+    assert written["sources"] == printed["sources"]
+
+
+def test_a_replay_says_that_the_model_does_not_explain_a_store_that_is_another(log, tmp_path):
+    invoke("observe", log, "--out", tmp_path / "seen")
+    assumed = ["--assume", "storage.provider=constant", "--assume", "storage.latency_ms=500"]
+
+    result = invoke("replay", tmp_path / "seen", *assumed, "--seeds", 2, "--json")
+
+    (replay,) = json.loads(result.stdout)["tables"]
+    assert not replay["explains"]
+    assert "The model does not explain what you saw on db.t" in replay["verdict"]
+
+
+def test_a_replay_with_a_change_shows_what_would_happen(log, tmp_path):
+    invoke("observe", log, "--out", tmp_path / "seen")
+    assumed = ["--assume", "storage.provider=constant", "--assume", "storage.latency_ms=10"]
+
+    result = invoke("replay", tmp_path / "seen", *assumed, "--seeds", 2, "--scale", 2, "--json")
+
+    (figures,) = json.loads(result.stdout)["tables"][0]["sources"].values()
+    commits = next(each for each in figures if each["name"] == "commits")
+    assert 2 * commits["model"] == pytest.approx(commits["changed"], rel=0.04)
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    result = invoke("replay", tmp_path)
+
+    assert 2 == result.exit_code
+    assert "is not a folder that endive observe wrote" in result.stderr
+
+
+def test_a_history_that_is_too_short_is_refused_and_nothing_is_written(tmp_path):
+    path = tmp_path / "v1.metadata.json"
+    path.write_bytes(metadata([snapshot(500, 0), snapshot(501, 10)]))
+
+    result = invoke("observe", path, "--out", tmp_path / "seen")
+
+    assert 2 == result.exit_code
+    assert "has 2 snapshots in its history; at least 3 are needed: 499 were expired." in result.stderr
+    assert not (tmp_path / "seen").exists()
+
+
+def test_a_folder_with_other_files_stays_untouched(log, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+
+    result = invoke("observe", log, "--out", tmp_path / "mine")
+
+    assert 2 == result.exit_code
+    assert ["thesis.txt"] == [each.name for each in (tmp_path / "mine").iterdir()]
+
+
+def test_no_credential_reaches_the_folder_or_the_terminal(real_table, tmp_path):
+    options = [*real_table.options, "--property", "s3.secret-access-key=hunter-22-abc"]
+
+    result = invoke("observe", "db.events", "--catalog", "real", *options, "--out", tmp_path / "seen")
+
+    assert 0 == result.exit_code, result.output
+    written = b"".join(path.read_bytes() for path in (tmp_path / "seen").rglob("*") if path.is_file())
+    assert b"hunter-22-abc" not in written
+    assert "hunter-22-abc" not in result.output
+
+
+def test_several_tables_become_a_folder_each(log, tmp_path):
+    second = log.read_text().replace("db.t", "db.u").splitlines(keepends=True)[1:]
+    log.write_text(log.read_text() + "".join(second))
+
+    result = invoke("observe", log, "--out", tmp_path / "seen")
+
+    assert 0 == result.exit_code, result.output
+    assert ["db.t", "db.u"] == sorted(each.name for each in (tmp_path / "seen").iterdir())

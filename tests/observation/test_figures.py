@@ -1,0 +1,72 @@
+"""When model and reality agree, and how well each is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from endive.observation.figures import Seen, figures_of, order_interval, wilson
+
+
+def seen(durations, attempts=None, failed=0, every_ms=1000.0) -> Seen:
+    count = len(durations)
+    return Seen(
+        times_ms=every_ms * np.arange(count),
+        durations_ms=np.asarray(durations, dtype=np.float64),
+        attempts=np.asarray(attempts if attempts is not None else [], dtype=np.int64),
+        failed=failed,
+        ended=count + failed,
+    )
+
+
+def figure(name, real, runs):
+    return next(each for each in figures_of(real, runs, []) if each.name == name)
+
+
+def test_a_duration_within_ten_percent_agrees_and_beyond_does_not():
+    real = seen([100.0] * 50)
+
+    assert [True, True, False] == [
+        figure("commit P50", real, [seen([ms] * 50)] * 3).holds for ms in (100.0, 109.9, 111.0)
+    ]
+
+
+def test_a_value_that_runs_of_the_model_reach_by_chance_agrees():
+    real = seen([100.0] * 50)
+    runs = [seen([ms] * 50) for ms in np.linspace(90, 160, 40)]
+
+    found = figure("commit P50", real, runs)
+
+    assert (True, 125.0) == (found.holds, pytest.approx(found.model))
+
+
+def test_a_share_agrees_within_five_points():
+    real = seen([1.0] * 100, attempts=[2] * 20 + [1] * 80)
+    runs = [[seen([1.0] * 100, attempts=[2] * n + [1] * (100 - n))] * 3 for n in (24, 26)]
+
+    assert [True, False] == [figure("more than one attempt", real, each).holds for each in runs]
+
+
+def test_gaps_are_compared_where_no_duration_is_known():
+    real = Seen(
+        times_ms=1000.0 * np.arange(20),
+        durations_ms=np.array([]),
+        attempts=np.array([], dtype=np.int64),
+        failed=0,
+        ended=20,
+    )
+
+    assert ["commits", "gap P50", "gap P95"] == [each.name for each in figures_of(real, [seen([5.0] * 20)], [])]
+
+
+def test_a_failure_that_was_logged_is_compared():
+    assert "failed" in [each.name for each in figures_of(seen([1.0] * 20, failed=5), [seen([1.0] * 20)], [])]
+
+
+def test_few_commits_are_not_compared():
+    assert () == figures_of(seen([1.0] * 7), [seen([1.0] * 7)], [])
+
+
+def test_intervals_are_those_of_the_text_books():
+    assert (0.2366, 0.7634) == pytest.approx(wilson(5, 10), abs=1e-4)
+    assert (40.0, 60.0) == order_interval(np.arange(101.0)[:100], 0.5)
