@@ -12,10 +12,18 @@ def test_every_provider_is_listed_with_its_medians(endive):
 
     rows = [line.split() for line in answer.stdout.splitlines() if line.strip()]
     assert answer.exit_code == 0
-    assert [row[0] for row in rows[3:]] == list(list_profiles())
+    assert [row[0] for row in rows[3:-1]] == list(list_profiles())
     s3 = load_profile("s3")
     medians = [f"{s3.latency(0, op).quantile(0.5):,.1f}" for op in range(3)]
     assert next(row for row in rows if row[0] == "s3")[-5:] == [*medians, "-", "-"]
+
+
+def test_figures_that_nobody_measured_are_marked_in_the_list(endive):
+    answer = endive("providers")
+
+    gcp = next(line.split() for line in answer.stdout.splitlines() if line.lstrip().startswith("gcp"))
+    assert gcp[-5:-2] == ["200.0?", "200.0?", "179.3"]
+    assert answer.stdout.rstrip().endswith("measured, unless marked: * published, ? assumed")
 
 
 def test_one_provider_shows_every_figure_with_its_source(endive):
@@ -26,6 +34,9 @@ def test_one_provider_shows_every_figure_with_its_source(endive):
     for operation, *_ in load_profile("s3x").describe():
         assert operation in text
     assert "HEAD before reading: manifest_list" in text
+    assert "assumed size_based" in text
+    assert "by Endive: derived from S3's PUT and the ratio of the GETs" in text
+    assert "price of read: 0.00003 USD per 1,000 (by Amazon, S3 FAQ" in text
 
 
 def test_json_of_one_provider_is_its_profile(endive):

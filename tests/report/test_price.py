@@ -86,11 +86,20 @@ def test_requests_of_a_catalog_service_are_not_on_the_stores_bill(folder, tmp_pa
 
 
 def test_a_profile_without_prices_shows_none_and_says_so(folder):
-    write_configs(folder, "s3")
+    write_configs(folder, "instant")
     chart, _ = requests_chart(folder)
 
     assert ["requests per committed txn"] == [variant.label for variant in chart.variants]
-    assert "No price is shown: the storage profile (s3) states none." in chart.reading
+    assert "No price is shown: the storage profile (instant) states none." in chart.reading
+
+
+def test_the_shipped_profile_of_a_store_draws_a_price_for_every_kind_of_request(folder):
+    write_configs(folder, "s3")
+    chart, rows = requests_chart(folder)
+
+    assert "USD per million committed txns" in [variant.label for variant in chart.variants]
+    assert all(row["usd_per_million"] for row in rows)
+    assert "s3: read and head 0.0004 USD per 1,000 (by Amazon, list price of S3 Standard" in chart.reading
 
 
 def test_a_profile_that_is_gone_shows_no_price(folder, tmp_path):

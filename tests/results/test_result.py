@@ -89,6 +89,7 @@ def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):
         "by_source",
         "requests",
         "warnings",
+        "figures",
     ]
     assert (document["config_hash"], document["seed"], document["engine"]) == ("c0ffee", 7, "reference")
     assert json.loads(json.dumps(document, allow_nan=False)) == document

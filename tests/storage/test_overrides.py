@@ -81,7 +81,7 @@ def test_overrides_appear_in_the_description_as_the_users():
     profile = load_profile("s3").with_overrides({(CATALOG, CAS, False): FixedLatency(9.0)})
 
     row = next(row for row in profile.describe() if row[0] == "catalog cas, refused")
-    assert row[2:] == (9.0, 9.0, 9.0, "given by the user")
+    assert row[2:] == (9.0, 9.0, 9.0, "given", "by the user, in the configuration")
 
 
 def test_overriding_leaves_the_built_in_profile_alone():

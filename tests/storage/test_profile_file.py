@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.errors import ProfileError
-from endive.storage import load_profile
+from endive.storage import Note, load_profile
 from endive.storage.requests import APPEND, CAS, CATALOG, LOG, MANIFEST_LIST, METADATA, READ, WRITE
 
 GOOD = """
@@ -52,6 +52,7 @@ delay = { distribution = "fixed", ms = 2.5 }
 source = "ours"
 [write_limit]
 writes_per_s_max = 50
+known = "published"
 source = "the manual"
 [head_before_read]
 objects = ["manifest_list"]
@@ -101,7 +102,8 @@ def test_a_good_file_gives_every_figure_it_states(tmp_path):
     assert profile.head_before_read == {MANIFEST_LIST}
     assert profile.prices[READ].usd_per_1000 == 0.0004
     assert profile.prices[READ].date == "2026-01-31"
-    assert profile.notes["write_limit"] == "the manual"
+    assert profile.notes["write_limit"] == Note(known="published", source="the manual")
+    assert profile.figures[READ, True].known == "assumed"  # it does not say
 
 
 def test_a_file_without_a_name_is_called_after_itself(tmp_path):
@@ -140,12 +142,18 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "mean_ms = 4.0",
             "latency.read.source is missing. Say where the figures come from.",
         ),
+        (
+            'known = "published"',
+            'known = "publishd"',
+            "write_limit.known = 'publishd' is unknown (did you mean 'published'?). "
+            "Choose one of: measured, published, assumed.",
+        ),
         ("cas = 0.8", "cas = 1.8", "legs.cas = 1.8 is out of range. Give a number from 0 to 1."),
         (
             "cas = 0.8",
             "tail_append = 0.8",
             "legs.tail_append is unknown (did you mean 'append'?). "
-            "Known here: source, read, write, cas, append. Correct or remove it.",
+            "Known here: known, source, read, write, cas, append. Correct or remove it.",
         ),
         (
             "window_ms = 3.5",

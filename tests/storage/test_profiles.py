@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from endive import storage
+from endive.config.known import ASSUMED, KNOWN
 from endive.errors import ProfileError
 from endive.storage import (
     SEEDS,
@@ -19,6 +23,8 @@ from endive.storage.requests import (
     CAPABILITIES,
     CAS,
     CATALOG,
+    DELETE,
+    HEAD,
     MANIFEST,
     MANIFEST_LIST,
     METADATA,
@@ -27,6 +33,7 @@ from endive.storage.requests import (
 )
 
 MIB = 1 << 20
+PROFILES = Path(storage.__file__).parent / "profiles"
 ALL = [(name, vintage) for vintage in VINTAGES for name in list_profiles(vintage)]
 
 # provider: GET median, PUT base, PUT per MiB, floor
@@ -120,7 +127,7 @@ def test_every_figure_has_a_source(name, vintage):
     profile = load_profile(name, vintage)
 
     assert len(profile.describe()) >= len(profile.capabilities)
-    assert all(source.strip() for *_, source in profile.describe())
+    assert all(row.known in KNOWN and row.source.startswith("by ") for row in profile.describe())
     noted = {
         "floor": profile.min_latency_ms,
         "legs": profile.leg_shares,
@@ -128,12 +135,40 @@ def test_every_figure_has_a_source(name, vintage):
         "head_before_read": profile.head_before_read,
     }
     assert set(profile.notes) == {key for key, given in noted.items() if given}
-    assert all(source.strip() for source in profile.notes.values())
+    assert all(note.known in KNOWN and note.source.startswith("by ") for note in profile.notes.values())
 
 
 @pytest.mark.parametrize(("name", "vintage"), ALL)
-def test_no_price_is_guessed(name, vintage):
-    assert load_profile(name, vintage).prices == {}
+def test_every_table_of_a_built_in_file_says_itself_how_well_its_figures_are_known(name, vintage):
+    folder = PROFILES / vintage if (PROFILES / vintage / f"{name}.toml").is_file() else PROFILES
+    text = (folder / f"{name}.toml").read_text(encoding="utf-8")
+    figures, _, _ = text.partition("[prices.")
+
+    assert figures.count("\nsource = ") == figures.count("\nknown = ")
+
+
+def test_what_nobody_measured_is_assumed():
+    assumed = {name: [row.operation for row in load_profile(name).describe() if row.known == ASSUMED] for name in PLAIN}
+
+    writes = ["write"]
+    assert assumed == {"s3": [], "s3x": writes, "azure": writes, "azurex": writes, "gcp": ["read", "write"]}
+
+
+@pytest.mark.parametrize(("name", "vintage"), ALL)
+def test_a_price_is_of_a_day_and_a_list_and_only_the_measured_stores_have_any(name, vintage):
+    prices = load_profile(name, vintage).prices
+
+    assert (vintage == "measured" and name in PLAIN) == bool(prices)
+    assert all(price.source.startswith("by ") and price.date == "2026-11-15" for price in prices.values())
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_every_operation_of_a_measured_store_has_a_price(name):
+    profile = load_profile(name)
+
+    assert set(profile.prices) == {*profile.capabilities, HEAD, DELETE}
+    assert profile.prices[CAS].usd_per_1000 == profile.prices[WRITE].usd_per_1000 > profile.prices[READ].usd_per_1000
+    assert profile.prices[DELETE].usd_per_1000 == 0.0
 
 
 @pytest.mark.parametrize(("name", "vintage"), ALL)
@@ -144,11 +179,11 @@ def test_both_engines_can_draw_from_every_built_in_profile(name, vintage):
 def test_describe_gives_the_quantiles_of_each_figure():
     row = next(row for row in load_profile("azure").describe() if row[0] == "cas, refused")
 
-    _, text, median, p95, p99, source = row
+    _, text, median, p95, p99, _, source = row
     distribution = load_profile("azure").latency(CATALOG, CAS, success=False)
     assert text == "lognormal, median_ms = 75.0, sigma = 0.9"
     assert (median, p95, p99) == tuple(distribution.quantile(p) for p in (0.5, 0.95, 0.99))
-    assert source == "B, Azure CAS failure"
+    assert source == "by C. Douglas (B): Azure CAS failure"
 
 
 def test_a_constant_store_takes_its_latency_for_everything_and_halves_it():

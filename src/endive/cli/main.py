@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from endive import __version__
-from endive.cli import analyze, config, observe, providers, recipes, replay, report, run, sweep, verify
+from endive.cli import analyze, catalogs, config, observe, providers, recipes, replay, report, run, sweep, verify
 from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("verify")(verify.verify)
 app.add_typer(config.app, name="config")
 app.command("providers")(providers.providers)
 app.command("recipes")(recipes.recipes)
+app.command("catalogs")(catalogs.catalogs)
 app.command("observe")(observe.observe)
 app.command("replay")(replay.replay)
 

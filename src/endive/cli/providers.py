@@ -14,6 +14,9 @@ import typer
 if TYPE_CHECKING:
     from endive.storage import Profile
 
+_PUBLISHED_MARK = "*"
+_ASSUMED_MARK = "?"
+
 
 class Vintage(StrEnum):
     """Which set of figures."""
@@ -29,7 +32,7 @@ def providers(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     vintage: Annotated[Vintage, typer.Option(help="Which set of figures.")] = Vintage.MEASURED,
 ) -> None:
-    """List the storage providers, or show every figure of one and where it comes from."""
+    """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
     from endive.storage import list_profiles, load_profile
 
     if name is not None:
@@ -50,14 +53,13 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
     """A profile as a JSON object."""
     from endive.storage import OBJECTS, OPERATIONS
 
-    columns = ("operation", "distribution", "p50_ms", "p95_ms", "p99_ms", "source")
     return {
         "name": profile.name,
         "title": profile.title,
         "description": profile.description,
         "vintage": profile.vintage,
         "capabilities": [OPERATIONS[op] for op in sorted(profile.capabilities)],
-        "figures": [dict(zip(columns, row, strict=True)) for row in profile.describe()],
+        "figures": [row._asdict() for row in profile.describe()],
         "min_latency_ms": profile.min_latency_ms,
         "leg_shares": {OPERATIONS[op]: part for op, part in sorted(profile.leg_shares.items())},
         "writes_per_s_max": profile.writes_per_s_max,
@@ -66,7 +68,7 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
             OPERATIONS[op]: {"usd_per_1000": price.usd_per_1000, "source": price.source, "date": price.date}
             for op, price in sorted(profile.prices.items())
         },
-        "notes": dict(profile.notes),
+        "notes": {name: {"known": note.known, "source": note.source} for name, note in profile.notes.items()},
     }
 
 
@@ -82,9 +84,23 @@ def _print_all(profiles: list[Profile]) -> None:
     for op in shown:
         table.add_column(OPERATIONS[op], justify="right")
     for profile in profiles:
-        medians = [profile.latency(CATALOG, op).quantile(0.5) if profile.supports(op) else None for op in shown]
-        table.add_row(profile.name, profile.title, *(number(median, 1) for median in medians))
+        medians = [
+            _marked(profile.latency(CATALOG, op).quantile(0.5), profile.figure(CATALOG, op).known)
+            if profile.supports(op)
+            else number(None, 1)
+            for op in shown
+        ]
+        table.add_row(profile.name, profile.title, *medians)
     stdout().print(table)
+    stdout().print(f"measured, unless marked: {_PUBLISHED_MARK} published, {_ASSUMED_MARK} assumed", markup=False)
+
+
+def _marked(median_ms: float, known: str) -> str:
+    from endive.cli.tables import number
+    from endive.config.known import ASSUMED, PUBLISHED
+
+    marks = {PUBLISHED: _PUBLISHED_MARK, ASSUMED: _ASSUMED_MARK}
+    return f"{number(median_ms, 1)}{marks.get(known, ' ')}"
 
 
 def _print_one(profile: Profile) -> None:
@@ -95,11 +111,12 @@ def _print_one(profile: Profile) -> None:
 
     console = stdout()
     table = new_table(f"{profile.name}: {profile.title} ({profile.vintage}); latency in ms")
-    for column in ("operation", "P50", "P95", "P99", "distribution and source"):
+    for column in ("operation", "P50", "P95", "P99", "known", "distribution and source"):
         table.add_column(column, justify="right" if column.startswith("P") else "left")
-    for operation, distribution, p50, p95, p99, source in profile.describe():
-        text = f"{escape(distribution)}\n[dim]{escape(source)}[/dim]"
-        table.add_row(escape(operation), ms(p50), ms(p95), ms(p99), text)
+    for row in profile.describe():
+        text = f"{escape(row.distribution)}\n[dim]{escape(row.source)}[/dim]"
+        quantiles = (ms(row.p50_ms), ms(row.p95_ms), ms(row.p99_ms))
+        table.add_row(escape(row.operation), *quantiles, row.known, text)
     if profile.description:
         console.print(profile.description, markup=False)
     console.print(table)
@@ -109,7 +126,7 @@ def _print_one(profile: Profile) -> None:
 
 def _other_figures(profile: Profile) -> list[str]:
     """The figures of a profile that are no distribution, with their sources."""
-    from endive.storage import OBJECTS, OPERATIONS
+    from endive.storage import OBJECTS, OPERATIONS, grouped_prices
 
     lines = []
     if profile.min_latency_ms:
@@ -123,10 +140,11 @@ def _other_figures(profile: Profile) -> list[str]:
     if profile.head_before_read:
         objects = ", ".join(OBJECTS[obj] for obj in sorted(profile.head_before_read))
         lines.append(_noted(f"HEAD before reading: {objects}", profile, "head_before_read"))
-    for op, price in sorted(profile.prices.items()):
-        lines.append(f"price of {OPERATIONS[op]}: {price.usd_per_1000:g} USD per 1,000 ({price.source}, {price.date})")
+    for operations, price in grouped_prices(profile):
+        lines.append(f"price of {operations}: {price}")
     return lines
 
 
-def _noted(figure: str, profile: Profile, note: str) -> str:
-    return f"{figure} ({profile.notes[note]})" if note in profile.notes else figure
+def _noted(figure: str, profile: Profile, name: str) -> str:
+    note = profile.notes.get(name)
+    return figure if note is None else f"{figure} ({note.known}: {note.source})"

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from endive.config.distribution import Distribution, Fixed
+from endive.config.catalog_profile import UNSAID_LATENCY_MS, CatalogName, catalog_profile
+from endive.config.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
     Bytes,
     Count,
@@ -69,9 +70,11 @@ def _groups(data: dict[str, Any]) -> int:
     return int(data.get("num_tables", 1)) if data.get("scope") in ("table", "partition") else 1
 
 
-def _latency(data: dict[str, Any]) -> Fixed:
-    latency_ms = data.get("latency_ms")
-    return Fixed(ms=1.0 if latency_ms is None else latency_ms)
+def _latency(data: dict[str, Any]) -> Spec:
+    latency_ms, profile = data.get("latency_ms"), data.get("profile")
+    if latency_ms is None and profile is not None:
+        return catalog_profile(profile).latency
+    return Fixed(ms=UNSAID_LATENCY_MS if latency_ms is None else latency_ms)
 
 
 def _is_log(data: dict[str, Any]) -> bool:
@@ -81,10 +84,17 @@ def _is_log(data: dict[str, Any]) -> bool:
 class CatalogConfig(Table):
     """Where the current version of every table is kept, and how it is replaced."""
 
+    profile: Annotated[CatalogName, OneOf()] | None = Field(
+        None,
+        description="A catalog service by name, for its latency and service.flavour; keys that are given go before "
+        "it. `endive catalogs` lists them and says how well their latency is known.",
+        json_schema_extra={"default_text": "none"},
+    )
     type: Annotated[Literal["cas", "append", "instant", "service"], OneOf()] = Field(
-        "cas",
+        default_factory=lambda data: "cas" if data.get("profile") is None else "service",
         description="One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
         "a server with workers. `mode` is an alias.",
+        json_schema_extra={"default_text": "cas; service if a profile is named"},
     )
     num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(1, description="Tables in the catalog.")
     scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
@@ -101,12 +111,12 @@ class CatalogConfig(Table):
     latency_ms: LatencyMs | None = Field(
         None,
         description="Fixed latency of one request; only with type instant or service.",
-        json_schema_extra={"default_text": "1.0"},
+        json_schema_extra={"default_text": "1.0; the profile's latency if one is named"},
     )
     latency: Distribution = Field(
         default_factory=_latency,
         description="Latency of one request as a distribution, instead of latency_ms.",
-        json_schema_extra={"default_text": "fixed at latency_ms"},
+        json_schema_extra={"default_text": "the profile's, else fixed at latency_ms"},
     )
     table_metadata_inlined: Flag = Field(
         default_factory=lambda data: data.get("type") != "service",

@@ -295,3 +295,8 @@ _DISTRIBUTION: TypeAdapter[Spec] = TypeAdapter(Distribution)
 def spelt_out(spec: Spec) -> Spec:
     """A short form as the distribution it stands for, so that equal meanings are equal values."""
     return spec if isinstance(spec, Family) else _DISTRIBUTION.validate_python(spec.to_table())
+
+
+def described(table: dict[str, Any]) -> Spec:
+    """A distribution table as the value it describes."""
+    return _DISTRIBUTION.validate_python(table)

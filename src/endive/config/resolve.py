@@ -13,6 +13,7 @@ from typing import Any
 from endive.config.arrivals import ExponentialInterArrival, Poisson, Trace
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
+from endive.config.catalog_profile import catalog_profile
 from endive.config.commit import CommitConfig
 from endive.config.distribution import Fixed
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
@@ -86,10 +87,12 @@ def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConf
 
 
 def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
-    """``latency_ms`` and ``latency`` made to agree, whichever was given."""
-    latency = catalog.latency
+    """``latency_ms`` and ``latency`` made to agree, whichever was given; the profile's flavour unless one is given."""
+    latency, service = catalog.latency, catalog.service
     latency_ms = latency.ms if isinstance(latency, Fixed) and latency.min_latency_ms is None else None
-    return catalog.model_copy(update={"latency_ms": latency_ms})
+    if catalog.profile is not None and "flavour" not in service.model_fields_set:
+        service = service.model_copy(update={"flavour": catalog_profile(catalog.profile).flavour})
+    return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
 
 
 def _resolve_source(

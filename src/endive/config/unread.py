@@ -155,6 +155,7 @@ def _unread_catalog(config: SimulationConfig) -> dict[str, Unread]:
         for key in APPEND_KEYS:
             found[f"catalog.{key}"] = Unread("only catalog.type = 'append' has a log", by_type)
     if catalog.type != "service":
+        found["catalog.profile"] = Unread("only catalog.type = 'service' is a server with a profile", by_type)
         found["catalog.service"] = Unread("only catalog.type = 'service' is a server", by_type)
     elif catalog.service.flavour != "rest":
         found["catalog.service.server_retries"] = Unread(

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from endive.errors import EndiveError
 from endive.report.reading import Study
 from endive.results.schema import OBJECTS
-from endive.storage import OPERATIONS, Profile, load_profile
+from endive.storage import OPERATIONS, Profile, grouped_prices, load_profile
 
 _ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
 
@@ -50,11 +50,7 @@ def find_prices(study: Study) -> Prices:
             for op, price in profile.prices.items()
             for name in objects
         }
-        sources |= {
-            f"{profile.name}: {OPERATIONS[op]} {price.usd_per_1000:g} USD per 1,000 ({price.source}, "
-            f"{price.date})": None
-            for op, price in profile.prices.items()
-        }
+        sources |= {f"{profile.name}: {operations} {price}": None for operations, price in grouped_prices(profile)}
     if not found:
         which = ", ".join(without)
         return Prices(usd_per_request={}, note=f"No price is shown: the storage profile ({which}) states none.")

@@ -73,6 +73,8 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "none_ended": "None ended",
     "unsteady_window": "Unsteady window",
     "single_seed": "Too few seeds",
+    "assumed_figures": "Assumed figures",
+    "unsaid_catalog_latency": "Catalog latency not given",
     "approximate_percentiles": "Approximate percentiles",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",

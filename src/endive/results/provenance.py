@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any, Final
 
+from endive.results.knowledge import KnownFigure
 from endive.results.schema import SCHEMA_VERSION
 
 MODEL_VERSION: Final = 3
@@ -36,10 +37,11 @@ class Provenance:
     version: str = field(default_factory=package_version)
     model_version: int = MODEL_VERSION
     schema_version: int = SCHEMA_VERSION
+    figures: tuple[KnownFigure, ...] = ()  # how well the latency of every kind of request is known
 
     def to_dict(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
+        """As a JSON object; the figures stand in the result, as far as they were used."""
+        return {name: value for name, value in asdict(self).items() if name != "figures"}
 
     def to_metadata(self) -> dict[str, str]:
         """As key-value metadata of an Arrow or Parquet file."""

@@ -24,6 +24,7 @@ from endive.errors import OutputError
 from endive.results.arrow import to_record_batch
 from endive.results.fingerprint import Fingerprint
 from endive.results.history import HistoryCheck
+from endive.results.knowledge import assumption_warnings, sent_figures
 from endive.results.provenance import Provenance
 from endive.results.schema import ROW_N_TABLES_READ, TRANSACTION_SCHEMA, Ints, check_rows
 from endive.results.statistics import Statistics
@@ -72,7 +73,11 @@ class SimulationResult:
 
     @cached_property
     def _summarised(self) -> dict[str, Any]:
-        return summarise(self.statistics)
+        summarised = summarise(self.statistics)
+        phases_ms, counts = summarised["summary"]["phases_ms"], summarised["requests"]["counts"]
+        figures = sent_figures(self.provenance.figures, counts)
+        summarised["warnings"] += assumption_warnings(figures, phases_ms, counts)
+        return {**summarised, "figures": [figure.to_dict() for figure in figures]}
 
     def summary(self) -> dict[str, Any]:
         """Rates, success, latencies, retries, txns, phases and counters of the window."""

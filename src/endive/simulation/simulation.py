@@ -15,6 +15,7 @@ from endive.results.result import RowSink, SimulationResult
 from endive.results.window import Window
 from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFactory, build_parts
 from endive.simulation.compiled import CompiledEngine
+from endive.simulation.knowledge import known_figures
 from endive.simulation.reference import Progress, ReferenceEngine
 from endive.storage import StorageProvider
 from endive.storage.client import TracedRequest
@@ -66,7 +67,8 @@ class Simulation:
         chosen, _ = choose_engine(engine, parts, is_traced=trace is not None)
         if sink is None:
             sink = self.new_sink()
-        sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen))
+        figures = known_figures(self.config, parts.storage, parts.catalog)
+        sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen, figures=figures))
         history: HistoryCheck | None
         if chosen == "compiled":
             history = CompiledEngine(parts, sink, progress=progress).run()

@@ -6,7 +6,7 @@ what happens after an answer: catalogs and transactions do.
 
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.storage.object_store import ObjectStore
-from endive.storage.profile import Contention, Figure, Price, Profile, Throttling
+from endive.storage.profile import Contention, Figure, FigureRow, Note, Price, Profile, Throttling, grouped_prices
 from endive.storage.profile_file import (
     MEASURED,
     SEEDS,
@@ -72,8 +72,10 @@ __all__ = [
     "Contention",
     "FifoQueueProvider",
     "Figure",
+    "FigureRow",
     "GCPStorageProvider",
     "InstantStorageProvider",
+    "Note",
     "ObjectStore",
     "Price",
     "Profile",
@@ -84,6 +86,7 @@ __all__ = [
     "StorageResult",
     "Throttling",
     "TracedRequest",
+    "grouped_prices",
     "list_profiles",
     "load_profile",
     "names_supporting",

@@ -10,13 +10,15 @@ import copy
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from endive.config.known import ASSUMED, GIVEN
 from endive.distributions import FixedLatency, LatencyDistribution
+from endive.results.knowledge import KnownFigure
 from endive.storage.requests import DELETE, HEAD, N_OPERATIONS, OBJECTS, OPERATIONS, READ, WRITE
 
 DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
-OVERRIDE_SOURCE = "given by the user"
+OVERRIDE_SOURCE = "by the user, in the configuration"
 
 # Operations without figures of their own take those of another: asking for an object's head costs what
 # reading it does, deleting it what writing nothing does.
@@ -25,11 +27,12 @@ _STANDS_IN = {HEAD: READ, DELETE: WRITE}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A distribution, as it was written, and where it comes from."""
+    """A distribution, as it was written, how well it is known, and where it comes from."""
 
     distribution: LatencyDistribution
     text: str
     source: str
+    known: str = ASSUMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,7 @@ class Contention:
     penalty: LatencyDistribution
     text: str
     source: str
+    known: str = ASSUMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,27 @@ class Throttling:
     delay: LatencyDistribution
     text: str
     source: str
+    known: str = ASSUMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """How well a figure that is no distribution is known, and where it comes from."""
+
+    known: str
+    source: str
+
+
+class FigureRow(NamedTuple):
+    """A figure as it is shown: quantiles in ms at size zero."""
+
+    operation: str
+    distribution: str
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    known: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +84,11 @@ class Price:
     usd_per_1000: float
     source: str
     date: str
+
+    def __str__(self) -> str:
+        """As a reader writes it, without an exponent."""
+        usd = f"{self.usd_per_1000:.6f}".rstrip("0").rstrip(".")
+        return f"{usd} USD per 1,000 ({self.source}, {self.date})"
 
 
 # (operation, whether it succeeded), and with an object's kind in front
@@ -86,7 +116,7 @@ class Profile:
     writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
     prices: Mapping[int, Price] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)  # sources of the figures that are no distribution
+    notes: Mapping[str, Note] = field(default_factory=dict)  # of the figures that are no distribution
 
     def supports(self, op: int) -> bool:
         """Whether the provider has the operation."""
@@ -145,15 +175,32 @@ class Profile:
         fixed = Figure(
             distribution=FixedLatency(latency_ms),
             text=f"fixed, ms = {latency_ms:g}",
-            source="storage.latency_ms",
+            known=GIVEN,
+            source="by the user, storage.latency_ms",
         )
         figures = {(op, True): fixed for op in self.capabilities}
         return dataclasses.replace(
             self, figures=figures, object_figures={}, overrides={}, contention={}, throttling={}, min_latency_ms=0.0
         )
 
-    def describe(self) -> list[tuple[str, str, float, float, float, str]]:
-        """One row per figure: operation, distribution, median, p95 and p99 in ms at size zero, source."""
+    def known_figure(self, object: int, op: int, phases: frozenset[str]) -> KnownFigure:
+        """How well the latency of such a request is known, and how long it takes on average at size zero."""
+        own = self.figure(object, op)
+        known, source = own.known, own.source
+        if self._override(object, op, success=True) is not None:
+            known, source = GIVEN, OVERRIDE_SOURCE
+        return KnownFigure(
+            of=self.name,
+            object=OBJECTS[object],
+            operation=OPERATIONS[op],
+            mean_ms=self.latency(object, op).mean(),
+            known=known,
+            source=source,
+            phases=phases,
+        )
+
+    def describe(self) -> list[FigureRow]:
+        """One row per figure."""
         rows = []
         for op in range(N_OPERATIONS):
             for success in (True, False):
@@ -167,25 +214,34 @@ class Profile:
                     if (object, op, success) in self.overrides:
                         user = self.overrides[object, op, success]
                         shown = floored(user, self.min_latency_override_ms or 0.0)
-                        rows.append((f"{object_name} {name}", repr(user), *_quantiles(shown), OVERRIDE_SOURCE))
+                        name_here, quantiles = f"{object_name} {name}", _quantiles(shown)
+                        rows.append(FigureRow(name_here, repr(user), *quantiles, GIVEN, OVERRIDE_SOURCE))
             if op in self.contention:
                 late = self.contention[op]
-                quantiles = _quantiles(late.penalty)
-                rows.append((f"{OPERATIONS[op]}, contended: plus", late.text, *quantiles, late.source))
+                name, quantiles = f"{OPERATIONS[op]}, contended: plus", _quantiles(late.penalty)
+                rows.append(FigureRow(name, late.text, *quantiles, late.known, late.source))
             if op in self.throttling:
                 held = self.throttling[op]
-                quantiles = _quantiles(held.delay)
-                rows.append((f"{OPERATIONS[op]}, throttled: first", held.text, *quantiles, held.source))
+                name, quantiles = f"{OPERATIONS[op]}, throttled: first", _quantiles(held.delay)
+                rows.append(FigureRow(name, held.text, *quantiles, held.known, held.source))
         return rows
 
-    def _row(self, operation: str, figure: Figure) -> tuple[str, str, float, float, float, str]:
-        shown = floored(figure.distribution, self._floor_ms)
-        return operation, figure.text, *_quantiles(shown), figure.source
+    def _row(self, operation: str, figure: Figure) -> FigureRow:
+        quantiles = _quantiles(floored(figure.distribution, self._floor_ms))
+        return FigureRow(operation, figure.text, *quantiles, figure.known, figure.source)
 
     @property
     def _floor_ms(self) -> float:
         """The floor under the profile's own figures."""
         return self.min_latency_ms if self.min_latency_override_ms is None else self.min_latency_override_ms
+
+
+def grouped_prices(profile: Profile) -> list[tuple[str, Price]]:
+    """The operations of each price, in words, and the price."""
+    alike: dict[Price, list[str]] = {}
+    for op, price in sorted(profile.prices.items()):
+        alike.setdefault(price, []).append(OPERATIONS[op])
+    return [(" and ".join(operations), price) for price, operations in alike.items()]
 
 
 def floored(distribution: LatencyDistribution, min_latency_ms: float) -> LatencyDistribution:

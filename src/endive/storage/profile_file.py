@@ -4,7 +4,8 @@ Owns the names of the built-in profiles, the TOML layout, and the messages to it
 distribution tables (``endive.distributions.from_table``) and the meaning of a figure
 (``endive.storage.profile``).
 
-Layout of a file; every table that holds a figure says its ``source``::
+Layout of a file; every table that holds a figure says its ``source``, and how well it is ``known``: measured,
+published or assumed (assumed, if it does not say)::
 
     name, title, description, vintage          text
     capabilities = ["read", "write", ...]      read is always among them
@@ -29,9 +30,10 @@ from typing import Any
 
 from endive.config.capabilities import BUILT_IN, is_profile_path
 from endive.config.document import document_in
+from endive.config.known import ASSUMED, KNOWN
 from endive.distributions import LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
-from endive.storage.profile import Contention, Figure, ObjectKey, OutcomeKey, Price, Profile, Throttling
+from endive.storage.profile import Contention, Figure, Note, ObjectKey, OutcomeKey, Price, Profile, Throttling
 from endive.storage.profile_table import ProfileTable, nearest
 from endive.storage.requests import (
     CAPABILITIES,
@@ -92,7 +94,7 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
     description = table.text("description", default="")
     vintage = table.text("vintage", default="user")
     capabilities = frozenset(table.codes("capabilities", OPERATIONS, CAPABILITIES))
-    notes: dict[str, str] = {}
+    notes: dict[str, Note] = {}
     figures = _figures(table.table("latency"), capabilities)
     profile = Profile(
         name=name,
@@ -187,12 +189,17 @@ def _outcomes(table: ProfileTable, op: int) -> list[tuple[bool, ProfileTable]]:
 
 
 def _figure(table: ProfileTable) -> Figure | None:
-    source = table.text("source")
+    note = _note(table)
     spec = table.rest()
     distribution = _distribution(spec, table)
     if distribution is None:
         return None
-    return Figure(distribution=distribution, text=_as_text(spec), source=source)
+    return Figure(distribution=distribution, text=_as_text(spec), known=note.known, source=note.source)
+
+
+def _note(table: ProfileTable) -> Note:
+    """How well the figures of a table are known, and where they come from."""
+    return Note(known=table.word("known", KNOWN, default=ASSUMED), source=table.text("source"))
 
 
 def _distribution(spec: Mapping[str, Any], table: ProfileTable) -> LatencyDistribution | None:
@@ -213,20 +220,20 @@ def _as_text(spec: Mapping[str, Any]) -> str:
     return f"{spec['distribution']}, {rest}"
 
 
-def _noted_number(table: ProfileTable, section: str, key: str, notes: dict[str, str]) -> float:
+def _noted_number(table: ProfileTable, section: str, key: str, notes: dict[str, Note]) -> float:
     inner = table.table(section)
     if not inner.is_given:
         return 0.0
     value = inner.number(key, above=0.0)
-    notes[section] = inner.text("source")
+    notes[section] = _note(inner)
     inner.finish()
     return value
 
 
-def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[str, str]) -> dict[int, float]:
+def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[str, Note]) -> dict[int, float]:
     if not table.is_given:
         return {}
-    notes["legs"] = table.text("source")
+    notes["legs"] = _note(table)
     table.expect(*(OPERATIONS[op] for op in sorted(capabilities)))
     shares: dict[int, float] = {}
     for op in sorted(capabilities):
@@ -242,8 +249,10 @@ def _contention(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, 
         _check_claimed(inner, op, capabilities)
         late = _extra_time(inner, "penalty", "is missing. Give the distribution of a contended answer's extra time")
         if late is not None:
-            window_ms, penalty, text, source = late
-            found[op] = Contention(window_ms=window_ms, penalty=penalty, text=text, source=source)
+            window_ms, penalty, text, note = late
+            found[op] = Contention(
+                window_ms=window_ms, penalty=penalty, text=text, known=note.known, source=note.source
+            )
     return found
 
 
@@ -253,29 +262,29 @@ def _throttling(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, 
         _check_claimed(inner, op, capabilities)
         held = _extra_time(inner, "delay", "is missing. Give the distribution of a throttled request's wait")
         if held is not None:
-            window_ms, delay, text, source = held
-            found[op] = Throttling(window_ms=window_ms, delay=delay, text=text, source=source)
+            window_ms, delay, text, note = held
+            found[op] = Throttling(window_ms=window_ms, delay=delay, text=text, known=note.known, source=note.source)
     return found
 
 
-def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, str] | None:
+def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, Note] | None:
     """A window, what a request inside it takes longer, both as text, and the source."""
     window_ms = table.number("window_ms", above=0.0)
-    source = table.text("source")
+    note = _note(table)
     inner = table.table(key)
     if not inner.is_given:
         table.problem(key, missing)
     spec = inner.rest()
     extra = _distribution(spec, inner) if inner.is_given else None
     table.finish()
-    return None if extra is None else (window_ms, extra, f"{_as_text(spec)}; window_ms = {window_ms:g}", source)
+    return None if extra is None else (window_ms, extra, f"{_as_text(spec)}; window_ms = {window_ms:g}", note)
 
 
-def _head_before_read(table: ProfileTable, notes: dict[str, str]) -> frozenset[int]:
+def _head_before_read(table: ProfileTable, notes: dict[str, Note]) -> frozenset[int]:
     if not table.is_given:
         return frozenset()
     objects = frozenset(table.codes("objects", OBJECTS, range(len(OBJECTS))))
-    notes["head_before_read"] = table.text("source")
+    notes["head_before_read"] = _note(table)
     table.finish()
     return objects
 

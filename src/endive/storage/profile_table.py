@@ -83,6 +83,17 @@ class ProfileTable:
             return value
         return ""
 
+    def word(self, key: str, allowed: Sequence[str], *, default: str) -> str:
+        """One of a few words; the default if it is not there."""
+        value = self._take(key)
+        if value is None:
+            return default
+        if value not in allowed:
+            hint = nearest(str(value), allowed)
+            self.problem(key, f"= {value!r} is unknown{hint}. Choose one of: {', '.join(allowed)}")
+            return default
+        return str(value)
+
     def number(
         self, key: str, *, least: float = -NUMBER_MAX, most: float = NUMBER_MAX, above: float | None = None
     ) -> float:

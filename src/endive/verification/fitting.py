@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from endive.distributions import FixedLatency, LatencyDistribution, LognormalLatency, MixtureLatency
-from endive.storage import Contention, Figure, Profile, Throttling, load_profile
+from endive.storage import MEASURED, Contention, Figure, Profile, Throttling, load_profile
 from endive.verification.closed_loop import OPERATIONS, run_closed_loop
 from endive.verification.curves import GOALS, Goal, MeasuredPoint
 
@@ -95,14 +95,20 @@ def with_figures(profile: Profile, op: str, figures: Figures) -> Profile:
         weight = figures["slow_weight"]
         success = MixtureLatency(((1.0 - weight, success), (weight, _lognormal("slow", figures))))
     changed = {(code, True): success, (code, False): _lognormal("refusal", figures)}
-    own = {key: Figure(distribution=each, text=repr(each), source=_SOURCE) for key, each in changed.items()}
+    own = {
+        key: Figure(distribution=each, text=repr(each), known=MEASURED, source=_SOURCE) for key, each in changed.items()
+    }
     contention, throttling = dict(profile.contention), dict(profile.throttling)
     if "contention_ms" in figures:
         late = _mixed("penalty", figures)
-        contention[code] = Contention(window_ms=figures["contention_ms"], penalty=late, text=repr(late), source=_SOURCE)
+        contention[code] = Contention(
+            window_ms=figures["contention_ms"], penalty=late, text=repr(late), known=MEASURED, source=_SOURCE
+        )
     if "throttling_ms" in figures:
         held = _mixed("delay", figures)
-        throttling[code] = Throttling(window_ms=figures["throttling_ms"], delay=held, text=repr(held), source=_SOURCE)
+        throttling[code] = Throttling(
+            window_ms=figures["throttling_ms"], delay=held, text=repr(held), known=MEASURED, source=_SOURCE
+        )
     return dataclasses.replace(
         profile,
         figures={**profile.figures, **own},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from endive.pipeline.analysis.assumptions import assumption_rows
 from endive.pipeline.analysis.breakdown import conflicts, phases, requests
 from endive.pipeline.analysis.frames import Frames
 from endive.pipeline.analysis.histograms import attempts_histogram, convoy
@@ -82,7 +83,8 @@ def make_tables(
     found["figures"] = _with_unit(found["figures"])
     whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
     planned = {study: facts.runs_planned for study, facts in dataset.studies.items()}
-    found["warnings"] = warnings(found["runs"].to_pylist(), whole.to_pylist(), planned)
+    assumed = assumption_rows(dataset.configs, found["phases"].to_pylist(), found["requests"].to_pylist())
+    found["warnings"] = warnings(found["runs"].to_pylist(), whole.to_pylist(), planned, assumed)
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,6 +87,7 @@ class Dataset:
     groups: pa.Table
     axes: tuple[str, ...]  # of all studies
     zero_columns: frozenset[str]  # of COUNTED: no txn has anything else in them
+    configs: Mapping[tuple[str, int], str] = field(default_factory=dict)  # by study and point, resolved, as JSON
 
     @property
     def detailed(self) -> tuple[str, ...]:
@@ -128,12 +129,14 @@ def open_dataset(path: str | Path) -> Dataset:
     folder = SweepFolder.read(root)
     folder.refuse_unplanned_files()
     runs, groups, studies = {}, {}, {}
+    configs: dict[tuple[str, int], str] = {}
     for study, plan in folder.studies.items():
         table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
         if table is None or not table.num_rows:
             continue
         _refuse_other_models(folder.partition(RUNS, study) / "runs.parquet", table)
         runs[study] = _with_free_names(table)
+        configs |= _configs(study, table)
         groups[study] = _read_small(folder.partition(GROUPS, study) / "groups.parquet")
         axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
         document = _read_study(folder.path / STUDIES / f"{study}.toml")
@@ -147,6 +150,7 @@ def open_dataset(path: str | Path) -> Dataset:
         groups=_joined({study: table for study, table in groups.items() if table is not None}, None),
         axes=axes,
         zero_columns=frozenset(),
+        configs=configs,
     )
     return _with_zero_columns(found)
 
@@ -189,6 +193,14 @@ def _refuse_other_models(path: Path, runs: pa.Table) -> None:
             f"{path} has runs of model version {told}; this is {MODEL_VERSION}, whose results must not be mixed with "
             "those. Analyse them with the release that made them, or sweep again into another folder."
         )
+
+
+def _configs(study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
+    """The resolved configuration of each point, as JSON."""
+    found: dict[tuple[str, int], str] = {}
+    for point, config in zip(runs["point"].to_pylist(), runs["config"].to_pylist(), strict=True):
+        found.setdefault((study, point), config)
+    return found
 
 
 def _with_free_names(runs: pa.Table) -> pa.Table:
@@ -238,11 +250,11 @@ def _common_types(tables: Iterable[pa.Table]) -> dict[str, pa.DataType]:
     """One type per column: the wider number, else text."""
     found: dict[str, pa.DataType] = {}
     for table in tables:
-        for field in table.schema:
-            known = found.setdefault(field.name, field.type)
-            if known != field.type:
+        for column in table.schema:
+            known = found.setdefault(column.name, column.type)
+            if known != column.type:
                 numbers = {pa.int64(), pa.float64()}
-                found[field.name] = pa.float64() if {known, field.type} <= numbers else pa.string()
+                found[column.name] = pa.float64() if {known, column.type} <= numbers else pa.string()
     return found
 
 

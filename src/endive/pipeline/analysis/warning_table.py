@@ -32,19 +32,23 @@ WARNING_SCHEMA: Final = pa.schema(
 Row = Mapping[str, Any]
 
 
-def warnings(runs: Iterable[Row], configurations: Iterable[Row], runs_planned: Mapping[str, int]) -> pa.Table:
+def warnings(
+    runs: Iterable[Row], configurations: Iterable[Row], runs_planned: Mapping[str, int], assumed: Iterable[Row] = ()
+) -> pa.Table:
     """Every warning, as ``WARNING_SCHEMA``.
 
     ``runs`` and ``configurations`` are rows of the tables of those names, the latter for whole runs, with
     ``commits_half_min`` beside ``commit_latency_drift``. ``runs_planned`` counts the runs each study will have.
+    ``assumed`` are the warnings of ``endive.pipeline.analysis.assumptions``.
     """
-    runs, configurations = list(runs), list(configurations)
+    runs, configurations, assumed = list(runs), list(configurations), list(assumed)
     found: list[dict[str, Any]] = []
     for study, planned in runs_planned.items():
         of_study = [row for row in runs if row["study"] == study]
         points = [row for row in configurations if row["study"] == study]
         told = [*_of_study(of_study, points, planned), *_of_points(points), *_of_runs(of_study)]
         found += [{"study": study, **warning} for warning in told]
+        found += [dict(row) for row in assumed if row["study"] == study]
     return pa.Table.from_pylist(found, WARNING_SCHEMA)
 
 

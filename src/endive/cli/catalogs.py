@@ -1,0 +1,66 @@
+"""``endive catalogs``: the catalog services that ``catalog.profile`` may name, and how well their latency is known.
+
+This file defines the listing. The profiles are ``endive.config.catalog_profile``'s.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from endive.config.catalog_profile import CatalogProfile
+
+
+def catalogs(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
+    from endive.config.catalog_profile import CATALOGS, catalog_profile
+
+    profiles = [catalog_profile(name) for name in CATALOGS]
+    if as_json:
+        typer.echo(json.dumps({profile.name: _profile_dict(profile) for profile in profiles}))
+    else:
+        _print_all(profiles)
+
+
+def _profile_dict(profile: CatalogProfile) -> dict[str, Any]:
+    p50_ms, p95_ms, p99_ms = _quantiles_ms(profile)
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "description": profile.description,
+        "flavour": profile.flavour,
+        "latency": profile.latency.to_table(),
+        "p50_ms": p50_ms,
+        "p95_ms": p95_ms,
+        "p99_ms": p99_ms,
+        "known": profile.known,
+        "source": profile.source,
+    }
+
+
+def _print_all(profiles: list[CatalogProfile]) -> None:
+    from rich.markup import escape
+
+    from endive.cli.console import stdout
+    from endive.cli.tables import ms, new_table
+
+    table = new_table('Catalog services: latency of one request in ms; catalog.profile = "NAME" takes one')
+    for column in ("name", "flavour", "P50", "P95", "P99", "known", "title and source"):
+        table.add_column(column, justify="right" if column.startswith("P") else "left")
+    for profile in profiles:
+        text = f"{escape(profile.title)}\n[dim]{escape(profile.source)}[/dim]"
+        quantiles = [ms(value) for value in _quantiles_ms(profile)]
+        table.add_row(profile.name, profile.flavour, *quantiles, profile.known, text)
+    stdout().print(table)
+
+
+def _quantiles_ms(profile: CatalogProfile) -> tuple[float, float, float]:
+    from endive.distributions import from_table
+
+    latency = from_table(profile.latency.to_table(), f"catalog profile {profile.name}")
+    return latency.quantile(0.5), latency.quantile(0.95), latency.quantile(0.99)

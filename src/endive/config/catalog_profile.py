@@ -1,0 +1,71 @@
+"""Profiles of catalog services: what one request takes, how the service commits, and how well that is known.
+
+This file defines the value and reads the data files in ``catalogs/``, one per service. A profile fills in
+``catalog.latency`` and ``catalog.service.flavour`` where the configuration leaves them out; the service that answers is
+``endive.catalog.service``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final, Literal
+
+from endive.config.distribution import Fixed, Spec, described
+from endive.config.known import ASSUMED, GIVEN, KNOWN
+
+if TYPE_CHECKING:
+    from endive.config.catalog import CatalogConfig
+
+CatalogName = Literal["glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables"]
+CATALOGS: Final = ("glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables")
+UNSAID_LATENCY_MS: Final = 1.0  # of a catalog about which the configuration says nothing
+UNSAID: Final = "catalog of unsaid latency"
+_FOLDER: Final = "catalogs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogProfile:
+    """One catalog service."""
+
+    name: str
+    title: str
+    description: str
+    flavour: Literal["pointer", "rest"]
+    latency: Spec  # of one request, read or commit
+    known: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyNote:
+    """Whose latency a configuration's catalog has, how well it is known, and who says so."""
+
+    of: str
+    known: str
+    source: str
+
+
+@lru_cache(maxsize=len(CATALOGS))
+def catalog_profile(name: str) -> CatalogProfile:
+    """The profile of a name in ``CATALOGS``."""
+    text = resources.files("endive.config").joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    figure = data.pop("latency")
+    known, source = figure.pop("known"), figure.pop("source")
+    assert known in KNOWN, f"{name}: known = {known!r}"
+    assert data["flavour"] in ("pointer", "rest"), f"{name}: flavour = {data['flavour']!r}"
+    return CatalogProfile(name=name, latency=described(figure), known=known, source=source, **data)
+
+
+def latency_note(catalog: CatalogConfig) -> LatencyNote:
+    """How well the latency of a catalog that is a server is known; ``catalog`` is resolved."""
+    profile = None if catalog.profile is None else catalog_profile(catalog.profile)
+    if profile is not None and catalog.latency == profile.latency:
+        return LatencyNote(of=f"catalog {profile.name}", known=profile.known, source=profile.source)
+    if profile is None and catalog.latency == Fixed(ms=UNSAID_LATENCY_MS):
+        source = "by Endive: 1 ms where the configuration says nothing"
+        return LatencyNote(of=UNSAID if catalog.type == "service" else "catalog", known=ASSUMED, source=source)
+    return LatencyNote(of="catalog", known=GIVEN, source="by the user, catalog.latency")

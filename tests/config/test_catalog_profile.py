@@ -1,0 +1,97 @@
+"""``catalog.profile``: a service by name fills in what the configuration leaves out."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from endive.config import parse_config
+from endive.config.catalog_profile import CATALOGS, catalog_profile, latency_note
+from endive.config.distribution import Fixed
+from endive.config.known import KNOWN
+from endive.errors import ConfigError
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_profile_names_its_latency_and_who_says_so(name):
+    profile = catalog_profile(name)
+
+    assert profile.name == name
+    assert profile.known in KNOWN
+    assert profile.source.startswith("by ")
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_named_catalog_is_a_service_with_the_profiles_latency_and_flavour(name):
+    catalog = parse_config({"catalog": {"profile": name}}).catalog
+
+    profile = catalog_profile(name)
+    assert (catalog.type, catalog.service.flavour, catalog.latency) == ("service", profile.flavour, profile.latency)
+    assert catalog.latency != Fixed(ms=1.0)
+
+
+def test_keys_that_are_given_go_before_the_profile():
+    written = {"profile": "polaris", "latency_ms": 20.0, "service": {"workers": 8, "flavour": "pointer"}}
+
+    catalog = parse_config({"catalog": written}).catalog
+
+    assert (catalog.latency, catalog.service.flavour) == (Fixed(ms=20.0), "pointer")
+    assert catalog.service.workers == 8
+
+
+def test_a_service_table_without_a_flavour_keeps_the_profiles():
+    catalog = parse_config({"catalog": {"profile": "polaris", "service": {"workers": 8, "server_retries": 2}}}).catalog
+
+    assert (catalog.service.flavour, catalog.service.server_retries) == ("rest", 2)
+
+
+def test_the_plain_form_of_a_named_catalog_means_the_same():
+    config = parse_config({"catalog": {"profile": "glue"}})
+
+    again = parse_config(tomllib.loads(config.to_toml()))
+
+    assert (again, again.config_hash()) == (config, config.config_hash())
+
+
+def test_a_configuration_that_names_no_catalog_hashes_as_before():
+    assert 'profile = "' not in parse_config({"catalog": {"type": "service"}}).to_toml()
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        (
+            {"profile": "glu"},
+            "catalog.profile = 'glu' is not known. Choose one of: glue, hive, jdbc, lakekeeper, nessie, polaris, "
+            "s3tables. Did you mean 'glue'?",
+        ),
+        (
+            {"profile": "glue", "type": "cas"},
+            "catalog.profile = 'glue' is read by nothing: only catalog.type = 'service' is a server with a profile. "
+            "Remove it.",
+        ),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused_with_what_to_do(written, problem):
+    with pytest.raises(ConfigError) as refused:
+        parse_config({"catalog": written})
+
+    assert refused.value.problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("written", "of", "known"),
+    [
+        ({"profile": "glue"}, "catalog glue", "published"),
+        ({"profile": "jdbc"}, "catalog jdbc", "assumed"),
+        ({"profile": "jdbc", "latency_ms": 3.0}, "catalog", "given"),
+        ({"type": "service", "latency_ms": 3.0}, "catalog", "given"),
+        ({"type": "service"}, "catalog of unsaid latency", "assumed"),
+        ({"type": "instant"}, "catalog", "assumed"),
+    ],
+)
+def test_how_well_the_latency_of_a_catalog_is_known(written, of, known):
+    note = latency_note(parse_config({"catalog": written}).catalog)
+
+    assert (note.of, note.known) == (of, known)

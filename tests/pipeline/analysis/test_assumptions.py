@@ -1,0 +1,69 @@
+"""Warnings of an analysis about what is assumed, from rows made by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from endive.config import parse_config
+from endive.pipeline.analysis.assumptions import assumption_rows
+
+
+def rows(scope="all", study="s", point=0, manifest_list_ms=100.0):
+    here = {"study": study, "point": point, "scope": scope, "name": None}
+    phases = [{**here, "phase": phase, "mean_ms": mean_ms} for phase, mean_ms in PHASES.items()]
+    phases.append({**here, "phase": "manifest_list", "mean_ms": manifest_list_ms})
+    requests = [{**here, "object": "manifest_list", "operation": "write", "per_committed_txn": 1.5}]
+    requests.append({**here, "object": "catalog", "operation": "cas", "per_committed_txn": 1.5})
+    return phases, requests
+
+
+PHASES = {"commit": 60.0, "backoff": 40.0, "runtime": 900.0}
+
+
+def config(**sections):
+    return json.dumps(parse_config(sections).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ({"storage": {"provider": "s3"}}, []),
+        ({"storage": {"provider": "azure"}}, [("assumed_figures", 0, 0.5)]),
+        ({"storage": {"provider": "s3"}, "catalog": {"profile": "jdbc"}}, [("assumed_figures", 0, 0.3)]),
+        ({"storage": {"provider": "s3"}, "catalog": {"profile": "glue"}}, []),
+    ],
+)
+def test_a_configuration_says_what_share_of_its_latency_is_assumed(sections, expected):
+    found = assumption_rows({("s", 0): config(**sections)}, *rows())
+
+    assert [(row["warning"], row["point"], row["value"]) for row in found] == expected
+
+
+def test_a_tenth_is_not_worth_a_warning():
+    phases, requests = rows(manifest_list_ms=11.0)
+
+    assert assumption_rows({("s", 0): config(storage={"provider": "azure"})}, phases, requests) == []
+
+
+def test_a_catalog_of_unsaid_latency_is_told_once_for_the_study():
+    unsaid = config(catalog={"type": "service"})
+    (phases_0, requests_0), (phases_1, requests_1) = rows(point=0), rows(point=1)
+
+    found = assumption_rows({("s", 0): unsaid, ("s", 1): unsaid}, phases_0 + phases_1, requests_0 + requests_1)
+
+    assert [(row["warning"], row.get("point")) for row in found if row["warning"] == "unsaid_catalog_latency"] == [
+        ("unsaid_catalog_latency", None)
+    ]
+
+
+def test_figures_of_one_source_do_not_count_for_the_whole():
+    assert assumption_rows({("s", 0): config(storage={"provider": "azure"})}, *rows(scope="source")) == []
+
+
+def test_a_profile_that_is_gone_says_nothing():
+    gone = json.loads(config())
+    gone["storage"]["provider"] = "/nowhere/gone.toml"
+
+    assert assumption_rows({("s", 0): json.dumps(gone)}, *rows()) == []

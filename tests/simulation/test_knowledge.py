@@ -1,0 +1,78 @@
+"""How well a run's figures are known: gathered from store and catalog, carried to the result."""
+
+from __future__ import annotations
+
+import pytest
+
+import endive
+from endive.config import parse_config
+
+RUN = {
+    "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+    "transaction": {"inter_arrival": {"distribution": "fixed", "ms": 5_000.0}, "runtime": {"mean": 100, "min": 50}},
+}
+
+
+def run(**sections):
+    return endive.simulate(parse_config({**RUN, **sections}))
+
+
+def known(result):
+    return {f"{figure['object']}.{figure['operation']}": figure["known"] for figure in result.to_json_dict()["figures"]}
+
+
+def test_a_run_on_measured_figures_says_nothing_and_carries_their_sources():
+    result = run(storage={"provider": "s3"})
+
+    assert known(result) == {
+        "catalog.read": "measured",
+        "catalog.cas": "measured",
+        "manifest_list.read": "measured",
+        "manifest_list.write": "measured",
+        "manifest_list.head": "measured",
+        "manifest.write": "measured",
+    }
+    assert not [line for line in result.warnings if "ssumed" in line]
+
+
+def test_a_run_on_google_says_that_most_of_its_latency_is_assumed():
+    result = run(storage={"provider": "gcp"})
+
+    lines = [line for line in result.warnings if line.startswith("Assumed figures make up about ")]
+    assert len(lines) == 1
+    assert "gcp read and write (by Endive: within one coarse published range, 100 to 400 ms (C))" in lines[0]
+
+
+def test_a_named_catalog_travels_to_the_result():
+    figures = run(catalog={"profile": "glue"}).to_json_dict()["figures"]
+
+    assert [(each["of"], each["operation"], each["known"]) for each in figures if each["object"] == "catalog"] == [
+        ("catalog glue", "read", "published"),
+        ("catalog glue", "cas", "published"),
+    ]
+
+
+def test_a_service_without_a_latency_is_said():
+    warnings = run(catalog={"type": "service"}).warnings
+
+    assert [line for line in warnings if "so 1 ms is assumed" in line]
+
+
+@pytest.mark.parametrize("catalog", [{"type": "service", "latency_ms": 5.0}, {"profile": "jdbc"}])
+def test_a_service_with_a_latency_is_not(catalog):
+    assert not [line for line in run(catalog=catalog).warnings if "so 1 ms is assumed" in line]
+
+
+def test_latencies_of_the_users_own_are_given():
+    result = run(
+        storage={"provider": "gcp", "objects": {"manifest_list": {"read": {"distribution": "fixed", "ms": 5}}}}
+    )
+
+    assert known(result)["manifest_list.read"] == "given"
+    assert known(result)["manifest_list.write"] == "assumed"
+
+
+def test_a_store_of_constant_latency_is_the_users():
+    result = run(storage={"provider": "constant", "latency_ms": 10.0})
+
+    assert set(known(result).values()) == {"given"}
