@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.verification import Options, skipped
+from endive.verification import Check, Options, skipped
 
 
 @pytest.fixture
@@ -66,6 +66,28 @@ def test_a_suite_that_cannot_run_says_so_and_the_others_run(verify, make_suite, 
     assert 0 == answer.exit_code
     assert "theory java: skipped. no Java on PATH. Install one." in answer.stdout
     assert "right: 2 checks right, 1 skipped" in answer.stdout
+
+
+def test_a_suite_of_which_nothing_ran_is_not_right_and_ends_with_3(verify, make_suite):
+    hint = "no PyIceberg. Install it: pip install 'endive[verify]'."
+    make_suite(skipped("theory", hint, part="java"), skipped("theory", hint, part="pyiceberg"))
+
+    answer = verify("theory")
+
+    assert 3 == answer.exit_code
+    assert f"theory java: skipped. {hint}\n" in answer.stdout  # as it is to be typed
+    assert "skipped: 0 checks right, 2 skipped, nothing ran of theory" in answer.stdout
+    assert json.loads(verify("theory", "--json").stdout)["holds"] is False
+
+
+def test_an_error_within_the_sampling_error_is_unclear_and_fails_nothing(verify, make_suite, outcome):
+    unclear = Check.points("share", {"runs": 8}, expected=75.0, actual=83.0, allowed=5.0, doubt=20.0)
+    make_suite(outcome(checks=(unclear,)))
+
+    answer = verify("theory")
+
+    assert 0 == answer.exit_code
+    assert "right: 0 checks right, 1 unclear, 0 skipped" in answer.stdout
 
 
 def test_json_holds_everything_and_null_where_a_number_is_none(verify, make_suite, outcome):

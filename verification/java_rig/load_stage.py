@@ -19,9 +19,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from endive.errors import EngineError
 from endive.verification.java.load_cells import BASE_SNAPSHOTS, DELAYS_MS
 from endive.verification.java.load_measurement import QUANTILES
 from endive.verification.java.scenario import VICTIM_PARTITION, Operation
@@ -36,7 +35,7 @@ from verification.java_rig.operations import (
     create_table,
 )
 
-FILES_PER_S: Final = 8.0  # more than one writer commits, however lucky; several share that, but unevenly
+FILES_PER_S: Final = 8.0  # made beforehand: more than one writer commits; what is missing is made on the way
 POINTER_CALLS: Final = 400
 FAILURES: Final = ("CommitFailedException", "ValidationException")
 
@@ -47,6 +46,7 @@ class Txn:
 
     writer: int
     load_s: float  # when it began to load its table
+    loaded_s: float  # when it had loaded it
     commit_s: float  # when it began to commit
     end_s: float
     is_committed: bool
@@ -98,7 +98,7 @@ class LoadStage:
         self._writers: list[tuple[Door, Java]] = []
         self._tables = 0
 
-    def __enter__(self) -> LoadStage:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -144,27 +144,29 @@ class LoadStage:
 
         def write(index: int) -> None:
             catalog = self.writer(index)[1]
-            for data_file in made[index]:
-                load_s = time.perf_counter()
-                if load_s - begin_s > duration_s:
-                    return
-                append = catalog.loadTable(identifier).newFastAppend().appendFile(data_file)
+            spare = iter(made[index])
+            while (load_s := time.perf_counter()) - begin_s <= duration_s:
+                data_file = next(spare, None) or self.files.data(VICTIM_PARTITION, RIVAL_IDS)
+                table = catalog.loadTable(identifier)
+                loaded_s = time.perf_counter()
+                append = table.newFastAppend().appendFile(data_file)
                 commit_s = time.perf_counter()
                 is_committed = commits(append)
-                txns[index].append(_txn(index, begin_s, load_s, commit_s, is_committed))
-            raise EngineError(f"writer {index} has used up its {len(made[index])} data files before the run was over.")
+                txns[index].append(_txn(index, begin_s, (load_s, loaded_s, commit_s), is_committed))
 
         run_together([functools.partial(write, index) for index in range(writers)])
         time.sleep(0.01)
         log = self.objects.take_log()
-        return _finished(txns, log, begin_s, duration_s)
+        return finished(txns, log, begin_s, duration_s)
 
 
-def _txn(writer: int, begin_s: float, load_s: float, commit_s: float, is_committed: bool) -> Txn:
+def _txn(writer: int, begin_s: float, until_commit_s: tuple[float, float, float], is_committed: bool) -> Txn:
     end_s = time.perf_counter()
+    load_s, loaded_s, commit_s = until_commit_s
     return Txn(
         writer=writer,
         load_s=load_s - begin_s,
+        loaded_s=loaded_s - begin_s,
         commit_s=commit_s - begin_s,
         end_s=end_s - begin_s,
         is_committed=is_committed,
@@ -172,8 +174,18 @@ def _txn(writer: int, begin_s: float, load_s: float, commit_s: float, is_committ
     )
 
 
-def _finished(txns: Sequence[Sequence[Txn]], log: Sequence[LoggedRequest], begin_s: float, duration_s: float) -> Run:
-    """Count attempts (a manifest list is written at each) and what requests took beyond their delay."""
+def finished(
+    txns: Sequence[Sequence[Txn]],
+    log: Sequence[LoggedRequest],
+    begin_s: float,
+    duration_s: float,
+    *,
+    is_building_apart: bool = False,
+) -> Run:
+    """Count attempts (a manifest list is written at each) and what requests took beyond their delay.
+
+    If ``is_building_apart``, what the client does between two commits belongs to no request.
+    """
     by_door: dict[str, list[LoggedRequest]] = {}
     for entry in sorted(log, key=lambda entry: entry.begin_s):
         by_door.setdefault(entry.door, []).append(entry)
@@ -186,10 +198,23 @@ def _finished(txns: Sequence[Sequence[Txn]], log: Sequence[LoggedRequest], begin
             first, end = bisect_left(times_s, txn.load_s), bisect_right(times_s, txn.end_s)
             counted.append(Txn(**{**asdict(txn), "attempts": _count(entries[first:end], "PUT", "manifest_list")}))
             sent = entries[max(0, first - 1) : end]  # behind the last request of the txn before
+            starts_s = [begin_s + at_s for at_s in (txn.load_s, txn.commit_s)] if is_building_apart else []
             for label, before, entry in _labelled(sent, begin_s + txn.commit_s):
-                taken_ms = 1000.0 * (entry.end_s - before.end_s) - DELAYS_MS[entry.method]
-                beyond.setdefault(label, []).append(taken_ms)
+                beyond.setdefault(label, []).append(_beyond_ms(before, entry, starts_s))
     return Run(txns=counted, duration_s=duration_s, load_average=round(os.getloadavg()[0], 2), beyond_ms=beyond)
+
+
+def _beyond_ms(before: LoggedRequest, entry: LoggedRequest, starts_s: Sequence[float]) -> float:
+    """What a request took beyond its delay, from the answer before it or from the last of ``starts_s`` in between.
+
+    A REST server's delay is the metadata object it writes for a winner.
+    """
+    since_s = max([before.end_s, *(at_s for at_s in starts_s if at_s < entry.begin_s)])
+    delay_ms = DELAYS_MS.get(entry.method, 0.0)
+    if entry.kind == "catalog":
+        is_winner = entry.method == "POST" and entry.status == 200
+        delay_ms = DELAYS_MS["PUT"] if is_winner else 0.0
+    return 1000.0 * (entry.end_s - since_s) - delay_ms
 
 
 def _count(entries: Sequence[LoggedRequest], method: str, kind: str) -> int:
@@ -203,18 +228,23 @@ def _labelled(sent: Sequence[LoggedRequest], commit_s: float) -> Iterator[tuple[
     after the last attempt's swap; ``after``: those behind it. Left out are requests sent side by side, and the first of
     a retry, before which the client paused.
     """
-    attempts_left = _count(sent[1:], "PUT", "metadata")
+    attempts_left = sum(_is_last_word(entry) for entry in sent[1:])
     phase = "load" if sent and sent[0].begin_s < commit_s else "first"
-    for before, entry in itertools.pairwise(sent):
+    for position, (before, entry) in enumerate(itertools.pairwise(sent)):
         if before.begin_s < commit_s <= entry.begin_s:
             phase = "first"
-        elif (before.method, before.kind) == ("PUT", "metadata"):
+        elif position and _is_last_word(before):
             attempts_left -= 1
             phase = "pause" if attempts_left else "swap"
         elif phase in ("pause", "swap"):
             phase = "retry" if phase == "pause" else "after"
         if phase != "pause" and entry.begin_s >= before.end_s:
             yield f"{phase} {entry.method} {entry.kind}", before, entry
+
+
+def _is_last_word(entry: LoggedRequest) -> bool:
+    """Whether it is the last request of an attempt that the log shows: what follows is the database's or an answer."""
+    return (entry.method, entry.kind) in (("PUT", "metadata"), ("POST", "catalog"))
 
 
 def commits(change: Java) -> bool:
@@ -287,10 +317,10 @@ def run_beside(stage: LoadStage, operation: Operation, n_behind: int, period_s: 
     def commit_victim() -> None:
         try:
             is_committed = commits(change)
-            found.append(_txn(0, begin_s, begin_s, begin_s, is_committed))
+            found.append(_txn(0, begin_s, (begin_s, begin_s, begin_s), is_committed))
         finally:
             is_over.set()
 
     run_together([append_all, commit_victim])
     time.sleep(0.01)
-    return _finished([found], stage.objects.take_log(), begin_s, 0.0)
+    return finished([found], stage.objects.take_log(), begin_s, 0.0)

@@ -72,9 +72,10 @@ class RestCatalogServer:
     def serve(self, request: HttpRequest) -> bytes:
         """Answer one request, and note it if it concerns a table."""
         path = unquote(urlsplit(request.target).path)
-        if path == "/v1/config":
+        if path.endswith("/v1/config"):
             return answer(200, b'{"defaults": {}, "overrides": {}}', _JSON)
-        entry = LoggedRequest(DOOR, request.method, "catalog", path, time.perf_counter())
+        door, _, _ = path.strip("/").partition("/v1/")
+        entry = LoggedRequest(door or DOOR, request.method, "catalog", path, time.perf_counter())
         status, body = self._act(request, path.rsplit("/", 1)[-1])
         entry.status, entry.end_s = status, time.perf_counter()
         self._objects.note(entry)

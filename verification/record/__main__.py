@@ -5,6 +5,7 @@ This file defines the command line. What is recorded, and how, lives in ``java_r
     python -m verification.record java-requests           every scenario on Java Iceberg
     python -m verification.record java-pairs              every pair of victim and rival on Java Iceberg
     python -m verification.record java-load               Java Iceberg under load
+    python -m verification.record java-loops              row deltas, compactions, kept tables, REST, under load
     python -m verification.record pyiceberg-requests      every story on the installed PyIceberg
     python -m verification.record pyiceberg-pairs         every pair of victim and rival on PyIceberg
     python -m verification.record pyiceberg-load          PyIceberg under load
@@ -18,7 +19,8 @@ import sys
 from pathlib import Path
 
 from endive.errors import EndiveError
-from endive.verification.java.load_measurement import LOAD_FILE, write_load
+from endive.verification.java.load_loops import all_loops
+from endive.verification.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from endive.verification.java.pair_recording import PAIRS_FILE, write_pairs
 from endive.verification.java.pairs import all_pairs
 from endive.verification.java.request_recording import REQUESTS_FILE, write_requests
@@ -52,6 +54,20 @@ def _java_load(given: argparse.Namespace) -> None:
             keep=lambda document: write_load(document, out),
         ),
         out,
+    )
+
+
+def _java_loops(given: argparse.Namespace) -> None:
+    from verification.java_rig.loop_stage import measure_loops
+
+    out: Path = given.out or LOOPS_FILE
+    loops = [loop for loop in all_loops() if not given.only or loop.key.startswith(tuple(given.only))]
+    measure_loops(
+        loops,
+        given.iceberg_jars,
+        repetitions=given.repetitions,
+        duration_s=given.seconds,
+        keep=lambda document: write_loops(document, out),
     )
 
 
@@ -94,6 +110,11 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--seconds", type=float, default=30.0)
     command.add_argument("--repetitions", type=int, default=12)
     command.add_argument("--beside-repetitions", type=int, default=8)
+    command = what.add_parser("java-loops")
+    command.set_defaults(record=_java_loops)
+    command.add_argument("--seconds", type=float, default=15.0)
+    command.add_argument("--repetitions", type=int, default=4)
+    command.add_argument("--only", nargs="*", default=[], metavar="START", help="cells whose key begins so")
     command = what.add_parser("pyiceberg-load")
     command.set_defaults(record=_pyiceberg_load)
     command.add_argument("--seconds", type=float, default=20.0)

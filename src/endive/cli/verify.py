@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from endive.verification import Check, Options, Outcome, Suite
 
 EXIT_WRONG: Final = 1
-_STYLES: Final = {"right": "green", "wrong": "bold red", "shown": "dim"}
+EXIT_NOTHING_RAN: Final = 3
+_STYLES: Final = {"right": "green", "wrong": "bold red", "unclear": "yellow", "shown": "dim", "skipped": "bold yellow"}
 
 
 def verify(
@@ -45,8 +46,8 @@ def verify(
 ) -> None:
     """Hold the model against closed forms, measurements and real Iceberg.
 
-    Ends with 0 if everything that ran is right, 1 if something is wrong, 2 if it was asked wrongly. A suite that cannot
-    run says why and what to do about it; the others still run.
+    Ends with 0 if nothing is wrong, 1 if something is, 2 if it was asked wrongly, 3 if a suite could not run at all: it
+    says why and what to do about it, and the others still run.
     """
     from endive.verification import SUITES, Options, suite_named
 
@@ -69,11 +70,21 @@ def verify(
         _print_verdict(outcomes, out)
     if not all(outcome.holds for outcome in outcomes):
         raise typer.Exit(EXIT_WRONG)
+    if suites_skipped(outcomes):
+        raise typer.Exit(EXIT_NOTHING_RAN)
+
+
+def suites_skipped(outcomes: list[Outcome]) -> list[str]:
+    """Suites of which every part was skipped."""
+    ran = {outcome.suite for outcome in outcomes if outcome.skipped is None}
+    return [name for name in dict.fromkeys(outcome.suite for outcome in outcomes) if name not in ran]
 
 
 def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:
     """Everything the suites found, as one JSON object; a number that is none becomes null."""
-    document = {"holds": all(outcome.holds for outcome in outcomes), "outcomes": [each.to_dict() for each in outcomes]}
+    skipped = suites_skipped(outcomes)
+    holds = not skipped and all(outcome.holds for outcome in outcomes)
+    document = {"holds": holds, "skipped": skipped, "outcomes": [each.to_dict() for each in outcomes]}
     return {key: _finite(value) for key, value in document.items()}
 
 
@@ -144,7 +155,6 @@ def _print_list(suites: list[Suite], as_json: bool) -> None:
 
 
 def _print(outcome: Outcome, every: bool) -> None:
-    from rich.markup import escape
     from rich.text import Text
 
     from endive.cli.console import stdout
@@ -152,7 +162,7 @@ def _print(outcome: Outcome, every: bool) -> None:
     console = stdout()
     title = f"{outcome.suite} {outcome.part}".strip()
     if outcome.skipped is not None:
-        console.print(Text.assemble((f"{title}: skipped. ", "bold yellow"), escape(outcome.skipped)), soft_wrap=True)
+        console.print(Text.assemble((f"{title}: skipped. ", "bold yellow"), outcome.skipped), soft_wrap=True)
         return
     console.print(_every(title, outcome) if every else _kinds(title, outcome))
     if not every:
@@ -166,7 +176,7 @@ def _kinds(title: str, outcome: Outcome) -> RenderableType:
     from rich.markup import escape
 
     from endive.cli.tables import new_table
-    from endive.verification.texts import error_text, limits_text, worst_of
+    from endive.verification.texts import error_text, limits_text, worst_of, worst_verdict
 
     table = new_table(title)
     for column, justify in (("check", "left"), ("checks", "right"), ("right", "right"), ("worst", "right")):
@@ -178,8 +188,8 @@ def _kinds(title: str, outcome: Outcome) -> RenderableType:
         kinds.setdefault(check.name, []).append(check)
     for name, checks in kinds.items():
         judged = [check for check in checks if check.verdict != "shown"]
-        verdict = "shown" if not judged else "right" if all(check.holds for check in checks) else "wrong"
-        right = str(sum(check.holds for check in judged)) if judged else "-"
+        verdict = worst_verdict(judged)
+        right = str(sum(check.verdict == "right" for check in judged)) if judged else "-"
         style = _STYLES[verdict]
         table.add_row(
             escape(name),
@@ -226,11 +236,13 @@ def _print_verdict(outcomes: list[Outcome], out: Path | None) -> None:
     wrong = sum(outcome.count("wrong") for outcome in outcomes)
     right = sum(outcome.count("right") for outcome in outcomes)
     skipped = sum(outcome.skipped is not None for outcome in outcomes)
-    verdict = ("wrong", f"{wrong:,} wrong, ") if wrong else ("right", "")
+    unclear = sum(outcome.count("unclear") for outcome in outcomes)
+    missing = suites_skipped(outcomes)
+    word = "wrong" if wrong else "skipped" if missing else "right"
+    counts = [f"{wrong:,} wrong"] * bool(wrong) + [f"{right:,} checks right"] + [f"{unclear:,} unclear"] * bool(unclear)
+    counts += [f"{skipped} skipped"] + [f"nothing ran of {', '.join(missing)}"] * bool(missing)
     console = stdout()
-    console.print(
-        Text.assemble((verdict[0], _STYLES[verdict[0]]), f": {verdict[1]}{right:,} checks right, {skipped} skipped")
-    )
+    console.print(Text.assemble((word, _STYLES[word]), f": {', '.join(counts)}"), soft_wrap=True)
     if out is not None:
         console.print(f"pages in {out}", markup=False, soft_wrap=True)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.verification.suite import RIGHT, SHOWN, WRONG, Check, Figure, Outcome, Table
+from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
 from endive.verification.texts import allowed_text, error_text, limits_text, value_text, worst_of
 
@@ -75,7 +75,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "skipped": outcome.skipped,
         "command": outcome.command,
         "kinds": [_kind(name, checks) for name, checks in kinds(outcome.checks).items()],
-        **{verdict: outcome.count(verdict) for verdict in (RIGHT, WRONG, SHOWN)},
+        **{verdict: outcome.count(verdict) for verdict in VERDICTS},
     }
 
 
@@ -92,8 +92,7 @@ def _kind(name: str, checks: list[Check]) -> dict[str, Any]:
     return {
         "name": name,
         "checks": len(checks),
-        "right": sum(check.holds for check in judged),
-        "wrong": sum(not check.holds for check in judged),
+        **{verdict: sum(check.verdict == verdict for check in judged) for verdict in (RIGHT, WRONG, UNCLEAR)},
         "worst": error_text(worst_of(checks)),
         "allowed": limits_text(checks),
     }
@@ -128,8 +127,9 @@ def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
         "",
         "What the model was held against, and how far off it is. The pages are written by `make verify` (all of them)",
         "or `endive verify SUITE --out docs/validation` (one); nothing on them is typed in by hand. *Right* means",
-        "within what the check allows, *wrong* that it is not; *shown* pairs have no limit to be held to. An error is",
-        "positive where the model says more.",
+        "within what the check allows, *wrong* that it is not, *unclear* that it is not, but by less than the sampling",
+        "error of the two sides (shown behind ±); *shown* pairs have no limit to be held to. An error is positive",
+        "where the model says more.",
         "",
         "| suite | what is compared | checks | right | wrong | worst error | allowed | verdict |",
         "|---|---|--:|--:|--:|--:|--:|---|",
@@ -148,8 +148,9 @@ def _index_rows(name: str, part: dict[str, Any]) -> list[str]:
         return [f"| {title} | did not run: {_escape(part['skipped'])} | | | | | | skipped |"]
     rows = []
     for kind in part["kinds"]:
-        judged = kind["right"] + kind["wrong"]
-        verdict = "shown" if not judged else "**wrong**" if kind["wrong"] else "right"
+        unclear = kind.get("unclear", 0)
+        judged = kind["right"] + kind["wrong"] + unclear
+        verdict = "shown" if not judged else "**wrong**" if kind["wrong"] else "unclear" if unclear else "right"
         counts = (kind["right"], kind["wrong"]) if judged else ("-", "-")
         rows.append(
             f"| {title} | {_escape(kind['name'])} | {kind['checks']:,} | {counts[0]} | {counts[1]} "
@@ -188,9 +189,12 @@ def _how_made(outcome: Outcome) -> list[str]:
     facts = ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in outcome.provenance.items())
     if outcome.skipped is not None:
         return [f"**Skipped.** {outcome.skipped} {made}".rstrip(), ""]
-    right, wrong, shown = (outcome.count(verdict) for verdict in (RIGHT, WRONG, SHOWN))
-    verdict = f"**Wrong: {wrong:,} of {right + wrong:,} checks.**" if wrong else f"**Right: all {right:,} checks.**"
-    rest = f" {shown:,} more are shown without a limit." if shown else ""
+    right, wrong, unclear, shown = (outcome.count(verdict) for verdict in VERDICTS)
+    judged = right + wrong + unclear
+    counts = f"{right:,} of {judged:,} checks" if unclear else f"all {right:,} checks"
+    verdict = f"**Wrong: {wrong:,} of {judged:,} checks.**" if wrong else f"**Right: {counts}.**"
+    rest = f" {unclear:,} unclear: off by more than allowed, but by less than chance." if unclear else ""
+    rest += f" {shown:,} more are shown without a limit." if shown else ""
     return [f"{verdict}{rest} {made}{f' ({facts})' if facts else ''}".rstrip(), ""]
 
 

@@ -30,6 +30,8 @@ UNJUDGED: Final = "unjudged"  # there is nothing to compare with
 RIGHT: Final = "right"
 WRONG: Final = "wrong"
 SHOWN: Final = "shown"
+UNCLEAR: Final = "unclear"
+VERDICTS: Final = (RIGHT, WRONG, UNCLEAR, SHOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ class Check:
 
     ``error`` is a share (0.05 = 5 %) where ``measure`` is relative, percentage points where it is points, and None
     where the two have to be equal. ``allowed`` is its largest permitted size; None shows the pair and judges nothing.
+    ``doubt`` is the sampling error of both sides together, two standard errors in the measure of ``error``: an error
+    that exceeds what is allowed by no more than that is neither right nor wrong but unclear.
     """
 
     name: str  # what is compared: "commits per second"
@@ -57,15 +61,18 @@ class Check:
     measure: str = EXACT
     error: float | None = None
     allowed: float | None = None
+    doubt: float = 0.0
     holds: bool = True
     note: str = ""
 
     @property
     def verdict(self) -> str:
-        """Right, wrong, or shown without a judgement."""
+        """Right, wrong, unclear, or shown without a judgement."""
         if not self.holds:
             return WRONG
-        return SHOWN if self.allowed is None and self.measure != EXACT else RIGHT
+        if self.allowed is None and self.measure != EXACT:
+            return SHOWN
+        return UNCLEAR if self.doubt and abs(self.error or 0.0) > (self.allowed or 0.0) else RIGHT
 
     @classmethod
     def relative(
@@ -78,10 +85,11 @@ class Check:
         allowed: float | None,
         unit: str = "",
         note: str = "",
+        doubt: float = 0.0,
     ) -> Check:
-        """Held to a share of the expected value."""
+        """Held to a share of the expected value; ``doubt`` is a share too."""
         error = 0.0 if actual == expected else (actual / expected - 1.0 if expected else math.inf)
-        return cls._judged(name, what, expected, actual, RELATIVE, error, allowed, unit, note)
+        return cls._judged(name, what, expected, actual, RELATIVE, error, allowed, unit, note, doubt)
 
     @classmethod
     def points(
@@ -94,9 +102,10 @@ class Check:
         allowed: float | None,
         unit: str = "%",
         note: str = "",
+        doubt: float = 0.0,
     ) -> Check:
         """Two percentages, held to a number of points."""
-        return cls._judged(name, what, expected, actual, POINTS, actual - expected, allowed, unit, note)
+        return cls._judged(name, what, expected, actual, POINTS, actual - expected, allowed, unit, note, doubt)
 
     @classmethod
     def exact(
@@ -126,6 +135,7 @@ class Check:
         allowed: float | None,
         unit: str,
         note: str,
+        doubt: float,
     ) -> Check:
         return cls(
             name=name,
@@ -136,7 +146,8 @@ class Check:
             measure=measure,
             error=error,
             allowed=allowed,
-            holds=allowed is None or bool(abs(error) <= allowed),  # a NaN does not hold
+            doubt=doubt,
+            holds=allowed is None or bool(abs(error) <= allowed + doubt),  # a NaN does not hold
             note=note,
         )
 
@@ -208,7 +219,7 @@ class Outcome:
         document = asdict(self)
         for check, plain in zip(self.checks, document["checks"], strict=True):
             plain["verdict"] = check.verdict
-        return {**document, "holds": self.holds, **{name: self.count(name) for name in (RIGHT, WRONG, SHOWN)}}
+        return {**document, "holds": self.holds, **{name: self.count(name) for name in VERDICTS}}
 
 
 def skipped(suite: str, reason: str, *, part: str = "", command: str = "") -> Outcome:

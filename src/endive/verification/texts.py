@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from endive.verification.suite import RELATIVE, SHOWN, Check, Value
+from endive.verification.suite import RELATIVE, RIGHT, SHOWN, UNCLEAR, WRONG, Check, Value
 
 
 def value_text(value: Value) -> str:
@@ -46,7 +47,9 @@ def allowed_text(check: Check) -> str:
     """How far it may be off."""
     if check.allowed is None:
         return "equal" if check.error is None else "-"
-    return f"{100.0 * check.allowed:.3g} %" if check.measure == RELATIVE else f"{check.allowed:.3g} points"
+    scale, unit = (100.0, "%") if check.measure == RELATIVE else (1.0, "points")
+    doubt = f" ± {scale * check.doubt:.2g}" if check.doubt else ""
+    return f"{scale * check.allowed:.3g}{doubt} {unit}"
 
 
 def cell_text(check: Check) -> str:
@@ -60,8 +63,14 @@ def worst_of(checks: Sequence[Check]) -> Check:
     return max(judged or checks, key=lambda check: (not check.holds, abs(check.error or 0.0)))
 
 
+def worst_verdict(judged: Sequence[Check]) -> str:
+    """Of checks of one kind: wrong before unclear before right; shown if none is judged."""
+    found = {check.verdict for check in judged}
+    return next((verdict for verdict in (WRONG, UNCLEAR, RIGHT) if verdict in found), SHOWN)
+
+
 def limits_text(checks: Sequence[Check]) -> str:
     """The limits of checks of one kind: each of two, or from the least to the largest."""
     judged = sorted((check for check in checks if check.verdict != SHOWN), key=lambda check: check.allowed or 0.0)
-    limits = list(dict.fromkeys(allowed_text(check) for check in judged))
+    limits = list(dict.fromkeys(allowed_text(replace(check, doubt=0.0)) for check in judged))
     return " / ".join(limits) if len(limits) <= 2 else f"{limits[0]} to {limits[-1]}"

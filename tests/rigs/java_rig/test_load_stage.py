@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from endive.verification.java.load_cells import DELAYS_MS
 from endive.verification.java.load_measurement import QUANTILES
-from verification.java_rig.load_stage import _finished, _txn, quantiles
+from verification.java_rig.load_stage import _txn, finished, quantiles
 from verification.java_rig.object_server import LoggedRequest
 
 RETRIED_TXN = (  # method, object, milliseconds until its answer since the one before
@@ -31,8 +31,8 @@ def logged_run():
         begin_s = now_s + taken_ms / 1000.0 - DELAYS_MS[method] / 1000.0
         now_s += taken_ms / 1000.0
         log.append(LoggedRequest("writer0", method, kind, "", begin_s, now_s, 200))
-    txn = _txn(0, 0.0, 0.0, 0.026, True)
-    return _finished([[txn]], log, 0.0, 30.0)
+    txn = _txn(0, 0.0, (0.0, 0.025, 0.026), True)
+    return finished([[txn]], log, 0.0, 30.0)
 
 
 def test_a_request_is_sorted_by_where_in_the_life_of_its_txn_it_was_sent():

@@ -113,6 +113,21 @@ def test_the_closed_loop_is_within_its_limits_in_every_cell(outcome, name):
     assert [] == [(dict(check.what), check.expected, check.actual) for check in checks if not check.holds]
 
 
+def test_a_quick_run_calls_nothing_wrong_that_it_cannot_resolve(outcome):
+    assert [] == [
+        (check.name, dict(check.what), check.error, check.doubt) for check in outcome.checks if not check.holds
+    ]
+
+
+def test_a_quick_run_still_finds_a_planted_error(monkeypatch):
+    """A catalog that takes 60 ms longer than the one that was measured."""
+    monkeypatch.setattr(java_load, "pointer_ms", lambda cell, idle_ms: pointer_ms(cell, idle_ms) + 60.0)
+
+    checks, _ = java_load._closed_cell(read_load(), "4", Options(is_quick=True))
+
+    assert "wrong" == next(check.verdict for check in checks if check.name == "closed loop: committed per second")
+
+
 def test_the_measurement_is_the_same_after_writing_and_reading(tmp_path):
     document = read_load()
     write_load(document, tmp_path / "load.json")

@@ -10,24 +10,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from endive.verification.java import load_model
+from endive.verification.java.closed_checks import (
+    EXHAUSTED_ALLOWED_POINTS,
+    GROUPS,
+    GROUPS_QUICK,
+    LATENCY_ALLOWED,
+    THROUGHPUT_ALLOWED,
+    closed_checks,
+)
 from endive.verification.java.load_cells import beside_cells
-from endive.verification.java.load_measurement import Figures, latencies, measured, pointer_ms, quantile, read_load
+from endive.verification.java.load_measurement import Figures, ended, latencies, measured, pointer_ms, read_load
 from endive.verification.java.scenario import Operation
 from endive.verification.live import IcebergMissingError, rigs
+from endive.verification.sampling import doubt, mean_error, share_error_percent
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
 
 SUITE: Final = "load"
 PART: Final = "java"
 COMMAND: Final = "endive verify load"
-THROUGHPUT_ALLOWED: Final = 0.05
-EXHAUSTED_ALLOWED_POINTS: Final = 5.0
-LATENCY_ALLOWED: Final = 0.10
-GROUPS: Final = 40  # of simulated runs, each as many as were measured: how far chance alone goes
-GROUPS_QUICK: Final = 8
-BAND: Final = (0.025, 0.975)
 BESIDE_SEEDS: Final = 8
 BESIDE_SEEDS_QUICK: Final = 2
-TxnRuns = list[list[tuple[float, bool, int]]]
 
 INTRO: Final = """
 Real Iceberg runs in one JVM, driven over py4j; its `S3FileIO` talks to a local S3 that answers after a fixed delay: GET
@@ -102,7 +104,7 @@ def run(options: Options) -> Outcome:
 
 
 def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) -> tuple[list[Check], Figures]:
-    """The four figures of one number of writers, and the simulated ones."""
+    """The figures of one number of writers, and the simulated ones."""
     runs = document["closed"][writers]
     duration_s = runs[0]["duration_s"]
     cell = [run["beyond_ms"] for run in runs]
@@ -110,61 +112,10 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     pointer = pointer_ms(cell, document["pointer_ms"])
     config = load_model.closed_configuration(int(writers), duration_s, pointer, objects)
     groups = GROUPS_QUICK if options.is_quick else GROUPS
-    simulated_runs = load_model.simulate_closed(config, range(groups * len(runs)))
-    simulated = load_model.figures(simulated_runs, duration_s)
-    chance = [
-        load_model.figures(simulated_runs[at : at + len(runs)], duration_s)
-        for at in range(0, len(simulated_runs), len(runs))
-    ]
-    return _checks({"writers": int(writers), "runs": len(runs)}, measured(runs), simulated, chance), simulated
-
-
-def _checks(what: Mapping[str, Value], real: Figures, simulated: Figures, chance: Sequence[Figures]) -> list[Check]:
-    return [
-        Check.relative(
-            "closed loop: committed per second",
-            what,
-            expected=real.committed_per_s,
-            actual=simulated.committed_per_s,
-            allowed=THROUGHPUT_ALLOWED,
-            unit="1/s",
-            note=_chance([each.committed_per_s for each in chance], real.committed_per_s),
-        ),
-        Check.points(
-            "closed loop: retries exhausted",
-            what,
-            expected=real.exhausted_percent,
-            actual=simulated.exhausted_percent,
-            allowed=EXHAUSTED_ALLOWED_POINTS,
-            note=_chance([each.exhausted_percent for each in chance], real.exhausted_percent),
-        ),
-        Check.relative(
-            "closed loop: P50 of the commit latency",
-            what,
-            expected=real.p50_ms,
-            actual=simulated.p50_ms,
-            allowed=LATENCY_ALLOWED,
-            unit="ms",
-            note=_chance([each.p50_ms for each in chance], real.p50_ms),
-        ),
-        Check.relative(
-            "closed loop: P95 of the commit latency",
-            what,
-            expected=real.p95_ms,
-            actual=simulated.p95_ms,
-            allowed=LATENCY_ALLOWED,
-            unit="ms",
-            note=_chance([each.p95_ms for each in chance], real.p95_ms),
-        ),
-    ]
-
-
-def _chance(values: Sequence[float], real: float) -> str:
-    """How far chance alone goes, and whether the measured value lies within."""
-    ordered = sorted(values)
-    low, high = (quantile(ordered, share) for share in BAND)
-    place = "inside" if low <= real <= high else "outside"
-    return f"chance {low:.3g} to {high:.3g}: measured value {place}"
+    real = [ended(run) for run in runs]
+    simulated = load_model.simulate_closed(config, range(groups * len(runs)))
+    checks = closed_checks("closed loop", {"writers": int(writers), "runs": len(runs)}, real, simulated, duration_s)
+    return checks, load_model.figures(simulated, duration_s)
 
 
 def _objects(
@@ -207,6 +158,7 @@ def _beside_cell(
             actual=committed[1],
             allowed=EXHAUSTED_ALLOWED_POINTS,
             note=f"attempts {attempts[0]:.2f} real, {attempts[1]:.2f} simulated",
+            doubt=doubt(*(share_error_percent(sum(each[1] for each in txns), len(txns)) for txns in (real, simulated))),
         ),
         Check.relative(
             "beside a stream: mean time until the commit ends",
@@ -215,6 +167,7 @@ def _beside_cell(
             actual=ends_ms[1],
             allowed=LATENCY_ALLOWED,
             unit="ms",
+            doubt=doubt(*(mean_error([each[0] for each in txns]) for txns in (real, simulated)), scale=ends_ms[0]),
         ),
     ]
 

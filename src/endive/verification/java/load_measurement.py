@@ -16,6 +16,7 @@ from typing import Any, Final
 from endive.verification.java.request_recording import DATA
 
 LOAD_FILE: Final = DATA / "load.json"
+LOOPS_FILE: Final = DATA / "loops.json"
 QUANTILES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 # Which recorded requests (``load_stage``: where in a txn's life, method, object) tell how long one of a kind takes.
 RETRIED: Final = (
@@ -68,6 +69,11 @@ class Figures:
             attempts=tuple(sum(attempts == n for _, _, attempts in txns) for n in range(1, most + 1)),
         )
 
+    def share_percent(self, attempts: int) -> float:
+        """Of the txns that ended, those after so many attempts."""
+        counted = self.attempts[attempts - 1] if attempts <= len(self.attempts) else 0
+        return 100.0 * counted / sum(self.attempts)
+
 
 def quantile(ordered: Sequence[float], share: float) -> float:
     """By straight lines between the values."""
@@ -89,6 +95,12 @@ def write_load(document: dict[str, Any], path: Path = LOAD_FILE) -> None:
     for mark in ('{"duration_s"', '"closed"', '"beside"', '"overwrite_files n', '"rewrite_files n'):
         text = text.replace(mark, "\n" + mark)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_loops(document: dict[str, Any], path: Path = LOOPS_FILE) -> None:
+    """One line per run."""
+    text = json.dumps(document, separators=(",", ":"))
+    path.write_text(text.replace('{"duration_s"', '\n{"duration_s"') + "\n", encoding="utf-8")
 
 
 def ended(run: Mapping[str, Any]) -> list[tuple[float, bool, int]]:

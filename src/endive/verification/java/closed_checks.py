@@ -1,0 +1,111 @@
+"""What a closed loop is judged by: throughput, exhausted retries, latencies and the law of attempts.
+
+This file defines the limits and the checks of one cell, with the sampling error of both sides. The cells live in
+``java_load`` and ``java_loops``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from endive.verification.java.load_measurement import Figures, quantile
+from endive.verification.sampling import doubt, errors_of, resampled, standard_error
+from endive.verification.suite import Check, Value
+
+THROUGHPUT_ALLOWED: Final = 0.05
+EXHAUSTED_ALLOWED_POINTS: Final = 5.0
+LATENCY_ALLOWED: Final = 0.10
+ATTEMPTS_ALLOWED_POINTS: Final = 5.0
+ATTEMPTS_MAX: Final = 5
+GROUPS: Final = 40  # of simulated runs, each as many as were measured: how far chance alone goes
+GROUPS_QUICK: Final = 8
+BAND: Final = (0.025, 0.975)
+FIGURES: Final = {
+    "committed_per_s": "committed per second",
+    "exhausted_percent": "retries exhausted",
+    "p50_ms": "P50 of the commit latency",
+    "p95_ms": "P95 of the commit latency",
+}
+
+TxnRuns = Sequence[list[tuple[float, bool, int]]]  # latency in ms, committed?, attempts, run by run
+
+
+def closed_checks(
+    title: str, what: Mapping[str, Value], real: TxnRuns, simulated: TxnRuns, duration_s: float
+) -> list[Check]:
+    """Of one cell; there are ``len(real)`` measured runs and several times as many simulated ones."""
+
+    def figures(runs: TxnRuns) -> Figures:
+        return Figures.of([txn for run in runs for txn in run], duration_s * len(runs))
+
+    groups = [figures(simulated[at : at + len(real)]) for at in range(0, len(simulated), len(real))]
+    again = resampled(real, figures)
+    measured, model = figures(real), figures(simulated)
+    real_errors, model_errors = errors_of(again, tuple(FIGURES)), errors_of(groups, tuple(FIGURES))
+    checks = []
+    for name, told in FIGURES.items():
+        expected, actual = float(getattr(measured, name)), float(getattr(model, name))
+        chance = _chance([float(getattr(each, name)) for each in groups], expected)
+        off = doubt(real_errors[name], model_errors[name] / math.sqrt(len(groups)))
+        checks.append(_check(f"{title}: {told}", name, what, (expected, actual), off, chance))
+    return [*checks, _law(title, what, (measured, model), again, groups)]
+
+
+def _check(
+    title: str, name: str, what: Mapping[str, Value], pair: tuple[float, float], off: float, chance: str
+) -> Check:
+    expected, actual = pair
+    if name == "exhausted_percent":
+        return Check.points(
+            title,
+            what,
+            expected=expected,
+            actual=actual,
+            allowed=EXHAUSTED_ALLOWED_POINTS,
+            note=chance,
+            doubt=off,
+        )
+    is_rate = name == "committed_per_s"
+    return Check.relative(
+        title,
+        what,
+        expected=expected,
+        actual=actual,
+        allowed=THROUGHPUT_ALLOWED if is_rate else LATENCY_ALLOWED,
+        unit="1/s" if is_rate else "ms",
+        note=chance,
+        doubt=off / expected if expected else 0.0,
+    )
+
+
+def _law(
+    title: str,
+    what: Mapping[str, Value],
+    pair: tuple[Figures, Figures],
+    again: Sequence[Figures],
+    groups: Sequence[Figures],
+) -> Check:
+    """The share of txns that took k attempts, at the k where model and measurement differ most."""
+    measured, model = pair
+    differences = {n: model.share_percent(n) - measured.share_percent(n) for n in range(1, ATTEMPTS_MAX + 1)}
+    worst = max(differences, key=lambda n: abs(differences[n]))
+    real_error = standard_error([each.share_percent(worst) for each in again])
+    model_error = standard_error([each.share_percent(worst) for each in groups]) / math.sqrt(len(groups))
+    return Check.points(
+        f"{title}: law of attempts, the share that differs most",
+        {**what, "attempts": worst},
+        expected=measured.share_percent(worst),
+        actual=model.share_percent(worst),
+        allowed=ATTEMPTS_ALLOWED_POINTS,
+        doubt=doubt(real_error, model_error),
+    )
+
+
+def _chance(values: Sequence[float], real: float) -> str:
+    """How far chance alone goes, and whether the measured value lies within."""
+    ordered = sorted(values)
+    low, high = (quantile(ordered, share) for share in BAND)
+    place = "inside" if low <= real <= high else "outside"
+    return f"chance {low:.3g} to {high:.3g}: measured value {place}"

@@ -1,0 +1,66 @@
+"""Closed loops beyond appends behind JDBC: which operations, which catalog, and whether a writer keeps its table.
+
+This file defines the cells. How real Iceberg is loaded lives in ``verification/java_rig/loop_stage``, the model's side
+and the comparison in ``java_loops``.
+
+Every writer begins its next txn as soon as the last one has ended. *load*: each txn loads the table anew. *keep*: a
+writer loads it once and works on the same table object from then on, as a streaming job does. A row delta changes rows
+of its own in the partition all row deltas share, so that each reads what the others did and none is in conflict. A
+compaction replaces the one file of a partition of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+APPEND: Final = "append"
+ROW_DELTA: Final = "row_delta"
+COMPACTION: Final = "compaction"
+MIX: Final = "mix"
+LOAD: Final = "load"
+KEEP: Final = "keep"
+WRITERS: Final = (1, 4, 16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """One cell."""
+
+    operation: str
+    table: str
+    catalog: str
+    writers: int
+
+    @property
+    def key(self) -> str:
+        """One name for it, stable from recording to comparison."""
+        return f"{self.operation} {self.table} {self.catalog} {self.writers}"
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What each writer does: in a mix half of them append, a quarter changes rows, a quarter compacts."""
+        if self.operation != MIX:
+            return (self.operation,) * self.writers
+        quarter = self.writers // 4
+        return (APPEND,) * (self.writers - 2 * quarter) + (ROW_DELTA,) * quarter + (COMPACTION,) * quarter
+
+
+def all_loops() -> tuple[Loop, ...]:
+    """Every cell, in the order they are recorded and shown."""
+    ways = (
+        (APPEND, LOAD, "jdbc"),
+        (APPEND, KEEP, "jdbc"),
+        (APPEND, LOAD, "rest"),
+        (APPEND, KEEP, "rest"),
+        (ROW_DELTA, LOAD, "jdbc"),
+        (ROW_DELTA, KEEP, "jdbc"),
+        (COMPACTION, LOAD, "jdbc"),
+        (MIX, LOAD, "jdbc"),
+    )
+    return tuple(
+        Loop(operation=operation, table=table, catalog=catalog, writers=writers)
+        for operation, table, catalog in ways
+        for writers in WRITERS
+        if operation != MIX or writers >= 4
+    )

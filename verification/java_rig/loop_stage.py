@@ -1,0 +1,206 @@
+"""Closed loops on real Iceberg: writers that append, change rows or compact, on JDBC or REST, with a kept table or not.
+
+This file defines what a writer does between two commits, and the recording of a run. Which loops there are lives in
+``endive.verification.java.load_loops``; the clients and the sorting of requests in ``load_stage``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import itertools
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from endive.verification.java.load_cells import BASE_SNAPSHOTS, DELAYS_MS
+from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, Loop
+from endive.verification.java.scenario import VICTIM_PARTITION
+from verification.java_rig.gateway import Java
+from verification.java_rig.load_stage import (
+    FILES_PER_S,
+    LoadStage,
+    Run,
+    Txn,
+    commits,
+    finished,
+    quantiles,
+    run_together,
+)
+from verification.java_rig.object_server import s3_properties
+from verification.java_rig.operations import BASE_IDS, commit_append, create_table
+from verification.java_rig.rest_server import RestCatalogServer
+
+FIRST_OWN_PARTITION: Final = 10  # of the first compacting writer
+IDS_PER_WRITER: Final = 1000
+WITHOUT_MERGING: Final = {"commit.manifest-merge.enabled": "false"}
+SERVER_DELAYS_MS: Final = {"PUT": DELAYS_MS["PUT"]}  # a REST server reads its metadata at once
+WARM_UP_S: Final = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Writer:
+    """One writer of a run: what it does, with which client, and the file it compacts next."""
+
+    operation: str
+    catalog: Java
+    identifier: Java
+    partition: int
+    ids: tuple[int, int]
+    filter: Java = None
+    compacted: Java = None
+    spare: list[Java] = field(default_factory=list)  # files made beforehand
+
+
+class LoopStage(LoadStage):
+    """A load stage with a REST server beside the database."""
+
+    def __init__(self, jars: Path | None = None) -> None:
+        super().__init__(jars)
+        door = self.objects.open_door("server")
+        door.delays_ms = SERVER_DELAYS_MS
+        backing = self.jvm.jdbc_catalog(s3_properties(door))
+        self._server = self._stack.enter_context(RestCatalogServer(self.jvm, backing, self.objects))
+        self._rest: dict[int, Java] = {}
+
+    def rest_writer(self, index: int) -> Java:
+        """The REST client of a writer; its requests come through the writer's door too."""
+        if index not in self._rest:
+            door = self.writer(index)[0]
+            properties = {**s3_properties(door), "rest-metrics-reporting-enabled": "false"}
+            self._rest[index] = self.jvm.rest_catalog(properties, f"{self._server.uri}/{door.name}")
+        return self._rest[index]
+
+    def run_loop(self, loop: Loop, duration_s: float) -> Run:
+        """All writers of a cell until the time is over; a txn that has begun is finished."""
+        writers = self._writers_of(loop, duration_s)
+        kept = [each.catalog.loadTable(each.identifier) for each in writers]
+        self.objects.take_log()
+        txns: list[list[Txn]] = [[] for _ in writers]
+        begin_s = time.perf_counter()
+
+        def write(index: int) -> None:
+            writer = writers[index]
+            while (load_s := time.perf_counter()) - begin_s <= duration_s:
+                table = kept[index] if loop.table == KEEP else writer.catalog.loadTable(writer.identifier)
+                loaded_s = time.perf_counter()
+                new = writer.spare.pop() if writer.spare else self._new_file(writer)
+                change = self._change(writer, table, new)
+                commit_s = time.perf_counter()
+                is_committed = commits(change)
+                end_s = time.perf_counter()
+                if is_committed and writer.operation == COMPACTION:
+                    writer.compacted = new
+                times = {"load_s": load_s, "loaded_s": loaded_s, "commit_s": commit_s, "end_s": end_s}
+                since = {name: at_s - begin_s for name, at_s in times.items()}
+                txns[index].append(Txn(writer=index, is_committed=is_committed, attempts=0, **since))
+
+        run_together([functools.partial(write, index) for index in range(len(writers))])
+        time.sleep(0.01)
+        return finished(txns, self.objects.take_log(), begin_s, duration_s, is_building_apart=True)
+
+    def _writers_of(self, loop: Loop, duration_s: float) -> list[_Writer]:
+        """A new table, and the writers with most of the files they will need."""
+        self._tables += 1
+        name = f"loop{self._tables}"
+        table = create_table(self.jvm, self.files, self.quick, name, WITHOUT_MERGING)
+        for _ in range(BASE_SNAPSHOTS):
+            commit_append(self.files, table, VICTIM_PARTITION, BASE_IDS)
+        writers = []
+        for index, operation in enumerate(loop.operations):
+            is_compaction = operation == COMPACTION
+            low = (index + 1) * IDS_PER_WRITER
+            writer = _Writer(
+                operation=operation,
+                catalog=self.rest_writer(index) if loop.catalog == "rest" else self.writer(index)[1],
+                identifier=self.jvm.identifier(name),
+                partition=FIRST_OWN_PARTITION + index if is_compaction else VICTIM_PARTITION,
+                ids=(low, low + 9),
+            )
+            writer.filter = self._filter(writer)
+            if is_compaction:
+                writer.compacted = self._new_file(writer)
+                table.newFastAppend().appendFile(writer.compacted).commit()
+            count = round(duration_s * FILES_PER_S / min(loop.writers, 4))
+            writer.spare = [self._new_file(writer) for _ in range(count)]
+            writers.append(writer)
+        return writers
+
+    def _new_file(self, writer: _Writer) -> Java:
+        return self.files.data(writer.partition, writer.ids)
+
+    def _filter(self, writer: _Writer) -> Java:
+        """The rows the writer works on."""
+        of = self.jvm.iceberg.expressions.Expressions
+        low, high = writer.ids
+        rows = getattr(of, "and")(of.greaterThanOrEqual("id", low), of.lessThanOrEqual("id", high))
+        return getattr(of, "and")(of.equal("part", writer.partition), rows)
+
+    def _change(self, writer: _Writer, table: Java, new: Java) -> Java:
+        """What the writer commits, with the checks Spark asks for."""
+        if writer.operation == APPEND:
+            return table.newFastAppend().appendFile(new)
+        start = table.currentSnapshot().snapshotId()
+        if writer.operation == COMPACTION:
+            return table.newRewrite().deleteFile(writer.compacted).addFile(new).validateFromSnapshot(start)
+        change = table.newRowDelta().addRows(new).addDeletes(self.files.deletes(writer.partition, writer.ids))
+        change.validateFromSnapshot(start).conflictDetectionFilter(writer.filter)
+        return change.validateDeletedFiles().validateNoConflictingDeleteFiles().validateNoConflictingDataFiles()
+
+
+def measure_loops(
+    loops: Sequence[Loop],
+    jars: Path | None,
+    *,
+    repetitions: int,
+    duration_s: float,
+    keep: Callable[[dict[str, Any]], None] = lambda document: None,
+) -> dict[str, Any]:
+    """Every cell ``repetitions`` times, in rounds, so that a busy minute does not fall on one cell alone."""
+    with LoopStage(jars) as stage:
+        for loop in _first_of_each_kind(loops):
+            stage.run_loop(loop, WARM_UP_S)
+        document: dict[str, Any] = {
+            "iceberg": stage.jvm.version,
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
+            "delays_ms": DELAYS_MS,
+            "pointer_ms": round(stage.pointer_ms(), 3),
+            "loops": {loop.key: [] for loop in loops},
+        }
+        for _, loop in itertools.product(range(repetitions), loops):
+            document["loops"][loop.key].append(run_dict(stage.run_loop(loop, duration_s)))
+            keep(document)
+    return document
+
+
+def _first_of_each_kind(loops: Iterable[Loop]) -> Iterator[Loop]:
+    """One cell of every operation and catalog: code is loaded and compiled before anything counts."""
+    seen = set()
+    for loop in loops:
+        if loop.writers >= 4 and (loop.operation, loop.catalog) not in seen:
+            seen.add((loop.operation, loop.catalog))
+            yield loop
+
+
+def run_dict(run: Run) -> dict[str, Any]:
+    """A run as JSON: per txn the writer, then load, loaded, commit and end in ms, committed, attempts."""
+    rows = [
+        (
+            txn.writer,
+            *(round(1e3 * at_s) for at_s in (txn.load_s, txn.loaded_s, txn.commit_s, txn.end_s)),
+            int(txn.is_committed),
+            txn.attempts,
+        )
+        for txn in run.txns
+    ]
+    return {
+        "duration_s": round(run.duration_s, 3),
+        "load_average": run.load_average,
+        "txns": rows,
+        "beyond_ms": {kind: quantiles(values) for kind, values in sorted(run.beyond_ms.items())},
+    }
