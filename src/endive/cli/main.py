@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from endive import __version__
-from endive.cli import analyze, catalogs, config, observe, providers, recipes, replay, report, run, sweep, verify
+from endive.cli import (
+    analyze,
+    catalogs,
+    config,
+    measure,
+    observe,
+    providers,
+    recipes,
+    replay,
+    report,
+    run,
+    sweep,
+    verify,
+)
 from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
@@ -31,6 +44,7 @@ app.command("providers")(providers.providers)
 app.command("recipes")(recipes.recipes)
 app.command("catalogs")(catalogs.catalogs)
 app.command("observe")(observe.observe)
+app.add_typer(measure.app, name="measure")
 app.command("replay")(replay.replay)
 
 

@@ -19,6 +19,9 @@ def replay(
     profile: Annotated[
         str | None, typer.Option(metavar="FILE", help="Storage profile, as endive measure store writes it.")
     ] = None,
+    catalog_profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Catalog, as endive measure catalog writes it.")
+    ] = None,
     assumed: Annotated[
         list[str] | None,
         typer.Option("--assume", metavar="KEY=VALUE", help="Replaces what observe had to assume; repeatable."),
@@ -43,6 +46,7 @@ def replay(
                 replay_table(
                     each,
                     profile=profile,
+                    catalog_profile=catalog_profile,
                     assumed=assumed or (),
                     scale=scale,
                     overrides=overrides or (),

@@ -71,6 +71,7 @@ def replay(
     folder: Path,
     *,
     profile: str | None = None,
+    catalog_profile: Path | None = None,
     assumed: Sequence[str] = (),
     scale: float = 1.0,
     overrides: Sequence[str] = (),
@@ -81,7 +82,10 @@ def replay(
     findings = read_findings(folder)
     real = seen_of_trace(read_columns(folder / TRACE_FILE))
     given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
-    document = apply_overrides(read_toml(folder / CONFIG_FILE), parse_overrides(given))
+    document = read_toml(folder / CONFIG_FILE)
+    if catalog_profile is not None:
+        document["catalog"] = read_toml(catalog_profile).get("catalog", {})
+    document = apply_overrides(document, parse_overrides(given))
     is_changed = scale != 1.0 or bool(overrides)
     runs = max(2, min(seeds, TXNS_MAX // max(1, len(read_columns(folder / TRACE_FILE)["source"]))))
     total = runs * (2 if is_changed else 1)

@@ -1,0 +1,204 @@
+"""This file defines ``endive measure store`` and ``endive measure catalog``: how fast the user's own are.
+
+Both say what they will ask for, ask whether they may, and leave nothing behind but the profile.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from endive.cli.console import EndiveGroup
+from endive.cli.observe import parse_properties
+
+if TYPE_CHECKING:
+    from endive.observation.catalog_probe import CatalogMeasured
+    from endive.observation.probe import Measured
+    from endive.observation.probe_plan import ProbePlan
+
+app = typer.Typer(cls=EndiveGroup, help="Measure your own object store or catalog.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option(metavar="FILE", help="Profile to write (.toml).")]
+Properties = Annotated[
+    list[str] | None,
+    typer.Option("--property", metavar="KEY=VALUE", help="A property for the client; never written down."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@app.command("store")
+def store(
+    url: Annotated[str, typer.Argument(metavar="URL", help="s3://bucket/prefix, gs://..., az://..., memory:///")],
+    out: Out = Path("store.toml"),
+    properties: Properties = None,
+    requests_max: Annotated[int, typer.Option("--max-requests", min=1, help="No more requests than this.")] = 3000,
+    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="No longer than this.")] = 600.0,
+    usd_max: Annotated[float, typer.Option("--max-usd", min=0.0, help="No more than this by list price.")] = 0.10,
+    with_swaps: Annotated[bool, typer.Option("--swaps/--no-swaps", help="Measure conditional puts.")] = True,
+    yes: Yes = False,
+) -> None:
+    """Measure GET, PUT, HEAD, DELETE and compare-and-swap of an object store, and write a profile of it."""
+    from endive.cli.progress import counted_progress
+    from endive.observation.probe import open_store, probe
+    from endive.observation.probe_plan import make_plan
+    from endive.observation.secrets import public_address
+    from endive.observation.store_profile import profile_document, profile_text
+
+    _refuse_place(out)
+    scheme = url.partition("://")[0]
+    plan = make_plan(scheme, requests_max=requests_max, usd_max=usd_max, with_swaps=with_swaps)
+    stores = open_store(url, parse_properties(properties or []))
+    place = public_address(url)
+    _ask(_plan_text(place, plan, seconds_max), yes)
+    with counted_progress("measuring") as progress:
+        measured = probe(stores, plan, seconds_max=seconds_max, progress=progress)
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    title = f"{place}, measured {date}"
+    document = profile_document(measured, name=out.stem, title=title, date=date, provider=plan.provider)
+    comments = [f"Measured by endive measure store on {date}: {measured.requests} requests to {place}."]
+    comments += [f"failed: {count} with {name}" for name, count in measured.failures.items()]
+    comments += [_step_text(clients, step) for clients, step in measured.swaps.items()]
+    _write_profile(out, profile_text(document, comments))
+    _print_store(measured, out)
+
+
+def _plan_text(place: str, plan: ProbePlan, seconds_max: float) -> str:
+    cost = "at a price that is not known" if plan.usd is None else f"for about {plan.usd:.4f} USD by list price"
+    kinds = ", ".join(f"{count:,} {name.upper()}" for name, count in plan.requests.items())
+    return (
+        f"{place}: up to {plan.total:,} requests ({kinds}) below one new prefix, about {plan.seconds:,.0f} s (at most "
+        f"{seconds_max:,.0f}), {cost}; everything is removed afterwards."
+    )
+
+
+def _step_text(clients: int, step: Any) -> str:
+    puts = len(step.success_ms) + len(step.refused_ms)
+    refused = 100.0 * len(step.refused_ms) / puts if puts else 0.0
+    per_s = len(step.success_ms) / step.seconds if step.seconds else 0.0
+    return f"swaps by {clients} clients: {per_s:.2f} succeeded per second, {refused:.0f} % refused"
+
+
+def _ask(text: str, yes: bool) -> None:
+    from endive.errors import ConfigError
+
+    typer.echo(text, err=True)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError("Nobody is there to be asked. Give --yes if that may be done.")
+    if not typer.confirm("Go on?", err=True):
+        raise typer.Exit(0)
+
+
+def _refuse_place(out: Path) -> None:
+    from endive.errors import OutputError
+
+    if out.suffix != ".toml":
+        raise OutputError(f"Cannot write {out}: a profile ends in .toml.")
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise OutputError(f"Cannot write {out}: its folder does not exist, or it is one.")
+
+
+def _write_profile(out: Path, text: str) -> None:
+    from endive.results.writer import write_atomically
+
+    write_atomically(out, text.encode())
+
+
+def _print_store(measured: Measured, out: Path) -> None:
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table
+    from endive.observation.findings import quantiles
+
+    console = stdout()
+    table = new_table("Requests, in ms")
+    for column in ("request", "size", "count", "P50", "P95", "P99"):
+        table.add_column(column, justify="left" if column == "request" else "right")
+    for (operation, size), values in measured.latencies_ms.items():
+        found = quantiles(values) or {}
+        row = [f"{found[key]:.1f}" for key in ("p50", "p95", "p99")]
+        table.add_row(operation.upper(), f"{size // 1024} KiB", str(len(values)), *row)
+    console.print(table)
+    if measured.swaps:
+        swaps = new_table("Swaps of one object: a HEAD, then a PUT on condition")
+        for column in ("clients", "succeeded", "refused %", "succeeded/s", "P50 ms", "refused P50 ms"):
+            swaps.add_column(column, justify="right")
+        for clients, step in measured.swaps.items():
+            total = len(step.success_ms) + len(step.refused_ms)
+            swaps.add_row(
+                str(clients),
+                str(len(step.success_ms)),
+                f"{100.0 * len(step.refused_ms) / total:.0f}" if total else "-",
+                f"{len(step.success_ms) / step.seconds:.2f}" if step.seconds else "-",
+                _median(step.success_ms),
+                _median(step.refused_ms),
+            )
+        console.print(swaps)
+    for name, count in measured.failures.items():
+        console.print(f"{count} requests failed with {name}", markup=False)
+    console.print(f'written to {out}; use it: storage.provider = "./{out.name}"', markup=False, soft_wrap=True)
+
+
+def _median(values: list[float]) -> str:
+    from statistics import median
+
+    return f"{median(values):.1f}" if values else "-"
+
+
+@app.command("catalog")
+def catalog(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A catalog of PyIceberg's own configuration.")],
+    out: Out = Path("catalog.toml"),
+    properties: Properties = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="An existing namespace for the scratch table; else one is made and dropped.")
+    ] = None,
+    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="No longer than this.")] = 300.0,
+    yes: Yes = False,
+) -> None:
+    """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
+    from endive.cli.progress import counted_progress
+    from endive.config.toml_text import toml_text
+    from endive.observation.catalog_probe import catalog_section, planned_requests, probe_catalog
+    from endive.observation.catalogs import open_catalog
+
+    _refuse_place(out)
+    opened = open_catalog(name, parse_properties(properties or []))
+    where = f"namespace '{namespace}'" if namespace else "a namespace of its own"
+    _ask(
+        f"catalog '{name}': a scratch table in {where}, about {planned_requests()} loads and commits, at most "
+        f"{seconds_max:,.0f} s; the table is dropped afterwards.",
+        yes,
+    )
+    with counted_progress("measuring") as progress:
+        measured = probe_catalog(opened, namespace, seconds_max=seconds_max, progress=progress)
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    section = catalog_section(measured, kind=opened.kind)
+    lines = [f"# Measured by endive measure catalog on {date}: catalog '{name}' ({opened.kind})."]
+    lines += [f"# {line}" for line in _catalog_lines(measured)]
+    _write_profile(out, "\n".join(lines) + "\n\n" + toml_text({"catalog": section}))
+    for line in _catalog_lines(measured):
+        typer.echo(line)
+    typer.echo(f"written to {out}; use it: endive replay DIR --catalog-profile {out}")
+
+
+def _catalog_lines(measured: CatalogMeasured) -> list[str]:
+    from endive.observation.findings import quantiles
+
+    load = quantiles(measured.load_ms) or {}
+    file = quantiles(measured.metadata_read_ms) or {}
+    lines = [
+        f"load a table: P50 {load['p50']:.1f}, P95 {load['p95']:.1f} ms ({len(measured.load_ms)} times)",
+        f"of that, the metadata file: P50 {file['p50']:.1f}, P95 {file['p95']:.1f} ms",
+    ]
+    for clients, made in measured.commit_ms.items():
+        refused = measured.refused_ms[clients]
+        took = quantiles(made)
+        share = 100.0 * len(refused) / max(1, len(made) + len(refused))
+        text = "none committed" if took is None else f"P50 {took['p50']:.1f}, P95 {took['p95']:.1f} ms"
+        lines.append(f"commit by {clients} clients: {text}; {share:.0f} % refused")
+    return lines
