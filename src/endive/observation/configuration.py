@@ -22,6 +22,7 @@ PROVIDERS: Final = {
     "wasb": "azure",
     "wasbs": "azure",
 }
+CATALOG_PROFILES: Final = {"glue": "glue", "hive": "hive", "sql": "jdbc"}
 PROVIDER_ASSUMED: Final = "s3"
 CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
 DURATION_MIN_MS: Final = 60_000.0
@@ -32,8 +33,10 @@ _LIST_BASE_BYTES: Final = 2_000
 def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
     """The document of a configuration file, and what in it is assumed."""
     provider, assumed = _provider(history.location)
-    latency = f"catalog.latency_ms = {CATALOG_LATENCY_ASSUMED_MS}"
-    assumed.append(f"{latency}: no history tells how fast a catalog answers; see endive measure catalog")
+    catalog = _catalog(history.catalog_kind)
+    given = catalog.get("profile") or catalog["latency_ms"]
+    key = "catalog.profile" if "profile" in catalog else "catalog.latency_ms"
+    assumed.append(f"{key} = {given}: no history tells how fast a catalog answers; see endive measure catalog")
     for source in sources:
         if source.is_work_assumed:
             work = f"source.{source.name}.runtime = {source.work_ms:g} ms"
@@ -43,7 +46,7 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
         "simulation": {"duration_ms": round(min(DURATION_MAX_MS, max(DURATION_MIN_MS, history.duration_ms)), 3)},
         "experiment": {"label": history.name},
         "storage": {"provider": provider},
-        "catalog": _catalog(history),
+        "catalog": catalog,
         "table": table_section(history.shape, is_expired=history.expired > 0),
         "commit": _commit(sources, settings),
         "transaction": _retries(settings),
@@ -61,9 +64,12 @@ def _provider(location: str) -> tuple[str, list[str]]:
     return provider, [f"{key}: the table's location ({where}) names no store with a profile; see endive measure store"]
 
 
-def _catalog(history: TableHistory) -> dict[str, Any]:
+def _catalog(kind: str) -> dict[str, Any]:
+    """The named service of that kind, if there is one; of a REST catalog nothing tells which server answers."""
+    if kind in CATALOG_PROFILES:
+        return {"profile": CATALOG_PROFILES[kind]}
     found: dict[str, Any] = {"type": "service", "latency_ms": CATALOG_LATENCY_ASSUMED_MS}
-    if history.catalog_kind == "rest":
+    if kind == "rest":
         found["service"] = {"flavour": "rest"}
     return found
 

@@ -16,6 +16,7 @@ from endive.observation.probe_plan import SIZES_BYTES
 from endive.observation.swap_loop import fit_share
 from endive.storage import OBJECTS, load_profile
 
+MEASURED: Final = "measured"
 QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 SMALL_BYTES: Final = SIZES_BYTES[1]
 SLOWER_BY: Final = 1.25  # a swap beside others takes this much longer than alone: contention
@@ -37,7 +38,7 @@ def profile_document(
         if values:
             what = f"{operation.upper()} requests of {SMALL_BYTES // 1024} KiB, one after another"
             latency[key] = {**quantile_table(values), "source": source(len(values), what)}
-    document: dict[str, Any] = {"name": name, "title": title, "vintage": "measured"}
+    document: dict[str, Any] = {"name": name, "title": title, "vintage": MEASURED}
     alone = measured.swaps.get(1)
     if alone is not None and alone.success_ms:
         capabilities.append("cas")
@@ -58,14 +59,25 @@ def profile_document(
     clients = load_profile(provider) if provider is not None else None
     if clients is not None and clients.head_before_read:
         asked = [OBJECTS[code] for code in sorted(clients.head_before_read)]
-        document["head_before_read"] = {"objects": asked, "source": clients.notes["head_before_read"]}
+        note = clients.notes["head_before_read"]
+        document["head_before_read"] = {"objects": asked, "known": note.known, "source": note.source}
     if "cas" in capabilities:
         share = fit_share(measured.swaps)
         document["legs"] = {"cas": share, "source": source(_swaps(measured), "swaps by 1 to 16 clients, played again")}
         contention = _contention(measured, date)
         if contention is not None:
             document["contention"] = {"cas": contention}
+    _mark_measured(document)
     return document
+
+
+def _mark_measured(table: dict[str, Any]) -> None:
+    """Every table that names its source says how well its figures are known."""
+    if "source" in table:
+        table.setdefault("known", MEASURED)
+    for value in table.values():
+        if isinstance(value, dict):
+            _mark_measured(value)
 
 
 def profile_text(document: dict[str, Any], comments: Sequence[str]) -> str:

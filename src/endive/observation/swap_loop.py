@@ -43,24 +43,25 @@ def play(
     clients: int, share: float, head_ms: Sequence[float], success_ms: Sequence[float], refused_ms: Sequence[float]
 ) -> tuple[float, float]:
     """Successes per second and the share refused, of so many clients that read the version and then put."""
-    rng = np.random.Generator(np.random.PCG64(7))
-    heads, wins, losses = (np.asarray(each, dtype=np.float64) for each in (head_ms, success_ms, refused_ms))
-    version = 0
-    succeeded = refused = 0
+    draws = iter(np.random.Generator(np.random.PCG64(7)).random(4 * PUTS + 4 * clients).tolist())
+
+    def drawn(values: Sequence[float]) -> float:
+        return values[int(next(draws) * len(values))]
+
+    version = succeeded = refused = 0
     now_ms = 0.0
     # (time, client, what happens: 0 the head is evaluated, 1 the put is evaluated, the version the client knows)
-    events = [(float(rng.choice(heads)) / 2.0, client, 0, 0) for client in range(clients)]
+    events = [(drawn(head_ms) / 2.0, client, 0, 0) for client in range(clients)]
     heapq.heapify(events)
     while succeeded + refused < PUTS:
         now_ms, client, kind, known = heapq.heappop(events)
         if kind == 0:
-            answer_ms = float(rng.choice(heads)) / 2.0
-            put_ms = share * float(rng.choice(wins))
-            heapq.heappush(events, (now_ms + answer_ms + put_ms, client, 1, version))
+            put_ms = share * drawn(success_ms)
+            heapq.heappush(events, (now_ms + drawn(head_ms) / 2.0 + put_ms, client, 1, version))
             continue
-        took = wins if known == version else losses
-        version += known == version
-        succeeded, refused = (succeeded + 1, refused) if took is wins else (succeeded, refused + 1)
-        rest_ms = (1.0 - share) * float(rng.choice(took))
-        heapq.heappush(events, (now_ms + rest_ms + float(rng.choice(heads)) / 2.0, client, 0, 0))
+        is_won = known == version
+        version += is_won
+        succeeded, refused = succeeded + is_won, refused + (not is_won)
+        rest_ms = (1.0 - share) * drawn(success_ms if is_won else refused_ms)
+        heapq.heappush(events, (now_ms + rest_ms + drawn(head_ms) / 2.0, client, 0, 0))
     return 1000.0 * max(1, succeeded) / now_ms, refused / (succeeded + refused)
