@@ -14,18 +14,22 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, MutableSequence, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
+from numba import types
+from numba.core import cgutils
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.options import DefaultOptions
-from numba.extending import register_jitable
+from numba.extending import intrinsic, register_jitable
+from numba.np import arrayobj
 
 from endive.code_cache import code_folder
+from endive.record import specs_of
 
 try:
     import fcntl
@@ -37,6 +41,8 @@ COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow mac
 
 # Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
 _BORROWED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+# What Numba makes for callers outside compiled code, and takes a good part of its time for.
+_UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 # What a rule's vector may be: a sequence in the reference engine, an array in the compiled one.
 Ints = Sequence[int] | npt.NDArray[np.int64]
@@ -46,6 +52,7 @@ Floats = Sequence[float] | npt.NDArray[np.float64]
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 F = TypeVar("F", bound=Callable[..., object])
+T = TypeVar("T")
 
 
 class Jitted(Protocol[P, R_co]):
@@ -71,17 +78,128 @@ def leaf(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     return cast("Jitted[P, R_co]", _compiled(function, **_BORROWED))
 
 
+def step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """As ``leaf``, for a function that only compiled code calls: nothing is compiled for calls from Python."""
+    return cast("Jitted[P, R_co]", _compiled(function, **_BORROWED, **_UNWRAPPED))
+
+
 def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     """As ``leaf``, and copied into each compiled caller: for the innermost parts of a hot function."""
     return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED))
 
 
+def inlined_step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """As ``step``, and copied into each compiled caller."""
+    return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED, **_UNWRAPPED))
+
+
+def pasted(function: F) -> F:
+    """For an expression with a name, which may be an array: it stands in for the call before anything is compiled."""
+    return cast("F", numba.njit(nogil=True, inline="always")(function))
+
+
 def rule(function: F) -> F:
     """Leave ``function`` plain Python for the interpreter, and make it callable from jitted code.
 
-    A rule uses ints, floats and arrays it can index, so that it means the same in both worlds.
+    A rule uses ints, floats, attributes of records and arrays it can index, so that it means the same in both worlds.
     """
-    return cast("F", register_jitable(function))
+    return cast("F", register_jitable(**_UNWRAPPED)(function))
+
+
+# --- records in memory ----------------------------------------------------------------------------------------
+
+
+@cache
+def layout_of(cls: type[Any]) -> np.dtype[np.void]:
+    """How a record lies in memory."""
+    fields: list[Any] = []
+    for name, spec in specs_of(cls).items():
+        if isinstance(spec, tuple):
+            fields.append((name, spec[0], (spec[1],)))
+        else:
+            fields.append((name, spec if isinstance(spec, str) else layout_of(spec)))
+    return np.dtype(fields, align=True)
+
+
+def records(cls: type, *shape: int) -> npt.NDArray[np.void]:
+    """An array of records as their declaration makes them."""
+    made = np.zeros(shape, layout_of(cls))
+    if made.size:
+        fill(made[(0,) * len(shape)], cls())
+        made[...] = made[(0,) * len(shape)]
+    return made
+
+
+def fill(target: Any, value: object) -> None:
+    """Write a record of the reference engine into a place of an array."""
+    for name, spec in specs_of(type(value)).items():
+        part = getattr(value, name)
+        if isinstance(spec, type):
+            fill(target[name], part)
+        else:
+            target[name] = part
+
+
+def element_of(cls: type[T]) -> Callable[[int, int], T]:
+    """A function for compiled code: the record with that index in the array of records at that address.
+
+    A record so found is one pointer, and so is the record that holds the addresses: a function that takes the two
+    of them can reach everything, and passing them on costs nothing. Whoever makes the arrays keeps them alive.
+    """
+    layout = layout_of(cls)  # type: ignore[arg-type]  # mypy takes no class for hashable
+    kind, size_bytes = numba.from_dtype(layout), layout.itemsize
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def element(_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            offset = builder.mul(args[1], context.get_constant(types.int64, size_bytes))
+            return builder.inttoptr(builder.add(args[0], offset), context.get_value_type(kind))
+
+        return kind(types.int64, types.int64), generate
+
+    return cast("Callable[[int, int], T]", element)
+
+
+def _vector_of(scalar: Any) -> Any:
+    kind = types.Array(scalar, 1, "C")
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def vector(_context: Any, address: Any, count: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = arrayobj.make_array(kind)(context, builder)
+            size_bytes = context.get_constant(types.intp, 8)
+            arrayobj.populate_array(
+                array,
+                data=builder.inttoptr(args[0], context.get_data_type(scalar).as_pointer()),
+                shape=cgutils.pack_array(builder, [args[1]]),
+                strides=cgutils.pack_array(builder, [size_bytes]),
+                itemsize=size_bytes,
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return kind(types.int64, types.int64), generate
+
+    return vector
+
+
+# For compiled code: the numbers at that address, so many of them.
+ints_at: Callable[[int, int], npt.NDArray[np.int64]] = _vector_of(types.int64)
+floats_at: Callable[[int, int], npt.NDArray[np.float64]] = _vector_of(types.float64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _overwrite(_context: Any, target: Any, source: Any) -> Any:
+    assert target == source, f"{target} is not {source}"
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cgutils.raw_memcpy(builder, args[0], args[1], context.get_constant(types.intp, target.size), 1)
+        return context.get_dummy_value()
+
+    return types.void(target, source), generate
+
+
+overwrite = cast("Callable[[T, T], None]", _overwrite)  # for compiled code: copy a record into another
 
 
 def _compiled(function: Callable[..., object], **options: bool) -> object:

@@ -15,14 +15,8 @@ from tests.catalog.clock import HandClock, RandomClock
 from endive.catalog import AppendCatalog, AppendResult, CatalogState, CommitEffect, IntentionRecord
 from endive.catalog.rules import (
     CLASS_APPEND,
-    LOG_CHECKPOINT,
-    LOG_ENTRIES,
-    LOG_EPOCH,
-    LOG_OFFSET,
-    LOG_SEALED,
     SCOPE_TABLE,
 )
-from endive.results.schema import COUNTERS
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client
@@ -50,7 +44,7 @@ def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None) -
 
 
 def counter(client: Client, name: str) -> int:
-    return client.counters[COUNTERS.index(name)]
+    return getattr(client.row, name)
 
 
 class Writer:
@@ -68,9 +62,9 @@ class Writer:
     def live(self, attempts_max: int) -> Generator[int, None, bool]:
         known = yield from self.catalog.read(client=self.client, step=START_READ)
         for _ in range(attempts_max):
-            self.client.attempt += 1
+            self.client.row.attempts += 1
             record = intend(self.client.txn_id, known, *self.tables, n_written=self.n_written)
-            result = yield from self.catalog.commit(known.seq, record.tables_written, record, client=self.client)
+            result = yield from self.catalog.commit(record, client=self.client)
             if result.success:
                 assert result.snapshot is None
                 return True
@@ -86,9 +80,9 @@ class Writer:
 class Recorded(AppendCatalog):
     """An append catalog that writes down which txns it applied, in order."""
 
-    def _decide(self, expected_seq: int, writes: Any, intention: Any) -> bool:
+    def _decide(self, intention: Any) -> bool:
         before = self.state.seq
-        applied = super()._decide(expected_seq, writes, intention)
+        applied = super()._decide(intention)
         assert self.state.seq == before + applied
         if applied:
             self.__dict__.setdefault("applied_txns", []).append(intention)
@@ -127,7 +121,7 @@ def test_told_committed_is_applied_under_two_thousand_random_interleavings(prese
         check_counters(writers, catalog)
         refused += sum(len(writer.refusals) for writer in writers)
         landed_unapplied += sum(counter(w.client, "append_logical_conflict") for w in writers)
-        compacted += catalog.state.log[LOG_EPOCH]
+        compacted += catalog.state.log.epoch
 
     # The interleavings reached what they were meant to reach.
     assert refused > 1_000
@@ -143,14 +137,14 @@ def check_counters(writers: list[Writer], catalog: AppendCatalog) -> None:
 
     log = catalog.state.log
     landed = total("append_physical_success")
-    assert landed * ENTRY_BYTES == log[LOG_OFFSET]
-    assert total("append_compactions_completed") == log[LOG_EPOCH]
-    assert total("append_compactions_triggered") == log[LOG_EPOCH] + log[LOG_SEALED]
+    assert landed * ENTRY_BYTES == log.offset
+    assert total("append_compactions_completed") == log.epoch
+    assert total("append_compactions_triggered") == log.epoch + log.is_sealed
     assert total("append_logical_success") == catalog.state.seq
-    with_compaction = 0 if catalog.is_seed004 else log[LOG_EPOCH]  # records carried by a compacting swap
+    with_compaction = 0 if catalog.is_seed004 else log.epoch  # records carried by a compacting swap
     assert landed + with_compaction == total("append_logical_success") + total("append_logical_conflict")
     assert 0 == total("append_duplicates")
-    assert log[LOG_OFFSET] - log[LOG_CHECKPOINT] == log[LOG_ENTRIES] * ENTRY_BYTES
+    assert log.offset - log.checkpoint == log.entries * ENTRY_BYTES
 
 
 # ---- what a client is told, and when -----------------------------------------------------------------
@@ -168,10 +162,10 @@ def test_the_outcome_is_known_only_after_a_discovery_read(preset, is_stale):
     catalog = make_catalog(clock, preset)
     first = catalog.state.snapshot(0)
     if is_stale:
-        catalog.state.apply({}, intend(9, first, 0))
+        catalog.state.apply(intend(9, first, 0))
         # the log did not move with it: the record will land, on a table that has
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, first, 0), client=client))
+    call = clock.start(catalog.commit(intend(1, first, 0), client=client))
     clock.run()
 
     assert (not is_stale) == call.value.success
@@ -180,7 +174,7 @@ def test_the_outcome_is_known_only_after_a_discovery_read(preset, is_stale):
         counter(client, "append_physical_success"),
         counter(client, "append_logical_conflict"),
     )
-    assert ENTRY_BYTES == catalog.state.log[LOG_OFFSET]  # in the log, applied or not
+    assert ENTRY_BYTES == catalog.state.log.offset  # in the log, applied or not
     assert (1 if is_stale else None) == (call.value.snapshot and call.value.snapshot.seq)
 
 
@@ -190,18 +184,18 @@ def test_a_moved_offset_costs_another_append_and_in_the_working_implementation_a
     catalog = make_catalog(clock, preset)
     stale = catalog.state.snapshot(0)
     other = Client(2, 2, clock)
-    clock.start(catalog.commit(0, {}, intend(2, stale, 1), client=other))
+    clock.start(catalog.commit(intend(2, stale, 1), client=other))
     clock.run()
 
     begin_us = clock.now_us
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, stale, 0), client=client))
+    call = clock.start(catalog.commit(intend(1, stale, 0), client=client))
     clock.run()
 
     assert call.value.success  # another table
     assert round_trips * LATENCY_US == call.end_us - begin_us
     assert (1, 1) == (counter(client, "append_physical_failure"), counter(client, "append_physical_success"))
-    assert heads == client.requests[LOG * N_OPERATIONS + HEAD]
+    assert heads == client.row.requests[LOG * N_OPERATIONS + HEAD]
 
 
 def test_ten_physical_failures_end_an_attempt_without_a_word_on_the_state():
@@ -209,11 +203,11 @@ def test_ten_physical_failures_end_an_attempt_without_a_word_on_the_state():
     clock = HandClock()
     catalog = make_catalog(clock, "log", num_tables=1)
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, catalog.state.snapshot(0), 0), client=client))
+    call = clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
     for append_number in range(20):
         # An append is evaluated half a latency after it is sent, and then every two round trips (append, HEAD).
         clock.run(until_us=append_number * 2 * LATENCY_US + LATENCY_US // 4)
-        catalog.state.log[LOG_OFFSET] += ENTRY_BYTES
+        catalog.state.log.offset += ENTRY_BYTES
     clock.run()
 
     assert not call.value.success
@@ -233,13 +227,13 @@ def test_a_txn_that_lands_twice_is_applied_once_and_told_committed_both_times(pr
     client = Client(1, 1, clock)
     for _ in range(2):
         record = intend(1, catalog.state.snapshot(clock.now_us), 0)
-        call = clock.start(catalog.commit(0, {}, record, client=client))
+        call = clock.start(catalog.commit(record, client=client))
         clock.run()
         assert call.value.success
 
     assert (1, 1) == (catalog.state.seq, catalog.state.snapshot(0).tables[0].version)
     assert (1, 1) == (counter(client, "append_logical_success"), counter(client, "append_duplicates"))
-    assert 2 * ENTRY_BYTES == catalog.state.log[LOG_OFFSET]
+    assert 2 * ENTRY_BYTES == catalog.state.log.offset
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -247,8 +241,8 @@ def test_a_table_that_was_only_read_must_not_have_moved_either(preset):
     clock = HandClock()
     catalog = make_catalog(clock, preset)
     base = catalog.state.snapshot(0)
-    catalog.state.apply({}, intend(9, base, 1))
-    call = clock.start(catalog.commit(0, {}, intend(1, base, 0, 1, n_written=1), client=Client(1, 1, clock)))
+    catalog.state.apply(intend(9, base, 1))
+    call = clock.start(catalog.commit(intend(1, base, 0, 1, n_written=1), client=Client(1, 1, clock)))
     clock.run()
 
     assert not call.value.success
@@ -264,7 +258,7 @@ def commit_alone(clock: HandClock, catalog: AppendCatalog, txn_id: int) -> tuple
     read = clock.start(catalog.read(client=client))
     clock.run()
     begin_us = clock.now_us
-    call = clock.start(catalog.commit(0, {}, intend(txn_id, read.value, 0), client=client))
+    call = clock.start(catalog.commit(intend(txn_id, read.value, 0), client=client))
     clock.run()
     assert call.value.success
     return client, call.end_us - begin_us
@@ -285,18 +279,18 @@ def test_a_log_is_sealed_at_its_threshold_and_compacted_by_the_next_committer(pr
     for txn_id in range(landings):
         client, _ = commit_alone(clock, catalog, txn_id)
         assert int(txn_id == landings - 1) == counter(client, "append_compactions_triggered")
-    assert (1, landings) == (catalog.state.log[LOG_SEALED], catalog.state.log[LOG_ENTRIES])
+    assert (1, landings) == (catalog.state.log.is_sealed, catalog.state.log.entries)
 
     client, took_us = commit_alone(clock, catalog, landings)
 
     log = catalog.state.log
-    assert (0, 1) == (log[LOG_SEALED], log[LOG_EPOCH])
+    assert (0, 1) == (log.is_sealed, log.epoch)
     assert 1 == counter(client, "append_compactions_completed")
     if preset == "seed004":  # a swap of its own, then append and discovery
-        assert (3 * LATENCY_US, 1) == (took_us, log[LOG_ENTRIES])
+        assert (3 * LATENCY_US, 1) == (took_us, log.entries)
         assert 1 == counter(client, "append_physical_success")
     else:  # the swap carries the txn, and needs no discovery
-        assert (LATENCY_US, 0) == (took_us, log[LOG_ENTRIES])
+        assert (LATENCY_US, 0) == (took_us, log.entries)
         assert 0 == counter(client, "append_physical_success")
     assert landings + 1 == catalog.state.seq
 
@@ -310,16 +304,16 @@ def test_of_two_that_find_the_log_sealed_one_compacts(preset):
     sealed = catalog.state.snapshot(clock.now_us)
     clients = [Client(txn_id, txn_id, clock) for txn_id in (3, 4)]
     calls = [
-        clock.start(catalog.commit(0, {}, intend(client.txn_id, sealed, table), client=client))
+        clock.start(catalog.commit(intend(client.txn_id, sealed, table), client=client))
         for table, client in enumerate(clients)
     ]
     clock.run()
 
     assert [True, True] == [call.value.success for call in calls]
     assert [1, 0] == [counter(client, "append_compactions_completed") for client in clients]
-    assert (1, 5) == (catalog.state.log[LOG_EPOCH], catalog.state.seq)
+    assert (1, 5) == (catalog.state.log.epoch, catalog.state.seq)
     in_log = 2 if preset == "seed004" else 1  # the other one travelled with the compaction
-    assert in_log == catalog.state.log[LOG_ENTRIES]
+    assert in_log == catalog.state.log.entries
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -329,15 +323,15 @@ def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
     catalog = make_catalog(clock, preset, compaction_max_entries=1)
     commit_alone(clock, catalog, 0)
     stale = catalog.state.snapshot(clock.now_us)
-    while catalog.state.log[LOG_EPOCH] == 0 or catalog.state.log[LOG_SEALED] == 0:
+    while catalog.state.log.epoch == 0 or catalog.state.log.is_sealed == 0:
         commit_alone(clock, catalog, 10 + catalog.state.seq)
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, stale, 1), client=client))
+    call = clock.start(catalog.commit(intend(1, stale, 1), client=client))
     clock.run()
 
     assert call.value.success
-    assert 2 == client.requests[LOG * N_OPERATIONS + CAS]
-    assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log[LOG_EPOCH])
+    assert 2 == client.row.requests[LOG * N_OPERATIONS + CAS]
+    assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log.epoch)
 
 
 def test_the_log_shrinks_what_is_read_back():

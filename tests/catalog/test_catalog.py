@@ -68,7 +68,7 @@ def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None, *
 
 def commit(catalog: Catalog, clock: HandClock, record: IntentionRecord) -> Any:
     client = Client(record.txn_id, record.txn_id, clock)
-    return catalog.commit(record.base.seq, record.tables_written, record, client=client)
+    return catalog.commit(record, client=client)
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_a_catalog_answers_no_question_about_its_topology(catalog):
 def test_a_read_tells_the_state_of_the_servers_instant_not_of_its_arrival(clock, catalog, moved_at_us, seen):
     read = clock.start(catalog.read(client=Client(1, 1, clock)))
     clock.run(until_us=moved_at_us)
-    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    catalog.state.apply(intend(9, catalog.state.snapshot(0), 0))
     clock.run()
 
     assert LATENCY_US == read.end_us
@@ -209,7 +209,7 @@ def test_a_swap_is_decided_at_the_servers_instant(clock, kind, moved_at_us, succ
     catalog = make_catalog(kind, clock)
     call = clock.start(commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0)))
     clock.run(until_us=moved_at_us)
-    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    catalog.state.apply(intend(9, catalog.state.snapshot(0), 0))
     clock.run()
 
     assert success == call.value.success
@@ -302,7 +302,7 @@ def test_a_partition_is_its_tables_own(clock):
 
 def test_a_group_moves_once_per_commit_however_many_of_its_tables_are_written():
     state = CatalogState(num_tables=4, scope=SCOPE_GROUP, num_groups=2)
-    state.apply({}, intend(1, state.snapshot(0), 0, 1, 2))
+    state.apply(intend(1, state.snapshot(0), 0, 1, 2))
 
     assert [1, 1, 1, 1, 1, 1, 0] == state.versions  # seq, groups 0 and 1, tables 0 to 3
 
@@ -316,7 +316,7 @@ def test_inlined_metadata_grows_the_catalog_by_every_snapshot_kept(kept_max, gro
     state = CatalogState(sizes=sizes, is_inlined=True)
     empty = state.size_bytes
     for _ in range(3):
-        state.apply({}, intend(1, state.snapshot(0), 0))
+        state.apply(intend(1, state.snapshot(0), 0))
 
     assert 1_000 + 200 + 5_000 == empty
     assert empty + growth * 730 == state.size_bytes
@@ -324,7 +324,7 @@ def test_inlined_metadata_grows_the_catalog_by_every_snapshot_kept(kept_max, gro
 
 def test_metadata_of_its_own_leaves_the_catalog_object_as_it_is():
     state = CatalogState(num_tables=3, is_inlined=False)
-    state.apply({}, intend(1, state.snapshot(0), 0))
+    state.apply(intend(1, state.snapshot(0), 0))
 
     assert 1_000 + 3 * 200 == state.size_bytes
 
@@ -346,7 +346,7 @@ def test_a_queued_read_tells_the_state_of_when_it_was_served(clock):
     catalog = make_catalog("pointer", clock, workers=1, service_time=FixedLatency(5.0))
     calls = [clock.start(catalog.read(client=Client(t, t, clock))) for t in range(2)]
     clock.run(until_us=12_000)  # the first was served at 10 ms, the second will be at 15 ms
-    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    catalog.state.apply(intend(9, catalog.state.snapshot(0), 0))
     clock.run()
 
     assert [(0, 10_000), (1, 15_000)] == [(call.value.seq, call.value.timestamp_us) for call in calls]
@@ -359,12 +359,12 @@ def test_a_rest_server_writes_the_metadata_between_check_and_swap(clock):
     catalog = make_catalog("rest", clock)
     client = Client(1, 1, clock)
     record = intend(1, catalog.state.snapshot(0), 0, metadata_bytes=5_730)
-    call = clock.start(catalog.commit(0, {}, record, client=client))
+    call = clock.start(catalog.commit(record, client=client))
     clock.run()
 
     assert call.value.success
     assert (2 * LATENCY_US, LATENCY_US // 2 + LATENCY_US) == (call.end_us, call.value.evaluated_us)
-    assert (1, 5_730) == (client.requests[METADATA * N_OPERATIONS + WRITE], client.bytes_written)
+    assert (1, 5_730) == (client.row.requests[METADATA * N_OPERATIONS + WRITE], client.row.bytes_written)
 
 
 @pytest.mark.parametrize(
@@ -375,28 +375,28 @@ def test_a_rest_server_that_refuses_has_written_metadata_only_if_the_rival_came_
 ):
     catalog = make_catalog("rest", clock)
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, catalog.state.snapshot(0), 0), client=client))
+    call = clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
     clock.run(until_us=moved_at_us)
-    catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+    catalog.state.apply(intend(9, catalog.state.snapshot(0), 0))
     clock.run()
 
     assert not call.value.success
-    assert metadata_writes == client.requests[METADATA * N_OPERATIONS + WRITE]
+    assert metadata_writes == client.row.requests[METADATA * N_OPERATIONS + WRITE]
 
 
 @pytest.mark.parametrize(("commutes", "success"), [(True, True), (False, False)])
 def test_a_rest_server_rebases_what_commutes(clock, commutes, success):
     catalog = make_catalog("rest", clock, server_retries=1)
     base = catalog.state.snapshot(0)
-    catalog.state.apply({}, intend(9, base, 0))
+    catalog.state.apply(intend(9, base, 0))
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(0, {}, intend(1, base, 0, commutes=commutes), client=client))
+    call = clock.start(catalog.commit(intend(1, base, 0, commutes=commutes), client=client))
     clock.run()
 
     assert success == call.value.success
     assert (1 + success) == catalog.state.snapshot(0).tables[0].version
     assert (LATENCY_US // 2 if success else None) == call.value.rebased_us
-    assert 1 == client.requests[CATALOG * N_OPERATIONS + CAS]
+    assert 1 == client.row.requests[CATALOG * N_OPERATIONS + CAS]
 
 
 @pytest.mark.parametrize("server_retries", [0, 1, 3])
@@ -405,14 +405,14 @@ def test_a_rest_server_gives_up_after_its_own_retries(clock, server_retries):
     catalog = make_catalog("rest", clock, server_retries=server_retries)
     client = Client(1, 1, clock)
     record = intend(1, catalog.state.snapshot(0), 0, commutes=True)
-    call = clock.start(catalog.commit(0, {}, record, client=client))
+    call = clock.start(catalog.commit(record, client=client))
     for tried in range(10):
         clock.run(until_us=LATENCY_US + tried * LATENCY_US)
-        catalog.state.apply({}, intend(9, catalog.state.snapshot(0), 0))
+        catalog.state.apply(intend(9, catalog.state.snapshot(0), 0))
     clock.run()
 
     assert not call.value.success
-    assert server_retries + 1 == client.requests[METADATA * N_OPERATIONS + WRITE]
+    assert server_retries + 1 == client.row.requests[METADATA * N_OPERATIONS + WRITE]
 
 
 # ---- the bill, and what storage cannot do ------------------------------------------------------------
@@ -427,11 +427,11 @@ def test_a_read_and_a_commit_are_one_request_each(clock, kind, reads, swaps):
     client = Client(1, 1, clock)
     clock.start(catalog.read(client=client))
     clock.run()
-    clock.start(catalog.commit(0, {}, intend(1, catalog.state.snapshot(0), 0), client=client))
+    clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
     clock.run()
 
-    assert reads == client.requests[CATALOG * N_OPERATIONS + READ]
-    assert swaps == client.requests[CATALOG * N_OPERATIONS + CAS]
+    assert reads == client.row.requests[CATALOG * N_OPERATIONS + READ]
+    assert swaps == client.row.requests[CATALOG * N_OPERATIONS + CAS]
 
 
 def test_a_catalog_refuses_a_store_that_cannot_carry_it():

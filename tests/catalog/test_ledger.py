@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from endive.catalog import ledger as books
+from endive.catalog.rules import LogState
 from endive.kernel import jitted
 
 GROUPS, TABLES, PARTITIONS = 2, 3, 4
@@ -14,7 +15,7 @@ UNITS = 1 + GROUPS + TABLES + TABLES * PARTITIONS
 
 @pytest.fixture
 def ledger():
-    return books.open_ledger([0] * UNITS, [])
+    return books.open_ledger([0] * UNITS, None)
 
 
 def blamed(ledger):
@@ -118,7 +119,7 @@ def test_a_txn_is_told_committed_if_and_only_if_it_was_applied(ledger, is_commit
     ],
 )
 def test_a_log_takes_whole_records_one_at_a_time(end, swaps, has_applied, wrong):
-    ledger = books.open_ledger([0] * UNITS, [300, 0, 0, 0, 2])
+    ledger = books.open_ledger([0] * UNITS, LogState(offset=300, epoch=2))
 
     books.check_log(ledger, 0, 5, end, swaps, 100, has_applied, 10)
 
@@ -143,7 +144,7 @@ def compiled_story(ledger, at):
 
 def test_compiled_code_keeps_the_same_books_at_any_place(ledger):
     compiled_story.py_func(ledger, 0)
-    array = np.array([-1, -1, *books.open_ledger([0] * UNITS, [])], dtype=np.int64)
+    array = np.array([-1, -1, *books.open_ledger([0] * UNITS, None)], dtype=np.int64)
     compiled_story(array, 2)
 
     assert (books.BUILT_ON_OLD, 8, 5, 1, 0, 77) == blamed(ledger)

@@ -14,6 +14,17 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.results import Provenance, RowSink, SimulationResult
 from endive.results import schema as s
+from endive.vocabulary import (
+    ABORTED,
+    COMMITTED,
+    FAST_APPEND,
+    NO_REASON,
+    PHASE_COMMIT,
+    PHASE_METADATA,
+    PHASE_RUNTIME,
+    RETRIES_EXHAUSTED,
+    VALIDATED_OVERWRITE,
+)
 
 
 class HandMadeSimulation:
@@ -38,16 +49,16 @@ class HandMadeSimulation:
         rows = np.zeros((3, s.N_ROW), np.int64)
         rows[:, s.ROW_TXN_ID] = range(3)
         rows[:, s.ROW_CLIENT] = s.NONE
-        rows[:, s.ROW_KIND] = (s.KIND_FAST_APPEND, s.KIND_FAST_APPEND, s.KIND_VALIDATED_OVERWRITE)
-        rows[:, s.ROW_STATUS] = (s.STATUS_COMMITTED, s.STATUS_COMMITTED, s.STATUS_ABORTED)
-        rows[:, s.ROW_REASON] = (s.REASON_NONE, s.REASON_NONE, s.REASON_RETRIES_EXHAUSTED)
+        rows[:, s.ROW_KIND] = (FAST_APPEND, FAST_APPEND, VALIDATED_OVERWRITE)
+        rows[:, s.ROW_STATUS] = (COMMITTED, COMMITTED, ABORTED)
+        rows[:, s.ROW_REASON] = (NO_REASON, NO_REASON, RETRIES_EXHAUSTED)
         rows[:, s.ROW_SUBMIT_US] = 4_000_000
         rows[:, s.ROW_COMMIT_START_US] = 5_000_000
         rows[:, s.ROW_END_US] = (5_200_000, 5_400_000, 6_000_000)
         rows[:, s.ROW_ATTEMPTS] = (1, 2, 5)
-        rows[:, s.ROW_PHASE_COMMIT] = (150_000, 350_000, 1_000_000)
-        rows[:, s.ROW_PHASE_METADATA] = (50_000, 50_000, 0)
-        rows[:, s.ROW_PHASE_RUNTIME] = 1_000_000
+        rows[:, s.ROW_PHASES + PHASE_COMMIT] = (150_000, 350_000, 1_000_000)
+        rows[:, s.ROW_PHASES + PHASE_METADATA] = (50_000, 50_000, 0)
+        rows[:, s.ROW_PHASES + PHASE_RUNTIME] = 1_000_000
         rows[:, s.ROW_REQUESTS + s.REQUESTS.index("catalog_cas")] = (1, 2, 5)
         rows[:, s.ROW_BYTES_WRITTEN] = 1_500
         sink.add(rows, np.empty(0, np.int64))

@@ -16,11 +16,11 @@ from endive import Simulation, SimulationConfig
 from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
 from endive.config import parse_config
 from endive.config.transaction import SourceConfig
-from endive.results.schema import ROW_FIELDS, STATUS_ABORTED
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation.build import build_catalog
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import TransactionDraft
+from endive.vocabulary import ABORTED, ROW_FIELDS
 from endive.workload import Source, Workload, WorkloadConfig
 
 Row = dict[str, int]
@@ -128,8 +128,8 @@ class RecordingCatalog(Catalog):
     def _watch_decisions(self) -> None:
         catalog, record, decide = self._catalog, self._record, self._catalog._decide
 
-        def noted(expected_seq: int, writes: Mapping[int, int], intention: Any) -> bool:
-            is_applied = decide(expected_seq, writes, intention)
+        def noted(intention: IntentionRecord) -> bool:
+            is_applied = decide(intention)
             record.note(Decision(catalog._clock.now_us, intention, is_applied, catalog.state.seq))
             return is_applied
 
@@ -163,11 +163,11 @@ class RecordingCatalog(Catalog):
         return snapshot
 
     def commit(  # type: ignore[override]
-        self, expected_seq: int, writes: Any, intention: IntentionRecord, *, client: Client
+        self, intention: IntentionRecord, *, client: Client
     ) -> Generator[int, None, CommitResult]:
         attempt = self._record.life(client.txn_id).attempts.setdefault(client.attempt, Attempt())
         attempt.intention = intention
-        attempt.result = yield from self._catalog.commit(expected_seq, writes, intention, client=client)
+        attempt.result = yield from self._catalog.commit(intention, client=client)
         return attempt.result
 
 
@@ -217,7 +217,7 @@ class Run:
 
     @property
     def ended(self) -> list[Row]:
-        return [row for row in self.rows if row["status"] <= STATUS_ABORTED]
+        return [row for row in self.rows if row["status"] <= ABORTED]
 
     def situations(self, row: Row) -> list[Situation]:
         """The attempts of a txn that ended."""

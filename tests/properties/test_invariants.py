@@ -16,21 +16,27 @@ from tests.properties.recording import Decision, Row, Run, observe
 from tests.properties.strategies import configs
 
 from endive.catalog.rules import CLASS_OVERWRITE, CLASS_REPLACE
-from endive.results.schema import (
-    KIND_REWRITE_FILES,
-    KIND_VALIDATED_OVERWRITE,
+from endive.simulation.build import build_storage, us_of
+from endive.vocabulary import (
+    APPEND,
+    CAS,
+    CATALOG,
+    COMMITTED,
+    HEAD,
+    LOG,
+    MANIFEST_LIST,
+    NO_REASON,
     NONE,
     OBJECTS,
     OPERATIONS,
     PHASES,
-    REASON_NONE,
-    REASON_RETRIES_EXHAUSTED,
-    REASON_TIMEOUT,
-    REASON_VALIDATION_EXCEPTION,
-    STATUS_COMMITTED,
+    READ,
+    RETRIES_EXHAUSTED,
+    REWRITE_FILES,
+    TIMEOUT,
+    VALIDATED_OVERWRITE,
+    VALIDATION_EXCEPTION,
 )
-from endive.simulation.build import build_storage, us_of
-from endive.storage.requests import APPEND, CAS, CATALOG, HEAD, LOG, MANIFEST_LIST, READ
 
 
 def law(test: Callable[[Run], None]) -> Callable[[], None]:
@@ -62,7 +68,7 @@ def test_the_sequence_number_moves_by_exactly_one_per_commit(run):
 def test_a_txn_is_told_committed_if_and_only_if_it_was_applied_once(run):
     """Txns in flight may be applied without having heard of it yet; nobody else."""
     applied = Counter(decision.intention.txn_id for decision in run.record.applied)
-    committed = {row["txn_id"] for row in run.rows if row["status"] == STATUS_COMMITTED}
+    committed = {row["txn_id"] for row in run.rows if row["status"] == COMMITTED}
     in_flight = {row["txn_id"] for row in run.rows if row["end_us"] == NONE}
 
     assert all(count == 1 for count in applied.values())
@@ -172,7 +178,7 @@ def test_an_attempt_is_refused_only_if_a_rival_committed_inside_its_window(run):
 def test_a_committed_txn_reports_the_window_it_committed_in(run):
     by_txn = {decision.intention.txn_id: decision for decision in run.record.applied}
     for row in run.ended:
-        if row["status"] == STATUS_COMMITTED:
+        if row["status"] == COMMITTED:
             decision = by_txn[row["txn_id"]]
             assert decision.at_us - decision.intention.base.timestamp_us == row["hazard_us"]
 
@@ -199,17 +205,17 @@ def test_the_phases_of_a_txn_add_up_to_its_life(run):
 def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
     for row in run.ended:
         source = run.source(row)
-        lost = row["attempts"] - row["restarts"] if row["reason"] != REASON_VALIDATION_EXCEPTION else 0
-        if row["status"] == STATUS_COMMITTED:
-            assert REASON_NONE == row["reason"]
-        elif row["reason"] == REASON_RETRIES_EXHAUSTED and not row["restarts"]:
+        lost = row["attempts"] - row["restarts"] if row["reason"] != VALIDATION_EXCEPTION else 0
+        if row["status"] == COMMITTED:
+            assert NO_REASON == row["reason"]
+        elif row["reason"] == RETRIES_EXHAUSTED and not row["restarts"]:
             assert source.retry + 1 == lost
-        elif row["reason"] == REASON_TIMEOUT:
+        elif row["reason"] == TIMEOUT:
             assert 0.0 < source.total_timeout_ms
             assert us_of(source.total_timeout_ms) < row["end_us"] - row["commit_start_us"]
             assert row["attempts"] >= 2
         else:
-            assert row["reason"] in (REASON_VALIDATION_EXCEPTION, REASON_RETRIES_EXHAUSTED)
+            assert row["reason"] in (VALIDATION_EXCEPTION, RETRIES_EXHAUSTED)
         assert (source.retry + 1) * (row["restarts"] + 1) >= row["attempts"] >= 1
         assert source.application_retries >= row["restarts"]
 
@@ -230,7 +236,7 @@ def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict(run):
     for row in run.ended:
         attempts = run.record.life(row["txn_id"]).attempts
         swapped = sum(attempt.has_reached_the_swap for attempt in attempts.values())
-        in_conflict = row["restarts"] + (row["reason"] == REASON_VALIDATION_EXCEPTION)
+        in_conflict = row["restarts"] + (row["reason"] == VALIDATION_EXCEPTION)
         assert row["attempts"] == swapped + in_conflict
 
 
@@ -310,9 +316,9 @@ def classes_between(run: Run, table: int, first_seq: int, last_seq: int) -> list
 def n_matching(row: Row, source: Any, classes: list[int]) -> int:
     """How many of these snapshots the operation has to look into, by the table of Iceberg's own validations."""
     overwrites = classes.count(CLASS_OVERWRITE)
-    if row["kind"] == KIND_REWRITE_FILES:
+    if row["kind"] == REWRITE_FILES:
         return overwrites
-    if row["kind"] == KIND_VALIDATED_OVERWRITE and source.overwrite != "replace_partitions":
+    if row["kind"] == VALIDATED_OVERWRITE and source.overwrite != "replace_partitions":
         if source.isolation == "serializable":
             return len(classes) - classes.count(CLASS_REPLACE)
         return overwrites
@@ -323,7 +329,7 @@ def expected_history(run: Run, row: Row) -> int:
     """Lists of history the txn has to have read over all its attempts."""
     commit, source = run.config.commit, run.source(row)
     is_all = (
-        row["kind"] == KIND_VALIDATED_OVERWRITE
+        row["kind"] == VALIDATED_OVERWRITE
         and source.overwrite != "replace_partitions"
         and source.isolation == "serializable"
     )
@@ -394,16 +400,16 @@ def test_every_retry_is_a_false_conflict_or_a_real_one(run):
 @law
 def test_only_operations_that_validate_are_ever_in_real_conflict_unless_conflicts_are_merged(run):
     if run.config.commit.real_conflict == "merge":
-        assert all(row["reason"] != REASON_VALIDATION_EXCEPTION for row in run.rows)
+        assert all(row["reason"] != VALIDATION_EXCEPTION for row in run.rows)
         return
     for row in run.ended:
         source = run.source(row)
-        validates = row["kind"] == KIND_REWRITE_FILES or (
-            row["kind"] == KIND_VALIDATED_OVERWRITE and source.overwrite != "replace_partitions"
+        validates = row["kind"] == REWRITE_FILES or (
+            row["kind"] == VALIDATED_OVERWRITE and source.overwrite != "replace_partitions"
         )
         if not validates:
             assert (0, 0) == (row["real_conflicts"], row["restarts"])
-            assert REASON_VALIDATION_EXCEPTION != row["reason"]
+            assert VALIDATION_EXCEPTION != row["reason"]
 
 
 # ---- the append protocol tells less ------------------------------------------------------------------

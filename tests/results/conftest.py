@@ -9,6 +9,7 @@ import pytest
 
 from endive.results import schema as s
 from endive.results.schema import Ints
+from endive.vocabulary import ABORTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, RETRIES_EXHAUSTED, VALIDATED_OVERWRITE
 
 MakeRow = Callable[..., Ints]
 
@@ -46,9 +47,9 @@ def four_outcomes() -> tuple[Ints, Ints]:
             _make_row(txn_id=0, n_tables_read=2, n_tables_written=1),
             _make_row(
                 txn_id=1,
-                kind=s.KIND_VALIDATED_OVERWRITE,
-                status=s.STATUS_ABORTED,
-                reason=s.REASON_RETRIES_EXHAUSTED,
+                kind=VALIDATED_OVERWRITE,
+                status=ABORTED,
+                reason=RETRIES_EXHAUSTED,
                 client=3,
                 submit_us=500,
                 commit_start_us=1_500,
@@ -59,7 +60,7 @@ def four_outcomes() -> tuple[Ints, Ints]:
             _make_row(
                 txn_id=2,
                 source=1,
-                status=s.STATUS_IN_FLIGHT_EXECUTING,
+                status=IN_FLIGHT_EXECUTING,
                 submit_us=2_000,
                 commit_start_us=s.NONE,
                 end_us=s.NONE,
@@ -71,7 +72,7 @@ def four_outcomes() -> tuple[Ints, Ints]:
             ),
             _make_row(
                 txn_id=3,
-                status=s.STATUS_IN_FLIGHT_COMMITTING,
+                status=IN_FLIGHT_COMMITTING,
                 submit_us=3_000,
                 commit_start_us=4_000,
                 end_us=s.NONE,

@@ -11,6 +11,7 @@ from endive.results import Fingerprint
 from endive.results import schema as s
 from endive.results.fingerprint import row_hashes
 from endive.results.schema import Ints
+from endive.vocabulary import ABORTED, RETRIES_EXHAUSTED, TIMEOUT
 
 
 def digest(rows: Ints, table_ids: Ints) -> str:
@@ -85,10 +86,10 @@ def test_a_change_of_any_field_changes_the_fingerprint(make_row, field, change):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({}, {"status": s.STATUS_ABORTED, "reason": s.REASON_TIMEOUT}),
+        ({}, {"status": ABORTED, "reason": TIMEOUT}),
         (
-            {"status": s.STATUS_ABORTED, "reason": s.REASON_RETRIES_EXHAUSTED},
-            {"status": s.STATUS_ABORTED, "reason": s.REASON_TIMEOUT},
+            {"status": ABORTED, "reason": RETRIES_EXHAUSTED},
+            {"status": ABORTED, "reason": TIMEOUT},
         ),
         ({}, {"n_tables_written": 0}),
         ({}, {"n_tables_read": 2}),

@@ -9,44 +9,23 @@ import pytest
 from endive.results import TRANSACTION_SCHEMA, to_record_batch
 from endive.results import schema as s
 from endive.results.schema import Ints
+from endive.vocabulary import ABORTED, TIMEOUT
 
 SOURCES = ("stream", "nightly")
 
 
 def test_every_row_constant_is_the_position_of_its_field():
     constants = {name: value for name, value in vars(s).items() if name.startswith("ROW_") and name != "ROW_FIELDS"}
-    starts = {"ROW_PHASES": "phase_catalog_read_us", "ROW_REQUESTS": "requests_catalog_read"}
+    starts = {
+        "ROW_PHASES": "phase_catalog_read_us",
+        "ROW_REQUESTS": "requests_catalog_read",
+        "ROW_COUNTERS": "false_conflicts",
+    }
 
     for constant, position in constants.items():
         field = starts.get(constant, constant.removeprefix("ROW_").lower())
         field = field if field in s.ROW_FIELDS else f"{field}_us"
         assert s.ROW_FIELDS.index(field) == position
-
-
-def test_every_field_has_a_constant_or_lies_in_the_requests():
-    constants = {value for name, value in vars(s).items() if name.startswith("ROW_") and isinstance(value, int)}
-    requests = set(range(s.ROW_REQUESTS, s.ROW_REQUESTS + s.N_REQUEST_SLOTS))
-
-    assert constants | requests == set(range(s.N_ROW))
-
-
-@pytest.mark.parametrize(
-    ("prefix", "names"),
-    [("KIND", s.KINDS), ("STATUS", s.STATUSES), ("REASON", s.REASONS), ("PHASE", s.PHASES)],
-)
-def test_every_code_is_the_index_of_its_name(prefix, names):
-    codes = {name: value for name, value in vars(s).items() if name.startswith(f"{prefix}_")}
-
-    assert {f"{prefix}_{name.upper()}": code for code, name in enumerate(names)} == codes
-
-
-def test_the_sizes_are_those_of_the_names():
-    assert (len(s.PHASES), len(s.OPERATIONS), len(s.REQUESTS)) == (
-        s.N_PHASES,
-        s.N_OPERATIONS,
-        s.N_REQUEST_SLOTS,
-    )
-    assert s.REQUESTS[2 * s.N_OPERATIONS + 5] == "manifest_list_head"
 
 
 def test_every_column_says_its_unit_and_its_meaning():
@@ -131,8 +110,8 @@ def test_batches_of_one_run_join_to_one_table(four_outcomes):
     [
         ({"n_tables_read": 2}, "2 table ids promised"),
         ({"n_tables_written": 2}, "reads every table it writes"),
-        ({"reason": s.REASON_TIMEOUT}, "exactly the aborted txns have a reason"),
-        ({"status": s.STATUS_ABORTED}, "exactly the aborted txns have a reason"),
+        ({"reason": TIMEOUT}, "exactly the aborted txns have a reason"),
+        ({"status": ABORTED}, "exactly the aborted txns have a reason"),
         ({"end_us": s.NONE}, "exactly the txns not in flight have an end"),
         ({"commit_start_us": s.NONE}, "a committed txn began to commit"),
     ],

@@ -9,6 +9,16 @@ import pytest
 
 from endive.results import Statistics, Window, summarise
 from endive.results import schema as s
+from endive.vocabulary import (
+    ABORTED,
+    FAST_APPEND,
+    IN_FLIGHT_COMMITTING,
+    IN_FLIGHT_EXECUTING,
+    RETRIES_EXHAUSTED,
+    REWRITE_FILES,
+    TIMEOUT,
+    VALIDATION_EXCEPTION,
+)
 
 S = 1_000_000  # microseconds
 WINDOW = Window(duration_us=40 * S, warmup_us=10 * S, cooldown_us=10 * S)  # 20 s
@@ -74,7 +84,7 @@ def test_a_txn_counts_if_it_was_submitted_in_the_window(commit):
 
 
 def test_rates_are_per_second_of_window(commit, make_row):
-    aborted = make_row(submit_us=20 * S, end_us=22 * S, status=s.STATUS_ABORTED, reason=s.REASON_TIMEOUT)
+    aborted = make_row(submit_us=20 * S, end_us=22 * S, status=ABORTED, reason=TIMEOUT)
     summary = summarise(statistics_of(*(commit(15 * S, 100) for _ in range(5)), aborted))["summary"]
 
     assert (summary["offered_per_s"], summary["committed_per_s"]) == (6 / 20, 5 / 20)
@@ -105,8 +115,8 @@ def test_aborted_txns_have_no_part_in_latencies_and_phases(commit, make_row):
         submit_us=15 * S,
         commit_start_us=16 * S,
         end_us=29 * S,
-        status=s.STATUS_ABORTED,
-        reason=s.REASON_TIMEOUT,
+        status=ABORTED,
+        reason=TIMEOUT,
         phase_backoff_us=9 * S,
     )
     summary = summarise(statistics_of(commit(15 * S, 7_000, phase_backoff_us=3_000), aborted))["summary"]
@@ -117,16 +127,16 @@ def test_aborted_txns_have_no_part_in_latencies_and_phases(commit, make_row):
 
 def test_every_outcome_is_counted_under_its_name(commit, make_row):
     def abort(reason):
-        return make_row(submit_us=15 * S, end_us=20 * S, status=s.STATUS_ABORTED, reason=reason, attempts=1)
+        return make_row(submit_us=15 * S, end_us=20 * S, status=ABORTED, reason=reason, attempts=1)
 
     def in_flight(status):
         return make_row(submit_us=15 * S, end_us=s.NONE, status=status)
 
     rows = [commit(15 * S, 100) for _ in range(6)]
-    rows += [abort(s.REASON_VALIDATION_EXCEPTION)] * 1
-    rows += [abort(s.REASON_RETRIES_EXHAUSTED)] * 2
-    rows += [abort(s.REASON_TIMEOUT)] * 3
-    rows += [in_flight(s.STATUS_IN_FLIGHT_EXECUTING)] * 4 + [in_flight(s.STATUS_IN_FLIGHT_COMMITTING)] * 5
+    rows += [abort(VALIDATION_EXCEPTION)] * 1
+    rows += [abort(RETRIES_EXHAUSTED)] * 2
+    rows += [abort(TIMEOUT)] * 3
+    rows += [in_flight(IN_FLIGHT_EXECUTING)] * 4 + [in_flight(IN_FLIGHT_COMMITTING)] * 5
     summary = summarise(statistics_of(*rows))["summary"]
 
     assert summary["txns"] == {
@@ -142,14 +152,12 @@ def test_mean_retries_are_those_of_txns_that_ended(commit, make_row):
     exhausted = make_row(
         submit_us=15 * S,
         end_us=20 * S,
-        status=s.STATUS_ABORTED,
-        reason=s.REASON_RETRIES_EXHAUSTED,
+        status=ABORTED,
+        reason=RETRIES_EXHAUSTED,
         attempts=5,
     )
-    still_trying = make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING, attempts=100)
-    never_tried = make_row(
-        submit_us=15 * S, end_us=16 * S, status=s.STATUS_ABORTED, reason=s.REASON_TIMEOUT, attempts=0
-    )
+    still_trying = make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_COMMITTING, attempts=100)
+    never_tried = make_row(submit_us=15 * S, end_us=16 * S, status=ABORTED, reason=TIMEOUT, attempts=0)
     rows = (commit(15 * S, 100, attempts=3), exhausted, still_trying, never_tried)
 
     assert summarise(statistics_of(*rows))["summary"]["retries_mean"] == (2 + 4 + 0) / 3
@@ -199,9 +207,9 @@ def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
 
 def test_operations_and_sources_are_measured_apart(commit):
     rows = [
-        commit(15 * S, 1_000, source=0, kind=s.KIND_FAST_APPEND),
-        commit(15 * S, 3_000, source=1, kind=s.KIND_FAST_APPEND),
-        commit(15 * S, 9_000, source=1, kind=s.KIND_REWRITE_FILES),
+        commit(15 * S, 1_000, source=0, kind=FAST_APPEND),
+        commit(15 * S, 3_000, source=1, kind=FAST_APPEND),
+        commit(15 * S, 9_000, source=1, kind=REWRITE_FILES),
     ]
     report = summarise(statistics_of(*rows, sources=("stream", "nightly", "idle")))
 
@@ -217,8 +225,8 @@ def test_requests_of_every_outcome_are_on_the_bill(commit, make_row):
     aborted = make_row(
         submit_us=15 * S,
         end_us=20 * S,
-        status=s.STATUS_ABORTED,
-        reason=s.REASON_VALIDATION_EXCEPTION,
+        status=ABORTED,
+        reason=VALIDATION_EXCEPTION,
         requests_manifest_list_read=40,
         bytes_read=700,
     )
@@ -251,8 +259,8 @@ def test_the_seeds_counters_are_those_of_the_whole_run(commit, make_row):
         "requests_manifest_read": 3,
         "requests_manifest_write": 4,
     }
-    aborted = make_row(submit_us=39 * S, end_us=40 * S, status=s.STATUS_ABORTED, reason=s.REASON_VALIDATION_EXCEPTION)
-    exhausted = make_row(end_us=40 * S, status=s.STATUS_ABORTED, reason=s.REASON_RETRIES_EXHAUSTED)
+    aborted = make_row(submit_us=39 * S, end_us=40 * S, status=ABORTED, reason=VALIDATION_EXCEPTION)
+    exhausted = make_row(end_us=40 * S, status=ABORTED, reason=RETRIES_EXHAUSTED)
     statistics = statistics_of(commit(0, 100, **given), commit(15 * S, 100, **requests), aborted, exhausted)
 
     assert asdict(statistics.counters) == {
@@ -271,7 +279,7 @@ def test_rows_one_at_a_time_measure_the_same_as_all_at_once(commit, make_row):
     rows = [
         commit(15 * S + i, 1_000 * i, source=i % 2, kind=i % 4, requests_log_append=i, restarts=i) for i in range(20)
     ]
-    rows.append(make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING))
+    rows.append(make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_COMMITTING))
     one_by_one = Statistics(WINDOW, ("a", "b"))
     for row in reversed(rows):
         one_by_one.record(row.reshape(1, -1))
@@ -306,7 +314,7 @@ def test_a_window_without_txns_is_a_warning():
 
 @pytest.mark.parametrize(("n_committing", "n_warnings"), [(1, 0), (2, 1)])
 def test_more_than_one_percent_still_committing_is_a_warning(commit, make_row, n_committing, n_warnings):
-    committing = make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_COMMITTING)
+    committing = make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_COMMITTING)
     rows = [commit(15 * S, 1_000)] * (100 - n_committing) + [committing] * n_committing
 
     warnings = summarise(statistics_of(*rows))["warnings"]
@@ -316,13 +324,13 @@ def test_more_than_one_percent_still_committing_is_a_warning(commit, make_row, n
 
 
 def test_txns_that_are_still_executing_are_no_warning(commit, make_row):
-    executing = make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_EXECUTING)
+    executing = make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_EXECUTING)
 
     assert summarise(statistics_of(commit(15 * S, 1_000), *[executing] * 9))["warnings"] == []
 
 
 def test_a_window_of_which_nothing_ended_is_a_warning(make_row):
-    executing = make_row(submit_us=15 * S, end_us=s.NONE, status=s.STATUS_IN_FLIGHT_EXECUTING)
+    executing = make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_EXECUTING)
     report = summarise(statistics_of(executing))
 
     assert report["warnings"] == [
@@ -334,7 +342,7 @@ def test_a_window_of_which_nothing_ended_is_a_warning(make_row):
 
 @pytest.mark.parametrize(("n_aborted", "saturated"), [(5, False), (6, True)])
 def test_success_below_95_percent_is_saturated(commit, make_row, n_aborted, saturated):
-    aborted = make_row(submit_us=15 * S, end_us=16 * S, status=s.STATUS_ABORTED, reason=s.REASON_RETRIES_EXHAUSTED)
+    aborted = make_row(submit_us=15 * S, end_us=16 * S, status=ABORTED, reason=RETRIES_EXHAUSTED)
     rows = [commit(15 * S, 1_000)] * (100 - n_aborted) + [aborted] * n_aborted
     report = summarise(statistics_of(*rows))
 

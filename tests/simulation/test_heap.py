@@ -3,65 +3,92 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from endive.results.schema import ROW_TXN_ID
-from endive.simulation.compiled import layout as at
-from endive.simulation.compiled.heap import drop_root, order_of, push, replace_root
+from endive.kernel import jitted, records
+from endive.simulation.compiled import heap
+from endive.simulation.compiled.memory import event_at
+from endive.simulation.compiled.records import Event, Seat, TxnRecord, WorldRecord
 
 SEATS = 3
 TXNS = 200
-PLACES = at.B
 
 
-def empty() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A heap, the settings it reads, and records whose txn ids run against their places."""
-    heap = np.full(at.H_BEYOND + (TXNS + SEATS) * at.N_H, at.NEVER, dtype=np.int64)
-    m = np.zeros(at.FIRST_SOURCE + SEATS * at.N_SEAT, dtype=np.int64)
-    m[at.C_SEATS] = at.FIRST_SOURCE
-    m[at.FIRST_SOURCE + at.SEAT_ORDER :: at.N_SEAT] = np.arange(SEATS) - SEATS
-    x = np.zeros((TXNS, PLACES), dtype=np.int64)
-    x[:, at.R + ROW_TXN_ID] = np.arange(TXNS)[::-1]
-    return heap, m, x.reshape(-1)
+@jitted
+def order_of(world: WorldRecord, who: int) -> int:
+    return heap.order_of(world, who)
+
+
+@jitted
+def push(world: WorldRecord, time_us: int, who: int) -> None:
+    heap.push(world, time_us, who)
+
+
+@jitted
+def replace_root(world: WorldRecord, time_us: int, who: int) -> None:
+    heap.replace_root(world, time_us, who)
+
+
+@jitted
+def drop_root(world: WorldRecord) -> None:
+    heap.drop_root(world)
+
+
+@jitted
+def root(world: WorldRecord) -> tuple[int, int]:
+    event = event_at(world, heap.ROOT)
+    return event.time_us, event.who
+
+
+@pytest.fixture
+def world() -> Any:
+    """A world with an empty heap, and txns whose ids run against their places."""
+    events, seats, txns = records(Event, heap.BEYOND + TXNS + SEATS), records(Seat, SEATS), records(TxnRecord, TXNS)
+    events["time_us"] = heap.NEVER
+    seats["order"] = np.arange(SEATS) - SEATS
+    txns["row"]["txn_id"] = np.arange(TXNS)[::-1]
+    made = records(WorldRecord, 1)
+    for name, array in (("heap", events), ("seats", seats), ("txns", txns)):
+        made[name] = array.ctypes.data
+    yield made[0]
+    assert len(events) + len(seats) + len(txns)  # kept alive until here: the world knows addresses only
 
 
 def everybody() -> list[int]:
-    return [-1 - seat for seat in range(SEATS)] + [txn * PLACES for txn in range(TXNS)]
+    return [-1 - seat for seat in range(SEATS)] + list(range(TXNS))
 
 
-def test_seats_come_before_txns_and_txns_by_their_number() -> None:
-    _, m, x = empty()
-    order = sorted(everybody(), key=lambda who: order_of(m, x, who))
-    assert order == [-1, -2, -3] + [txn * PLACES for txn in reversed(range(TXNS))]
+def test_seats_come_before_txns_and_txns_by_their_number(world: Any) -> None:
+    order = sorted(everybody(), key=lambda who: order_of(world, who))
+    assert [-1, -2, -3, *reversed(range(TXNS))] == order
 
 
 @pytest.mark.parametrize("times", [3, 10, 1_000_000])
-def test_what_is_pushed_comes_out_in_order(times: int) -> None:
-    heap, m, x = empty()
+def test_what_is_pushed_comes_out_in_order(world: Any, times: int) -> None:
     chance = random.Random(times)
     due = [(chance.randrange(times), who) for who in everybody()]
     for time_us, who in chance.sample(due, len(due)):
-        push(heap, m, x, time_us, who)
+        push(world, time_us, who)
     found = []
-    while m[at.G + at.G_HEAP_SIZE]:
-        found.append((int(heap[at.H_ROOT]), int(heap[at.H_ROOT + at.H_WHO])))
-        drop_root(heap, m, x)
-    assert found == sorted(due, key=lambda entry: (entry[0], order_of(m, x, entry[1])))
-    assert heap[at.H_ROOT] == at.NEVER
+    while world["heap_size"]:
+        found.append(root(world))
+        drop_root(world)
+    assert sorted(due, key=lambda entry: (entry[0], order_of(world, entry[1]))) == found
+    assert heap.NEVER == root(world)[0]
 
 
 @pytest.mark.parametrize("gap", [2, 100_000])
-def test_a_root_replaced_again_and_again_stays_in_order(gap: int) -> None:
-    heap, m, x = empty()
+def test_a_root_replaced_again_and_again_stays_in_order(world: Any, gap: int) -> None:
     chance = random.Random(gap)
     waiting = {}
     for who in everybody():
         waiting[who] = chance.randrange(gap)
-        push(heap, m, x, waiting[who], who)
+        push(world, waiting[who], who)
     for _ in range(3_000):
-        expected = min(waiting, key=lambda who: (waiting[who], order_of(m, x, who)))
-        assert (waiting[expected], expected) == (heap[at.H_ROOT], heap[at.H_ROOT + at.H_WHO])
+        expected = min(waiting, key=lambda who: (waiting[who], order_of(world, who)))
+        assert (waiting[expected], expected) == root(world)
         waiting[expected] += chance.randrange(gap)
-        replace_root(heap, m, x, waiting[expected], expected)
+        replace_root(world, waiting[expected], expected)

@@ -80,18 +80,18 @@ class Scripted(Catalog):
     def read(self, **_: Any) -> Any:
         yield 4
         if self.lies.get("reading_commits"):
-            self.state.apply({0: 1}, None)
+            self.state.apply(IntentionRecord(9, self.state.snapshot(0), (0,), 1, (CommitEffect(1, 1, 0, 1),)))
         snapshot = self.state.snapshot(self._clock.now_us + self.lies.get("stamp_us", 0))
         yield 6
         return snapshot
 
-    def commit(self, expected_seq: int, writes: Any, intention: Any = None, **_: Any) -> Any:
+    def commit(self, intention: IntentionRecord, **_: Any) -> Any:
         if self.lies.get("at_once"):
-            self.state.apply(writes, intention)
+            self.state.apply(intention)
         yield 4
         evaluated_us = self._clock.now_us
         if not self.lies.get("at_once"):
-            self.state.apply(writes, intention)
+            self.state.apply(intention)
         yield 6
         rebased_us = evaluated_us if self.lies.get("rebases") else None
         return CommitResult(True, None, 0.01, evaluated_us, rebased_us)
@@ -120,7 +120,7 @@ def read(clock: HandClock, catalog: Catalog, txn_id: int) -> Any:
 
 def commit(clock: HandClock, catalog: Catalog, txn_id: int, base: Any, *, commutes: bool = True) -> Any:
     intention = IntentionRecord(txn_id, base, (1,), 1, (CommitEffect(1, 1, 0, 1),), commutes=commutes)
-    started = clock.start(catalog.commit(base.seq, {1: 1}, intention, client=client(clock, txn_id)))
+    started = clock.start(catalog.commit(intention, client=client(clock, txn_id)))
     clock.run()
     return started.value
 

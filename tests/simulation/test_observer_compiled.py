@@ -15,11 +15,11 @@ from tests.properties.recording import RawRows
 
 from endive.config import parse_config
 from endive.errors import HistoryError
-from endive.results.schema import ROW_STATUS, STATUS_ABORTED
 from endive.simulation.build import OwnParts, build_parts
-from endive.simulation.compiled import CompiledEngine, engine
-from endive.simulation.compiled import layout as at
+from endive.simulation.compiled import CompiledEngine, engine, heap
+from endive.simulation.compiled import records as at
 from endive.verification.planted import configurations
+from endive.vocabulary import ABORTED
 
 SCOPES = ("cas, catalog", "instant, group", "instant, table", "cas, partition", "service, pointer", "append, log")
 Corruption = Callable[["Corrupted"], None]
@@ -35,26 +35,31 @@ class Corrupted(CompiledEngine):
         self.corrupt(self)
 
     @property
-    def m(self) -> Any:
-        return self._m
+    def versions(self) -> Any:
+        """The server's versions."""
+        return self._arrays["versions"]
+
+    @property
+    def world(self) -> Any:
+        """Settings and state."""
+        return self._run
 
     def records(self) -> list[Any]:
         """The records of all txns in flight."""
-        size = int(self._m[at.G + at.G_HEAP_SIZE])
-        who = self._h[at.H_ROOT : at.H_ROOT + size * at.N_H].reshape(size, at.N_H)[:, at.H_WHO]
-        return [self._x[int(place) // self._record_places] for place in who if place >= 0]
+        who = self._arrays["heap"]["who"][heap.ROOT : heap.ROOT + int(self._run["heap_size"])]
+        return [self._arrays["txns"][place] for place in who if place >= 0]
 
     def next_record(self) -> Any:
         """The record of the txn whose event comes next; None if somebody submits."""
-        place = int(self._h[at.H_ROOT + at.H_WHO])
-        return self._x[place // self._record_places] if place >= 0 else None
+        place = int(self._arrays["heap"]["who"][heap.ROOT])
+        return self._arrays["txns"][place] if place >= 0 else None
 
     def expect_the_newest(self, record: Any) -> None:
         """As if a check of what the txn watches were skipped: it always finds what it expects."""
-        m = self._m
-        for j in range(record[at.X_N_WATCHED]):
-            unit = record[at.B + m[at.C_B_WATCHED] + j]
-            record[at.B + m[at.C_B_EXPECTED] + j] = m[m[at.C_V] + unit]
+        room = int(self._run["watched_max"])
+        first = int(record["place"]) * room
+        watched = self._arrays["watched"][first : first + int(record["n_watched"])]
+        self._arrays["expected"][first : first + len(watched)] = self.versions[watched]
 
 
 def run_corrupted(monkeypatch: pytest.MonkeyPatch, name: str, corrupt: Corruption) -> None:
@@ -72,36 +77,34 @@ def skip_the_check(runner: Corrupted) -> None:
 
 def read_an_older_state(runner: Corrupted) -> None:
     """While a read is under way the server shows what stood there before the last commit."""
-    m = runner.m
-    first, last = m[at.C_V], m[at.C_Q]
-    versions = m[first:last]
+    versions = runner.versions
     if not hasattr(runner, "truth"):
         runner.truth = runner.newer = versions.copy()
     if (versions > runner.newer).any():
         runner.truth, runner.newer = runner.newer, versions.copy()
     following = runner.next_record()
-    is_read = following is not None and following[at.X_STAGE] == at.STAGE_READ
+    is_read = following is not None and following["stage"] == at.STAGE_READ
     versions[:] = runner.truth if is_read else runner.newer
 
 
 def retry_after_success(runner: Corrupted) -> None:
     """A txn that has heard of its success swaps once more, on the newest state."""
     for record in runner.records():
-        if record[at.X_STAGE] == at.STAGE_END and record[at.R + ROW_STATUS] != STATUS_ABORTED:
+        if record["stage"] == at.STAGE_END and record["row"]["status"] != ABORTED:
             runner.expect_the_newest(record)
-            record[at.X_BASE_COMMIT] = np.iinfo(np.int64).max
-            record[at.X_STAGE] = at.STAGE_COMMIT
+            record["base_commit"] = np.iinfo(np.int64).max
+            record["stage"] = at.STAGE_COMMIT
 
 
 def report_an_abort(runner: Corrupted) -> None:
     for record in runner.records():
-        if record[at.X_STAGE] == at.STAGE_END:
-            record[at.R + ROW_STATUS] = STATUS_ABORTED
+        if record["stage"] == at.STAGE_END:
+            record["row"]["status"] = ABORTED
 
 
 def install_twice(runner: Corrupted) -> None:
     """The first commit to a table counts twice."""
-    tables = runner.m[runner.m[at.C_V] + 1 + runner.m[at.C_GROUPS] :][: runner.m[at.C_TABLES]]
+    tables = runner.versions[1 + runner.world["num_groups"] :][: runner.world["num_tables"]]
     tables[tables == 1] = 2
 
 

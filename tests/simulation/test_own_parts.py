@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from endive import Simulation
-from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult
+from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.distributions import LatencyDistribution
 from endive.errors import EndiveError
 from endive.storage import ConstantStorageProvider, StorageProvider
@@ -60,12 +60,10 @@ class ForgivingCatalog(Catalog):
         yield 1_500
         return snapshot
 
-    def commit(
-        self, expected_seq: int, writes: Any, intention: Any = None, **_: Any
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, **_: Any) -> Generator[int, None, CommitResult]:
         yield 1_500
         evaluated_us = self._clock.now_us
-        self.state.apply(writes, intention)
+        self.state.apply(intention)
         yield 1_500
         return CommitResult(True, None, 3.0, evaluated_us, rebased_us=evaluated_us)
 
@@ -132,7 +130,7 @@ class ManyFilesAppend(FastAppendTransaction):
 
     def attempt_cost(self, world: World, situation: list[int]) -> AttemptCost:
         cost = super().attempt_cost(world, situation)
-        return cost._replace(own_writes=10 * cost.own_writes)
+        return dataclasses.replace(cost, own_writes=10 * cost.own_writes)
 
 
 def test_a_kind_of_ones_own_may_cost_what_it_likes():

@@ -102,7 +102,7 @@ def test_nothing_is_billed_for_a_refused_operation(client):
     with pytest.raises(UnsupportedOperationError):
         request(FifoQueueProvider(), CAS, client)
 
-    assert sum(client.requests) == 0
+    assert sum(client.row.requests) == 0
 
 
 def test_a_refused_operation_has_no_latency():

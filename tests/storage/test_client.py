@@ -25,8 +25,8 @@ from endive.storage.requests import CATALOG, HEAD, MANIFEST, N_OPERATIONS, N_REQ
 def test_bytes_are_counted_by_direction_and_not_for_head_and_delete(client, op, bytes_read, bytes_written):
     client.note(MANIFEST, op, 100, 3)
 
-    assert client.bytes_read == bytes_read
-    assert client.bytes_written == bytes_written
+    assert client.row.bytes_read == bytes_read
+    assert client.row.bytes_written == bytes_written
 
 
 def test_a_request_is_counted_in_its_slot_and_nowhere_else(client):
@@ -37,7 +37,7 @@ def test_a_request_is_counted_in_its_slot_and_nowhere_else(client):
     expected = [0] * N_REQUEST_SLOTS
     expected[MANIFEST * N_OPERATIONS + HEAD] = 5
     expected[CATALOG * N_OPERATIONS + READ] = 1
-    assert client.requests == expected
+    assert client.row.requests == expected
 
 
 def test_a_trace_tells_when_who_and_what(clock, new_client):

@@ -218,9 +218,9 @@ def test_each_ordered_operation_is_counted_as_itself(clock, client, new_store, o
     clock.start(request())
     clock.run()
 
-    assert client.requests[LOG * N_OPERATIONS + op] == 1
-    assert sum(client.requests) == 1
-    assert client.bytes_written == 100
+    assert client.row.requests[LOG * N_OPERATIONS + op] == 1
+    assert sum(client.row.requests) == 1
+    assert client.row.bytes_written == 100
 
 
 def test_a_tail_append_is_never_refused_and_lands_when_evaluated(clock, client, new_store):

@@ -33,8 +33,8 @@ def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, 
     assert write.value == (True, 10.0, 600, None)
     assert head.value == (True, 10.0, 0, None)
     for object, op in ((METADATA, READ), (MANIFEST, WRITE), (MANIFEST_LIST, HEAD), (MANIFEST, DELETE)):
-        assert client.requests[object * N_OPERATIONS + op] == 1
-    assert (client.bytes_read, client.bytes_written) == (500, 600)
+        assert client.row.requests[object * N_OPERATIONS + op] == 1
+    assert (client.row.bytes_read, client.row.bytes_written) == (500, 600)
 
 
 @pytest.mark.parametrize("name", ["read", "head"])
@@ -60,8 +60,8 @@ def test_a_serial_batch_takes_one_delay_per_request_each_its_own_draw(clock, cli
 
     assert task.waits_us == [distribution.sample_us(client.key, 100 + i, 8_000) for i in range(5)]
     assert task.value == (True, sum(task.waits_us) / 1000.0, 40_000, None)
-    assert client.requests[MANIFEST * N_OPERATIONS + READ] == 5
-    assert client.bytes_read == 40_000
+    assert client.row.requests[MANIFEST * N_OPERATIONS + READ] == 5
+    assert client.row.bytes_read == 40_000
 
 
 def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, client):
@@ -76,7 +76,7 @@ def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, 
         distribution.slowest_us(client.key, 11, 4, 2_000),
         distribution.slowest_us(client.key, 15, 2, 2_000),
     ]
-    assert client.requests[MANIFEST_LIST * N_OPERATIONS + READ] == 10
+    assert client.row.requests[MANIFEST_LIST * N_OPERATIONS + READ] == 10
 
 
 def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
@@ -90,7 +90,7 @@ def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
         distribution.slowest_us(client.key, 0, 2, 1 << 20),
         distribution.sample_us(client.key, 2, 1 << 20),
     ]
-    assert client.bytes_written == 3 << 20
+    assert client.row.bytes_written == 3 << 20
 
 
 def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store):
@@ -98,8 +98,8 @@ def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store)
     clock.run()
 
     assert task.waits_us == [10_000, 10_000]
-    assert client.requests[MANIFEST_LIST * N_OPERATIONS + HEAD] == 5
-    assert client.bytes_read == 0
+    assert client.row.requests[MANIFEST_LIST * N_OPERATIONS + HEAD] == 5
+    assert client.row.bytes_read == 0
 
 
 def test_a_batch_is_observed_once_when_the_server_evaluates_its_last_part(clock, client, new_store):

@@ -103,7 +103,7 @@ def commit_rival(catalog: Catalog, rival: Rival) -> None:
         effects=(RIVALS[rival.name],) * len(rival.tables),
         partitions=partitions,
     )
-    state.apply({}, intention)
+    state.apply(intention)
 
 
 @dataclass(frozen=True)

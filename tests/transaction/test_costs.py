@@ -250,8 +250,8 @@ def test_the_rivals_of_these_tests_leave_behind_what_real_txns_do(kind, rival, e
     played.catalog.state, real = scripted, played.catalog.state
     commit_rival(played.catalog, rival[0])
 
-    assert real.counters == scripted.counters
-    assert effect_class == real.counters[6]
+    assert real.tables == scripted.tables
+    assert effect_class == real.tables[0].head_class
 
 
 # ---- waiting, and giving up --------------------------------------------------------------------------

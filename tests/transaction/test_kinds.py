@@ -73,7 +73,6 @@ def test_only_operations_that_validate_can_be_in_real_conflict(kind, can_conflic
 
     assert isinstance(txn, kind)
     assert can_conflict == txn.can_have_real_conflict()
-    assert can_conflict == txn.should_abort_on_real_conflict()
 
 
 def test_replacing_partitions_validates_nothing():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from endive.config.transaction import BACKOFF_FIGURES
-from endive.results.schema import REASON_NONE, REASON_RETRIES_EXHAUSTED, REASON_TIMEOUT
 from endive.transaction import Backoff
 from endive.transaction.rules import reason_to_stop
+from endive.vocabulary import NO_REASON, RETRIES_EXHAUSTED, TIMEOUT
 
 MIDDLE, NEARLY_ONE, NEARLY_ZERO = 0.5, 1.0 - 2**-53, 2**-53
 
@@ -77,13 +77,13 @@ def test_decorrelated_jitter_grows_from_the_pause_before():
 @pytest.mark.parametrize(
     ("attempt", "elapsed_us", "timeout_us", "reason"),
     [
-        (1, 0, 0, REASON_NONE),
-        (4, 10**12, 0, REASON_NONE),  # no budget of time
-        (5, 0, 0, REASON_RETRIES_EXHAUSTED),
-        (2, 1_000, 1_000, REASON_NONE),  # at the budget, not beyond
-        (2, 1_001, 1_000, REASON_TIMEOUT),
-        (1, 1_001, 1_000, REASON_NONE),  # one retry is always allowed
-        (5, 1_001, 1_000, REASON_RETRIES_EXHAUSTED),  # one reason, and the count is looked at first
+        (1, 0, 0, NO_REASON),
+        (4, 10**12, 0, NO_REASON),  # no budget of time
+        (5, 0, 0, RETRIES_EXHAUSTED),
+        (2, 1_000, 1_000, NO_REASON),  # at the budget, not beyond
+        (2, 1_001, 1_000, TIMEOUT),
+        (1, 1_001, 1_000, NO_REASON),  # one retry is always allowed
+        (5, 1_001, 1_000, RETRIES_EXHAUSTED),  # one reason, and the count is looked at first
     ],
 )
 def test_a_txn_stops_for_exactly_one_reason(attempt, elapsed_us, timeout_us, reason):

@@ -15,10 +15,10 @@ from endive.distributions import (
     UniformLatency,
 )
 from endive.errors import ConfigError
-from endive.kernel import jitted
+from endive.kernel import fill, jitted, records
 from endive.rng import uniform
 from endive.workload import NEVER_US, NO_MORE, Arrivals, Closed, Periodic, Renewal, Trace, TraceLog
-from endive.workload.arrivals import client_of, closed_index, next_arrival_us, turn_of
+from endive.workload.arrivals import Timing, client_of, closed_index, next_arrival_us, turn_of
 
 KEY = 20_261_115
 DRAWS = 40_000
@@ -239,13 +239,16 @@ def test_a_closed_loop_without_clients_is_refused():
 )
 def test_the_compiled_rule_gives_the_times_of_the_class(arrivals):
     code = np.zeros(3) if arrivals.gaps is None else np.concatenate([np.zeros(3), arrivals.gaps.code()])
-    row = np.array([0, *arrivals.row])
-    log = np.array([-1, -1, *(() if arrivals.trace is None else arrivals.trace.submit_us)])
+    timing = records(Timing, 1)
+    fill(timing[0], arrivals.timing)
+    given_us = [] if arrivals.trace is None else list(arrivals.trace.submit_us)
 
     compiled: list[int] = []
     previous_us = -12_345  # must not matter
     while len(compiled) < 200:
-        previous_us = compiled_next_arrival_us(row, 1, previous_us, len(compiled), code, 3, KEY, log, 2)
+        index = len(compiled)
+        given = given_us[index] if index < len(given_us) else 0
+        previous_us = compiled_next_arrival_us(timing[0], previous_us, index, code, 3, KEY, given)
         if previous_us == NO_MORE:
             break
         compiled.append(previous_us)
@@ -256,11 +259,12 @@ def test_the_compiled_rule_gives_the_times_of_the_class(arrivals):
 
 def test_the_compiled_rule_gives_the_think_times_of_the_class():
     loop = closed(2, ExponentialLatency(100.0), start_us=500)
-    row, code, none = np.array(loop.row), loop.gaps.code(), np.array([0])
+    timing, code = records(Timing, 1), loop.gaps.code()
+    fill(timing[0], loop.timing)
 
     for index in (closed_index(client, turn) for client in range(2) for turn in range(20)):
         expected = loop.next_us(index, 90_000, key=KEY)
-        assert expected == compiled_next_arrival_us(row, 0, 90_000, index, code, 0, KEY, none, 0)
+        assert expected == compiled_next_arrival_us(timing[0], 90_000, index, code, 0, KEY, 0)
 
 
 class Halves(LatencyDistribution):
@@ -289,7 +293,7 @@ def test_a_users_arrivals_run_on_the_reference_engine_only():
 
     assert not arrivals.is_built_in
     with pytest.raises(NotImplementedError, match="EverySecond runs on the reference engine only"):
-        _ = arrivals.row
+        _ = arrivals.timing
 
 
 @pytest.mark.parametrize("arrivals", [renewal(FixedLatency(1.0)), periodic(5), trace(0), closed(1, FixedLatency(0))])

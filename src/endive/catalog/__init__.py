@@ -4,6 +4,7 @@ from endive.catalog.append import AppendCatalog
 from endive.catalog.cas import CASCatalog
 from endive.catalog.catalog import Catalog
 from endive.catalog.instant import InstantCatalog
+from endive.catalog.rules import ObjectSizes
 from endive.catalog.service import ServiceCatalog
 from endive.catalog.snapshot import (
     AppendResult,
@@ -13,7 +14,7 @@ from endive.catalog.snapshot import (
     IntentionRecord,
     TableMetadata,
 )
-from endive.catalog.state import CatalogState, ObjectSizes
+from endive.catalog.state import CatalogState
 
 __all__ = [
     "AppendCatalog",

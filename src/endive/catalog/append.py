@@ -12,30 +12,31 @@ table versions at that instant, and the txn has to read the catalog to find out.
   is given up; the compacting swap carries the committer's own record, and needs no discovery read.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 from endive.catalog import rules
 from endive.catalog.catalog import Catalog
-from endive.catalog.rules import LANDED, LOG_ENTRIES, LOG_EPOCH, LOG_OFFSET, LOG_SEALED
+from endive.catalog.rules import LANDED, LogState
 from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
 from endive.errors import UnsupportedOperationError
-from endive.results.schema import (
-    COUNTER_APPEND_COMPACTIONS_COMPLETED,
-    COUNTER_APPEND_COMPACTIONS_TRIGGERED,
-    COUNTER_APPEND_DUPLICATES,
-    COUNTER_APPEND_LOGICAL_CONFLICT,
-    COUNTER_APPEND_LOGICAL_SUCCESS,
-    COUNTER_APPEND_PHYSICAL_FAILURE,
-    COUNTER_APPEND_PHYSICAL_SUCCESS,
+from endive.rng import (
+    COMMIT,
+    COMPACTION,
+    DISCOVERY,
+    LOG_ENTRIES,
+    LOG_HEAD,
+    POINTER_READ,
+    READ_BACK,
+    REFRESH,
+    START_READ,
+    slot,
 )
-from endive.rng import COMMIT, COMPACTION, DISCOVERY, LOG_HEAD, POINTER_READ, READ_BACK, REFRESH, START_READ, slot
-from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
 from endive.storage.client import Client
 from endive.storage.provider import StorageProvider
-from endive.storage.requests import CATALOG, LOG
+from endive.vocabulary import CATALOG, LOG
 
 OBJECT_KEY = "catalog"
 LOG_KEY = "log"
@@ -93,13 +94,23 @@ class AppendCatalog(Catalog):
     def distributions(self) -> tuple[LatencyDistribution, ...]:
         return () if self.log_entry_read is None else (self.log_entry_read,)
 
+    @property
+    def _log(self) -> LogState:
+        assert self.state.log is not None, "the state of an append catalog has a log"
+        return self.state.log
+
+    @staticmethod
+    def _log_of(snapshot: CatalogSnapshot) -> LogState:
+        assert snapshot.log is not None
+        return snapshot.log
+
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
     ) -> Generator[int, None, CatalogSnapshot]:
         """Read checkpoint and log."""
         client = self._client(client)
         size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
-        entries = slot(client.attempt, LOG_ENTRIES_STEP, ENTRIES_POSITIONS[step])
+        entries = slot(client.attempt, LOG_ENTRIES, ENTRIES_POSITIONS[step])
         snapshot = yield from self._read(client, slot(client.attempt, step, 0), entries, size_bytes)
         return snapshot
 
@@ -115,36 +126,27 @@ class AppendCatalog(Catalog):
             observe=self._snapshot,
         )
         snapshot: CatalogSnapshot = result.observed
-        entries = snapshot.log[LOG_ENTRIES]
+        entries = self._log_of(snapshot).entries
         if self.log_entry_read is not None and entries:
             yield self.log_entry_read.sample_us(client.key, entries_counter) * entries
         return snapshot
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """Append the intention, then discover what became of it."""
-        assert intention is not None, "an append catalog needs an intention record"
         client = self._client(client)
         sent_us = self._clock.now_us
-        known = intention.base.log
-        offset, is_sealed, epoch = known[LOG_OFFSET], known[LOG_SEALED] != 0, known[LOG_EPOCH]
-        newest = intention.base.log  # the log as this client last read it whole
+        newest = self._log_of(intention.base)  # the log as this client last read it whole
+        offset, is_sealed, epoch = newest.offset, newest.is_sealed != 0, newest.epoch
         tries, evaluated_us = 0, sent_us
         while True:
             if is_sealed and self.is_seed004:
                 offset, is_sealed, epoch = yield from self._compact(epoch, intention.base.size_bytes, tries, client)
             elif is_sealed:
-                if newest[LOG_SEALED] == 0 or newest[LOG_EPOCH] != epoch:
+                if newest.is_sealed == 0 or newest.epoch != epoch:
                     counter = slot(client.attempt, DISCOVERY, COMPACTION_READ) + tries
-                    entries = slot(client.attempt, LOG_ENTRIES_STEP, COMPACTION_ENTRIES) + tries
+                    entries = slot(client.attempt, LOG_ENTRIES, COMPACTION_ENTRIES) + tries
                     snapshot = yield from self._read(client, counter, entries, intention.base.size_bytes)
-                    newest = snapshot.log
+                    newest = self._log_of(snapshot)
                 done = yield from self._compact_with(intention, epoch, tries, client)
                 if done is not None:
                     applied, evaluated_us = done
@@ -177,7 +179,7 @@ class AppendCatalog(Catalog):
         def evaluate() -> bool:
             nonlocal is_applied, evaluated_us, size_bytes, log_end
             evaluated_us = self._clock.now_us
-            found = rules.find_log(self.state.log, offset)
+            found = rules.find_log(self._log, offset)
             if found == LANDED:
                 is_applied = self._land(intention, client)
             size_bytes = self.state.size_bytes
@@ -193,8 +195,10 @@ class AppendCatalog(Catalog):
             evaluate=evaluate,
             object=LOG,
         )
-        outcome = COUNTER_APPEND_PHYSICAL_SUCCESS if result.success else COUNTER_APPEND_PHYSICAL_FAILURE
-        client.counters[outcome] += 1
+        if result.success:
+            client.row.append_physical_success += 1
+        else:
+            client.row.append_physical_failure += 1
         answer = AppendResult(result.success, log_end[0], result.latency_ms)
         return _Landing(answer, is_applied, evaluated_us, size_bytes, log_end)
 
@@ -202,23 +206,23 @@ class AppendCatalog(Catalog):
         """The record is in the log; apply it if its tables have not moved."""
         applied = self._apply_once(intention, client)
         if rules.land_entry(
-            self.state.log, self.log_entry_bytes, self.compaction_threshold_bytes, self.compaction_max_entries
+            self._log, self.log_entry_bytes, self.compaction_threshold_bytes, self.compaction_max_entries
         ):
-            client.counters[COUNTER_APPEND_COMPACTIONS_TRIGGERED] += 1
+            client.row.append_compactions_triggered += 1
         self.state.refresh_log()
         return applied
 
     def _apply_once(self, intention: IntentionRecord, client: Client) -> bool:
         """The logical check; a txn's record is applied at most once, however often it lands."""
         if intention.txn_id in self._applied:
-            client.counters[COUNTER_APPEND_DUPLICATES] += 1
+            client.row.append_duplicates += 1
             return True
-        applied = self._decide(intention.base.seq, {}, intention)
+        applied = self._decide(intention)
         if applied:
             self._applied.add(intention.txn_id)
-            client.counters[COUNTER_APPEND_LOGICAL_SUCCESS] += 1
+            client.row.append_logical_success += 1
         else:
-            client.counters[COUNTER_APPEND_LOGICAL_CONFLICT] += 1
+            client.row.append_logical_conflict += 1
         return applied
 
     def _head(self, tries: int, client: Client) -> Generator[int, None, tuple[int, bool, int]]:
@@ -234,13 +238,13 @@ class AppendCatalog(Catalog):
         return end
 
     def _log_end(self) -> tuple[int, bool, int]:
-        log = self.state.log
-        return log[LOG_OFFSET], log[LOG_SEALED] != 0, log[LOG_EPOCH]
+        log = self._log
+        return log.offset, log.is_sealed != 0, log.epoch
 
     def _seal_broken(self, epoch: int) -> bool:
         """At the server: the log is still sealed in ``epoch``; start a new one behind a checkpoint."""
-        log = self.state.log
-        if log[LOG_SEALED] == 0 or log[LOG_EPOCH] != epoch:
+        log = self._log
+        if log.is_sealed == 0 or log.epoch != epoch:
             return False
         rules.compact_log(log)
         self.state.refresh_log()
@@ -260,7 +264,7 @@ class AppendCatalog(Catalog):
             return is_done
 
         if (yield from self._swap(epoch, size_bytes, tries, client, evaluate)):
-            client.counters[COUNTER_APPEND_COMPACTIONS_COMPLETED] += 1
+            client.row.append_compactions_completed += 1
         return end
 
     def _compact_with(
@@ -278,9 +282,9 @@ class AppendCatalog(Catalog):
             return True
 
         if not (yield from self._swap(epoch, intention.base.size_bytes, tries, client, evaluate)):
-            client.counters[COUNTER_APPEND_PHYSICAL_FAILURE] += 1
+            client.row.append_physical_failure += 1
             return None
-        client.counters[COUNTER_APPEND_COMPACTIONS_COMPLETED] += 1
+        client.row.append_compactions_completed += 1
         return applied, evaluated_us
 
     def _swap(

@@ -4,7 +4,7 @@ Owns the requests a read and a commit are made of. Does not know what a transact
 costs; see ``endive.transaction``.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 
 from endive.catalog.catalog import Catalog
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
@@ -13,7 +13,7 @@ from endive.errors import UnsupportedOperationError
 from endive.rng import COMMIT, START_READ, slot
 from endive.storage.client import Client
 from endive.storage.provider import StorageProvider
-from endive.storage.requests import CATALOG
+from endive.vocabulary import CATALOG
 
 OBJECT_KEY = "catalog"
 
@@ -49,14 +49,7 @@ class CASCatalog(Catalog):
         snapshot: CatalogSnapshot = result.observed
         return snapshot
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One conditional write of the object."""
         client = self._client(client)
         evaluated_us = 0
@@ -64,12 +57,12 @@ class CASCatalog(Catalog):
         def evaluate() -> bool:
             nonlocal evaluated_us
             evaluated_us = self._clock.now_us
-            return self._decide(expected_seq, writes, intention)
+            return self._decide(intention)
 
         result = yield from self._storage.cas(
             OBJECT_KEY,
-            expected_seq,
-            self.state.size_bytes if intention is None else intention.base.size_bytes,
+            intention.base.seq,
+            intention.base.size_bytes,
             client=client,
             counter=slot(client.attempt, COMMIT, 0),
             evaluate=evaluate,

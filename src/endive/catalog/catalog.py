@@ -5,7 +5,7 @@ Which requests a call is made of, and how long they take, belongs to the kinds.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 
 from endive.catalog import rules
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
@@ -41,38 +41,31 @@ class Catalog(ABC):
         """Read the catalog's state, as of the instant the server evaluates the request."""
 
     @abstractmethod
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
-        """Try to install ``writes`` on top of ``expected_seq``."""
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
+        """Try to install the intention on top of the snapshot it was built on."""
 
     def is_current(self, intention: IntentionRecord) -> bool:
         """Whether the server's state still is what the intention was built on."""
-        return self.state.is_current(intention.base.seq, {}, intention)
+        return self.state.is_current(intention)
 
     def append_to_manifest_list(
         self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
     ) -> int:
         """What storage does with a tentative manifest list entry: LANDED, MOVED or SEALED."""
-        found = rules.append_to_list(self.state.counters, table, expected_offset, entry_bytes, seal_threshold_bytes)
+        found = rules.append_to_list(self.state.tables[table], expected_offset, entry_bytes, seal_threshold_bytes)
         if found == rules.LANDED:
             self.state.refresh_tables((table,))
         return found
 
     def rewrite_manifest_list(self, table: int) -> None:
         """A fresh manifest list object replaces a sealed one."""
-        rules.rewrite_list(self.state.counters, table)
+        rules.rewrite_list(self.state.tables[table])
         self.state.refresh_tables((table,))
 
     def manifest_list_state(self, table: int) -> tuple[int, bool]:
         """Offset and seal of a table's manifest list object, as its store knows them now."""
-        at = table * rules.N_COUNTERS
-        return self.state.counters[at + rules.LIST_OFFSET], self.state.counters[at + rules.LIST_SEALED] != 0
+        state = self.state.tables[table]
+        return state.list_offset, state.is_list_sealed != 0
 
     @property
     def is_built_in(self) -> bool:
@@ -85,11 +78,11 @@ class Catalog(ABC):
         """What its answers are drawn from, besides what storage draws."""
         return ()
 
-    def _decide(self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> bool:
+    def _decide(self, intention: IntentionRecord) -> bool:
         """At the server's instant: install the commit if nothing it watches has moved."""
-        if not self.state.is_current(expected_seq, writes, intention):
+        if not self.state.is_current(intention):
             return False
-        self.state.apply(writes, intention)
+        self.state.apply(intention)
         return True
 
     def _snapshot(self) -> CatalogSnapshot:

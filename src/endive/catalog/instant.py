@@ -3,7 +3,7 @@
 Owns nothing but that latency. Has no object, no queue and no limit.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 
 from endive.catalog.catalog import Catalog
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
@@ -12,7 +12,7 @@ from endive.distributions import LatencyDistribution
 from endive.rng import COMMIT, START_READ, slot
 from endive.storage.client import Client
 from endive.storage.contention import request_leg_us
-from endive.storage.requests import CAS, CATALOG, READ
+from endive.vocabulary import CAS, CATALOG, READ
 
 REQUEST_SHARE = 0.5  # of the latency passes before the server evaluates
 
@@ -43,14 +43,7 @@ class InstantCatalog(Catalog):
         yield latency_us - leg_us
         return snapshot
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One request."""
         client = self._client(client)
         latency_us = self.latency.sample_us(client.key, slot(client.attempt, COMMIT, 0))
@@ -58,7 +51,7 @@ class InstantCatalog(Catalog):
         client.note(CATALOG, CAS, 0)
         yield leg_us
         evaluated_us = self._clock.now_us
-        success = self._decide(expected_seq, writes, intention)
+        success = self._decide(intention)
         snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
         yield latency_us - leg_us
         return CommitResult(success, snapshot, latency_us / 1000.0, evaluated_us)

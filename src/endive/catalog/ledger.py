@@ -11,7 +11,7 @@ engines keep one: the reference engine a list, the compiled engine places of its
 
 from typing import Final
 
-from endive.catalog.rules import LOG_EPOCH, LOG_OFFSET
+from endive.catalog.rules import LogState
 from endive.kernel import Ints, MutableInts, rule
 
 # The first violation: what, by whom, on which unit, what was due, what was found, and when.
@@ -206,11 +206,11 @@ def check_counts(ledger: MutableInts, at: int, reported: int, unanswered: int, n
     return blame(ledger, at, COUNTS_DIFFER, -1, THE_CATALOG, ledger[at + COMMITS], reported + unanswered, now_us)
 
 
-def open_ledger(versions: Ints, log: Ints) -> list[int]:
+def open_ledger(versions: Ints, log: LogState | None) -> list[int]:
     """The account of a catalog before its first commit, from the versions and the log it starts with."""
     ledger = [0] * (FIRST_UNIT + PER_UNIT * len(versions))
-    if len(log):
-        ledger[LOG_END], ledger[LOG_SWAPS] = int(log[LOG_OFFSET]), int(log[LOG_EPOCH])
+    if log is not None:
+        ledger[LOG_END], ledger[LOG_SWAPS] = log.offset, log.epoch
     ledger[FIRST_UNIT::PER_UNIT] = [int(version) for version in versions]
     return ledger
 

@@ -1,56 +1,70 @@
 """What a catalog server does to its own state: versions watched, versions advanced, a log that fills up.
 
-Owns every decision of a catalog server, as functions over flat integer vectors. The reference
-engine passes lists, the compiled engine arrays; neither has a second copy. Does not own time:
-when a request reaches the server is the engine's business.
+This file defines the state of a server's tables and of its log as records, and every decision a server takes on them.
+Both engines call these very functions; neither has a second copy. When a request reaches the server is the
+engine's business.
 
-A server's state is three vectors:
+A server's state:
 
 * ``versions``: the sequence number, then one counter per group, per table and per (table, partition).
   A txn *watches* some of them; its commit is refused if one it watches has moved.
-* ``counters``: ``N_COUNTERS`` figures per table, cumulative, so that the history between two snapshots
-  is a subtraction and never a walk.
-* ``log``: offset, checkpoint, entries, seal and epoch of an append catalog's log.
+* a ``TableState`` per table, cumulative, so that the history between two snapshots is a subtraction and never a walk.
+* a ``LogState``, of an append catalog.
 """
 
 from endive.kernel import Ints, MutableInts, rule
+from endive.record import Int8, Int64, Record, record
 
 # Scopes: which versions a commit is checked against.
-SCOPE_CATALOG = 0
-SCOPE_GROUP = 1
-SCOPE_TABLE = 2
-SCOPE_PARTITION = 3
 SCOPES = ("catalog", "group", "table", "partition")
+SCOPE_CATALOG, SCOPE_GROUP, SCOPE_TABLE, SCOPE_PARTITION = range(len(SCOPES))
 
-# Counters of one table.
-VERSION = 0  # snapshots committed
-APPENDS = 1  # of them appends
-OVERWRITES = 2  # of them overwrites or deletes
-DATA_MANIFESTS = 3  # data manifests added by appends and overwrites, ever
-DELETE_MANIFESTS = 4  # delete manifests added, ever
-MANIFESTS = 5  # manifests in the current manifest list
-HEAD_CLASS = 6  # what the current snapshot did (CLASS_*)
-LIST_OFFSET = 7  # bytes appended to the current manifest list object (ML+)
-LIST_SEALED = 8  # 1 if that object takes no more appends (ML+)
-N_COUNTERS = 9
+# What a snapshot did to its table.
+CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE = range(4)
 
-CLASS_NONE = 0
-CLASS_APPEND = 1
-CLASS_OVERWRITE = 2
-CLASS_REPLACE = 3
 
-# Parts of an append catalog's log.
-LOG_OFFSET = 0
-LOG_CHECKPOINT = 1
-LOG_ENTRIES = 2
-LOG_SEALED = 3
-LOG_EPOCH = 4
-N_LOG = 5
+@record
+class TableState(Record):
+    """One table: what was committed to it, and what its current list holds."""
+
+    version: Int64  # snapshots committed
+    appends: Int64  # of them appends
+    overwrites: Int64  # of them overwrites or deletes
+    data_manifests: Int64  # data manifests added by appends and overwrites, ever
+    delete_manifests: Int64  # delete manifests added, ever
+    manifests: Int64  # manifests in the current manifest list
+    list_offset: Int64  # bytes appended to the current manifest list object (ML+)
+    head_class: Int8  # what the current snapshot did (CLASS_*)
+    is_list_sealed: Int8  # that object takes no more appends (ML+)
+
+
+@record
+class LogState(Record):
+    """The log of an append catalog."""
+
+    offset: Int64
+    checkpoint: Int64
+    entries: Int64
+    epoch: Int64
+    is_sealed: Int8
+
+
+@record
+class ObjectSizes(Record):
+    """Sizes of a table's objects and of the catalog object, and how they grow."""
+
+    metadata_base_bytes: Int64 = 5_000
+    metadata_bytes_per_snapshot: Int64 = 730
+    snapshots_kept_max: Int64
+    manifest_list_base_bytes: Int64 = 2_000
+    manifest_list_bytes_per_manifest: Int64 = 41
+    manifest_bytes: Int64 = 8_000
+    catalog_base_bytes: Int64 = 1_000
+    catalog_bytes_per_table: Int64 = 200
+
 
 # What a conditional append found.
-LANDED = 0
-MOVED = 1
-SEALED = 2
+LANDED, MOVED, SEALED = range(3)
 
 
 @rule
@@ -119,25 +133,19 @@ def advance_table(versions: MutableInts, num_groups: int, tables: Ints, first: i
 
 @rule
 def apply_effect(
-    counters: MutableInts,
-    table: int,
-    effect_class: int,
-    data_manifests: int,
-    delete_manifests: int,
-    manifests_delta: int,
+    table: TableState, effect_class: int, data_manifests: int, delete_manifests: int, manifests_delta: int
 ) -> None:
     """Install a snapshot on ``table``: one version more, its manifests counted, the list's length changed."""
-    at = table * N_COUNTERS
-    counters[at + VERSION] += 1
+    table.version += 1
     if effect_class == CLASS_APPEND:
-        counters[at + APPENDS] += 1
+        table.appends += 1
     elif effect_class == CLASS_OVERWRITE:
-        counters[at + OVERWRITES] += 1
+        table.overwrites += 1
     if effect_class != CLASS_REPLACE:
-        counters[at + DATA_MANIFESTS] += data_manifests
-    counters[at + DELETE_MANIFESTS] += delete_manifests
-    counters[at + MANIFESTS] = max(1, counters[at + MANIFESTS] + manifests_delta)
-    counters[at + HEAD_CLASS] = effect_class
+        table.data_manifests += data_manifests
+    table.delete_manifests += delete_manifests
+    table.manifests = max(1, table.manifests + manifests_delta)
+    table.head_class = effect_class
 
 
 @rule
@@ -150,86 +158,82 @@ def keeps_one_more(version: int, snapshots_kept_max: int) -> bool:
 
 
 @rule
-def find_log(log: Ints, expected_offset: int) -> int:
+def log_bytes(log: LogState) -> int:
+    """Bytes of the log behind its checkpoint."""
+    return log.offset - log.checkpoint
+
+
+@rule
+def find_log(log: LogState, expected_offset: int) -> int:
     """What a conditional append at ``expected_offset`` finds: LANDED, MOVED or SEALED."""
-    if log[LOG_SEALED] != 0:
+    if log.is_sealed != 0:
         return SEALED
-    if log[LOG_OFFSET] != expected_offset:
+    if log.offset != expected_offset:
         return MOVED
     return LANDED
 
 
 @rule
-def land_entry(
-    log: MutableInts, entry_bytes: int, compaction_threshold_bytes: int, compaction_max_entries: int
-) -> bool:
+def land_entry(log: LogState, entry_bytes: int, compaction_threshold_bytes: int, compaction_max_entries: int) -> bool:
     """Put one intention record into the log; whether that sealed it."""
-    log[LOG_OFFSET] += entry_bytes
-    log[LOG_ENTRIES] += 1
-    is_long = log[LOG_OFFSET] - log[LOG_CHECKPOINT] > compaction_threshold_bytes
-    is_crowded = compaction_max_entries > 0 and log[LOG_ENTRIES] >= compaction_max_entries
+    log.offset += entry_bytes
+    log.entries += 1
+    is_long = log_bytes(log) > compaction_threshold_bytes
+    is_crowded = compaction_max_entries > 0 and log.entries >= compaction_max_entries
     if is_long or is_crowded:
-        log[LOG_SEALED] = 1
+        log.is_sealed = 1
         return True
     return False
 
 
 @rule
-def compact_log(log: MutableInts) -> None:
+def compact_log(log: LogState) -> None:
     """A new checkpoint holds everything; the log behind it starts empty."""
-    log[LOG_CHECKPOINT] = log[LOG_OFFSET]
-    log[LOG_ENTRIES] = 0
-    log[LOG_SEALED] = 0
-    log[LOG_EPOCH] += 1
+    log.checkpoint = log.offset
+    log.entries = 0
+    log.is_sealed = 0
+    log.epoch += 1
 
 
 # --- manifest lists that are appended to (ML+) ---------------------------------------------------
 
 
 @rule
-def append_to_list(
-    counters: MutableInts,
-    table: int,
-    expected_offset: int,
-    entry_bytes: int,
-    seal_threshold_bytes: int,
-) -> int:
+def append_to_list(table: TableState, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int) -> int:
     """Append a tentative entry to the table's manifest list: LANDED, MOVED or SEALED."""
-    at = table * N_COUNTERS
-    if counters[at + LIST_SEALED] != 0:
+    if table.is_list_sealed != 0:
         return SEALED
-    if counters[at + LIST_OFFSET] != expected_offset:
+    if table.list_offset != expected_offset:
         return MOVED
-    counters[at + LIST_OFFSET] += entry_bytes
-    if seal_threshold_bytes > 0 and counters[at + LIST_OFFSET] >= seal_threshold_bytes:
-        counters[at + LIST_SEALED] = 1
+    table.list_offset += entry_bytes
+    if seal_threshold_bytes > 0 and table.list_offset >= seal_threshold_bytes:
+        table.is_list_sealed = 1
     return LANDED
 
 
 @rule
-def rewrite_list(counters: MutableInts, table: int) -> None:
+def rewrite_list(table: TableState) -> None:
     """A fresh manifest list object replaces a sealed one."""
-    at = table * N_COUNTERS
-    counters[at + LIST_OFFSET] = 0
-    counters[at + LIST_SEALED] = 0
+    table.list_offset = 0
+    table.is_list_sealed = 0
 
 
 # --- sizes ---------------------------------------------------------------------------------------
 
 
 @rule
-def metadata_bytes(version: int, base_bytes: int, bytes_per_snapshot: int, snapshots_kept_max: int) -> int:
+def metadata_bytes(sizes: ObjectSizes, version: int) -> int:
     """Size of a table's metadata object after ``version`` snapshots."""
     kept = version
-    if snapshots_kept_max > 0 and kept > snapshots_kept_max:
-        kept = snapshots_kept_max
-    return base_bytes + kept * bytes_per_snapshot
+    if sizes.snapshots_kept_max > 0 and kept > sizes.snapshots_kept_max:
+        kept = sizes.snapshots_kept_max
+    return sizes.metadata_base_bytes + kept * sizes.metadata_bytes_per_snapshot
 
 
 @rule
-def list_bytes(manifests: int, base_bytes: int, bytes_per_manifest: int) -> int:
+def list_bytes(sizes: ObjectSizes, manifests: int) -> int:
     """Size of a manifest list that names ``manifests`` manifests."""
-    return base_bytes + manifests * bytes_per_manifest
+    return sizes.manifest_list_base_bytes + manifests * sizes.manifest_list_bytes_per_manifest
 
 
 # --- a catalog server with workers -----------------------------------------------------------------

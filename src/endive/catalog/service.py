@@ -8,7 +8,7 @@ and if that still is the expected one, swaps it. ``rest``: one request; the serv
 metadata object itself, then swaps; it may rebase and retry changes that commute.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 
 from endive.catalog import rules
 from endive.catalog.catalog import Catalog
@@ -20,7 +20,7 @@ from endive.rng import COMMIT, METADATA_WRITE, POINTER_READ, READ_BACK, REFRESH,
 from endive.storage.client import Client, Clock
 from endive.storage.contention import request_leg_us
 from endive.storage.provider import StorageProvider
-from endive.storage.requests import CAS, CATALOG, METADATA, READ
+from endive.vocabulary import CAS, CATALOG, METADATA, READ
 
 # Which queueing of one attempt a service time is drawn for: positions of the SERVICE slot.
 SERVED_READ = 0
@@ -93,14 +93,7 @@ class ServiceCatalog(Catalog):
         if done_us > now_us:
             yield done_us - now_us
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One swap request, and whatever the flavour does around it."""
         client = self._client(client)
         sent_us = self._clock.now_us
@@ -108,11 +101,11 @@ class ServiceCatalog(Catalog):
         latency_us = self.latency.sample_us(client.key, slot(client.attempt, COMMIT, 0))
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us
-        if self.is_rest and intention is not None:
+        if self.is_rest:
             success, rebased_us = yield from self._serve_rest(intention, client)
         else:
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT))
-            success, rebased_us = self._decide(expected_seq, writes, intention), None
+            success, rebased_us = self._decide(intention), None
         evaluated_us = self._clock.now_us
         snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
         yield latency_us - leg_us
@@ -126,7 +119,7 @@ class ServiceCatalog(Catalog):
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT) + tried)
             if self.is_current(intention):
                 yield from self._write_metadata(intention, client, tried)
-                if self._decide(intention.base.seq, {}, intention):
+                if self._decide(intention):
                     return True, rebased_us
             if not intention.commutes:
                 break

@@ -1,50 +1,44 @@
 """What travels between a txn and a catalog: snapshots, intentions, results.
 
-Owns the immutable values of that conversation. Does not own the server's state nor how long a message takes.
+This file defines the values of that conversation. The server's state is ``endive.catalog.state``.
 """
 
 from typing import NamedTuple
 
-from endive.catalog.rules import (
-    LIST_OFFSET,
-    LIST_SEALED,
-    MANIFESTS,
-    OVERWRITES,
-    VERSION,
-)
+from endive.catalog.rules import LogState, TableState
 
 
 class TableMetadata(NamedTuple):
     """One table as a snapshot shows it. A tuple, because one is made for every commit."""
 
     table_id: int
-    counters: tuple[int, ...]  # in the order of ``endive.catalog.rules``
+    state: TableState  # a copy of its own, which nobody changes
     partition_versions: tuple[int, ...]  # empty if the table has no partitions
 
     @property
     def version(self) -> int:
         """Snapshots committed to this table so far."""
-        return self.counters[VERSION]
+        return self.state.version
 
     @property
     def overwrites(self) -> int:
         """How many of them were overwrites or deletes."""
-        return self.counters[OVERWRITES]
+        return self.state.overwrites
 
     @property
     def manifests(self) -> int:
         """Manifests its current manifest list names."""
-        return self.counters[MANIFESTS]
+        return self.state.manifests
 
     @property
     def manifest_list_offset(self) -> int:
         """Bytes appended to its current manifest list object (ML+)."""
-        return self.counters[LIST_OFFSET]
+        return self.state.list_offset
 
     @property
     def is_manifest_list_sealed(self) -> bool:
         """Whether that object takes no more appends."""
-        return self.counters[LIST_SEALED] != 0
+        return self.state.is_list_sealed != 0
 
     @property
     def num_partitions(self) -> int:
@@ -60,7 +54,7 @@ class CatalogSnapshot(NamedTuple):
     timestamp_us: int
     versions: tuple[int, ...]  # every version a commit can be checked against (``endive.catalog.rules``)
     size_bytes: int  # of the catalog object
-    log: tuple[int, ...]  # of an append catalog; empty elsewhere
+    log: LogState | None  # of an append catalog
 
     @property
     def timestamp_ms(self) -> float:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from endive.results import schema as s
 from endive.results.schema import Ints, check_rows
+from endive.vocabulary import IN_FLIGHT_EXECUTING, VALIDATION_EXCEPTION
 
 _IN_FLIGHT_STAGES = ("executing", "committing")
 
@@ -48,9 +49,9 @@ def _identity(columns: Ints, source_names: Sequence[str]) -> dict[str, pa.Array]
         "client": pa.array(client.astype(np.int32), mask=client == s.NONE),
         "source_index": pa.array(columns[s.ROW_SOURCE_INDEX]),
         "kind": _names(columns[s.ROW_KIND], s.KINDS),
-        "status": _names(np.minimum(status, s.STATUS_IN_FLIGHT_EXECUTING), (*s.STATUSES[:2], "in_flight")),
-        "in_flight_stage": _names(status - s.STATUS_IN_FLIGHT_EXECUTING, _IN_FLIGHT_STAGES),
-        "reason": _names(reason - s.REASON_VALIDATION_EXCEPTION, s.REASONS[1:]),
+        "status": _names(np.minimum(status, IN_FLIGHT_EXECUTING), (*s.STATUSES[:2], "in_flight")),
+        "in_flight_stage": _names(status - IN_FLIGHT_EXECUTING, _IN_FLIGHT_STAGES),
+        "reason": _names(reason - VALIDATION_EXCEPTION, s.REASONS[1:]),
     }
 
 
@@ -89,7 +90,7 @@ def _counts(columns: Ints) -> dict[str, pa.Array]:
     for offset, request in enumerate(s.REQUESTS):
         counts[f"requests_{request}"] = _count(columns[s.ROW_REQUESTS + offset])
     for offset, counter in enumerate(s.COUNTERS):
-        counts[counter] = _count(columns[s.ROW_FALSE_CONFLICTS + offset])
+        counts[counter] = _count(columns[s.ROW_COUNTERS + offset])
     return counts
 
 

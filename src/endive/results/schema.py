@@ -1,15 +1,8 @@
 """The transaction record: the one contract between the simulator and everything that reads results.
 
-Owns the layout of the internal row (int64 fields, one row per txn, written by every engine), the names
-behind its codes, and the Arrow schema made from it. Refuses to own how rows become Arrow
-(``endive.results.arrow``), what is computed from them (``endive.results.statistics``) and where they are
-stored (``endive.results.writer``).
-
-The phases of a txn that ended add up to its total latency, and all but ``runtime`` to its commit latency
-(unless it was restarted: the runtime of later tries lies within the commit). A txn in flight says who it
-is and how far it got; its attempts, phases, requests, bytes and counters are zero.
-
-All ``ROW_*`` and code constants are plain ints, so that a compiled kernel may read them as globals.
+This file defines the Arrow schema and the places of a row's fields, both made from ``endive.vocabulary``. How rows
+become Arrow is in ``endive.results.arrow``, what is computed from them in ``endive.results.statistics``, where
+they are stored in ``endive.results.writer``.
 """
 
 from __future__ import annotations
@@ -20,158 +13,68 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from endive.vocabulary import (
+    ABORTED,
+    COMMITTED,
+    COUNTERS,
+    KINDS,
+    N_OPERATIONS,
+    N_REQUESTS,
+    N_ROW,
+    NO_REASON,
+    NONE,
+    OBJECTS,
+    OPERATIONS,
+    PHASES,
+    REASONS,
+    REQUESTS,
+    ROW_FIELDS,
+    STATUSES,
+)
+
+__all__ = [  # words of the model that readers of results need beside the schema
+    "COUNTERS",
+    "KINDS",
+    "NONE",
+    "N_OPERATIONS",
+    "N_REQUESTS",
+    "N_ROW",
+    "OBJECTS",
+    "OPERATIONS",
+    "PHASES",
+    "REASONS",
+    "REQUESTS",
+    "ROW_FIELDS",
+    "STATUSES",
+]
+
 Ints = npt.NDArray[np.int64]
 
 SCHEMA_VERSION: Final = 1  # of TRANSACTION_SCHEMA: bump when a column changes name, type or meaning
-NONE: Final = -1  # an int64 field without a value; null in Arrow
 
-# ---- codes and their names: the name's index is the code -------------------------------------------
-
-KINDS: Final = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
-KIND_FAST_APPEND: Final = 0
-KIND_MERGE_APPEND: Final = 1
-KIND_VALIDATED_OVERWRITE: Final = 2
-KIND_REWRITE_FILES: Final = 3
-
-STATUSES: Final = ("committed", "aborted", "in_flight_executing", "in_flight_committing")
-STATUS_COMMITTED: Final = 0
-STATUS_ABORTED: Final = 1
-STATUS_IN_FLIGHT_EXECUTING: Final = 2
-STATUS_IN_FLIGHT_COMMITTING: Final = 3
-
-REASONS: Final = ("none", "validation_exception", "retries_exhausted", "timeout")
-REASON_NONE: Final = 0
-REASON_VALIDATION_EXCEPTION: Final = 1
-REASON_RETRIES_EXHAUSTED: Final = 2
-REASON_TIMEOUT: Final = 3
-
-PHASES: Final = (
-    "catalog_read",
-    "metadata",
-    "history",
-    "manifests",
-    "manifest_list",
-    "commit",
-    "backoff",
-    "runtime",
-)
-PHASE_CATALOG_READ: Final = 0
-PHASE_METADATA: Final = 1
-PHASE_HISTORY: Final = 2
-PHASE_MANIFESTS: Final = 3
-PHASE_MANIFEST_LIST: Final = 4
-PHASE_COMMIT: Final = 5
-PHASE_BACKOFF: Final = 6
-PHASE_RUNTIME: Final = 7
-N_PHASES: Final = 8
-
-OBJECTS: Final = ("catalog", "metadata", "manifest_list", "manifest", "log")
-OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "delete")
-N_OPERATIONS: Final = 7
-N_REQUEST_SLOTS: Final = 35  # slot = object * N_OPERATIONS + operation
-
-# ---- the internal row ------------------------------------------------------------------------------
-
-ROW_TXN_ID: Final = 0
-ROW_SOURCE: Final = 1
-ROW_CLIENT: Final = 2
-ROW_SOURCE_INDEX: Final = 3
-ROW_KIND: Final = 4
-ROW_STATUS: Final = 5
-ROW_REASON: Final = 6
-ROW_SUBMIT_US: Final = 7
-ROW_COMMIT_START_US: Final = 8  # NONE if it never began to commit
-ROW_END_US: Final = 9  # NONE if in flight
-ROW_ATTEMPTS: Final = 10
-ROW_RESTARTS: Final = 11
-ROW_N_BEHIND_FIRST: Final = 12
-ROW_HAZARD_US: Final = 13
-ROW_PHASES: Final = 14  # first of N_PHASES: ROW_PHASES + PHASE_*
-ROW_PHASE_CATALOG_READ: Final = 14
-ROW_PHASE_METADATA: Final = 15
-ROW_PHASE_HISTORY: Final = 16
-ROW_PHASE_MANIFESTS: Final = 17
-ROW_PHASE_MANIFEST_LIST: Final = 18
-ROW_PHASE_COMMIT: Final = 19
-ROW_PHASE_BACKOFF: Final = 20
-ROW_PHASE_RUNTIME: Final = 21
-ROW_REQUESTS: Final = 22  # first of N_REQUEST_SLOTS: ROW_REQUESTS + object * N_OPERATIONS + operation
-ROW_BYTES_READ: Final = 57
-ROW_BYTES_WRITTEN: Final = 58
-ROW_HISTORY_LISTS: Final = 59
-ROW_FALSE_CONFLICTS: Final = 60
-ROW_REAL_CONFLICTS: Final = 61
-ROW_APPEND_PHYSICAL_SUCCESS: Final = 62
-ROW_APPEND_PHYSICAL_FAILURE: Final = 63
-ROW_APPEND_LOGICAL_SUCCESS: Final = 64
-ROW_APPEND_LOGICAL_CONFLICT: Final = 65
-ROW_APPEND_COMPACTIONS_TRIGGERED: Final = 66
-ROW_APPEND_COMPACTIONS_COMPLETED: Final = 67
-ROW_APPEND_DUPLICATES: Final = 68
-ROW_MANIFEST_APPEND_PHYSICAL_SUCCESS: Final = 69
-ROW_MANIFEST_APPEND_PHYSICAL_FAILURE: Final = 70
-ROW_MANIFEST_APPEND_SEALED_REWRITE: Final = 71
-ROW_N_TABLES_READ: Final = 72
-ROW_N_TABLES_WRITTEN: Final = 73
-N_ROW: Final = 74
-
-COUNTERS: Final = (  # ROW_FALSE_CONFLICTS .. ROW_MANIFEST_APPEND_SEALED_REWRITE
-    "false_conflicts",
-    "real_conflicts",
-    "append_physical_success",
-    "append_physical_failure",
-    "append_logical_success",
-    "append_logical_conflict",
-    "append_compactions_triggered",
-    "append_compactions_completed",
-    "append_duplicates",
-    "manifest_append_physical_success",
-    "manifest_append_physical_failure",
-    "manifest_append_sealed_rewrite",
-)
-
-# Places in a txn's own list of counters (row field - ROW_FALSE_CONFLICTS).
-N_COUNTERS: Final = 12
-COUNTER_FALSE_CONFLICTS: Final = 0
-COUNTER_REAL_CONFLICTS: Final = 1
-COUNTER_APPEND_PHYSICAL_SUCCESS: Final = 2
-COUNTER_APPEND_PHYSICAL_FAILURE: Final = 3
-COUNTER_APPEND_LOGICAL_SUCCESS: Final = 4
-COUNTER_APPEND_LOGICAL_CONFLICT: Final = 5
-COUNTER_APPEND_COMPACTIONS_TRIGGERED: Final = 6
-COUNTER_APPEND_COMPACTIONS_COMPLETED: Final = 7
-COUNTER_APPEND_DUPLICATES: Final = 8
-COUNTER_MANIFEST_APPEND_PHYSICAL_SUCCESS: Final = 9
-COUNTER_MANIFEST_APPEND_PHYSICAL_FAILURE: Final = 10
-COUNTER_MANIFEST_APPEND_SEALED_REWRITE: Final = 11
-
-REQUESTS: Final = tuple(f"{obj}_{op}" for obj in OBJECTS for op in OPERATIONS)
-
-ROW_FIELDS: Final = (
-    "txn_id",
-    "source",
-    "client",
-    "source_index",
-    "kind",
-    "status",
-    "reason",
-    "submit_us",
-    "commit_start_us",
-    "end_us",
-    "attempts",
-    "restarts",
-    "n_behind_first",
-    "hazard_us",
-    *(f"phase_{phase}_us" for phase in PHASES),
-    *(f"requests_{request}" for request in REQUESTS),
-    "bytes_read",
-    "bytes_written",
-    "history_lists",
-    *COUNTERS,
-    "n_tables_read",
-    "n_tables_written",
-)
-assert len(ROW_FIELDS) == N_ROW
+# Places of a row's fields; plain ints, so that a compiled kernel may read them as globals.
+ROW_TXN_ID: Final = ROW_FIELDS.index("txn_id")
+ROW_SOURCE: Final = ROW_FIELDS.index("source")
+ROW_CLIENT: Final = ROW_FIELDS.index("client")
+ROW_SOURCE_INDEX: Final = ROW_FIELDS.index("source_index")
+ROW_KIND: Final = ROW_FIELDS.index("kind")
+ROW_STATUS: Final = ROW_FIELDS.index("status")
+ROW_REASON: Final = ROW_FIELDS.index("reason")
+ROW_SUBMIT_US: Final = ROW_FIELDS.index("submit_us")
+ROW_COMMIT_START_US: Final = ROW_FIELDS.index("commit_start_us")
+ROW_END_US: Final = ROW_FIELDS.index("end_us")
+ROW_ATTEMPTS: Final = ROW_FIELDS.index("attempts")
+ROW_RESTARTS: Final = ROW_FIELDS.index("restarts")
+ROW_N_BEHIND_FIRST: Final = ROW_FIELDS.index("n_behind_first")
+ROW_HAZARD_US: Final = ROW_FIELDS.index("hazard_us")
+ROW_PHASES: Final = ROW_HAZARD_US + 1  # one for each phase
+ROW_REQUESTS: Final = ROW_PHASES + len(PHASES)  # one for each request: object * len(OPERATIONS) + operation
+ROW_BYTES_READ: Final = ROW_FIELDS.index("bytes_read")
+ROW_BYTES_WRITTEN: Final = ROW_FIELDS.index("bytes_written")
+ROW_HISTORY_LISTS: Final = ROW_FIELDS.index("history_lists")
+ROW_COUNTERS: Final = ROW_FIELDS.index(COUNTERS[0])  # one for each counter
+ROW_N_TABLES_READ: Final = ROW_FIELDS.index("n_tables_read")
+ROW_N_TABLES_WRITTEN: Final = ROW_FIELDS.index("n_tables_written")
 
 
 def check_rows(rows: Ints, table_ids: Ints) -> None:
@@ -182,12 +85,12 @@ def check_rows(rows: Ints, table_ids: Ints) -> None:
     assert table_ids.shape == (n_read.sum(),), f"{n_read.sum()} table ids promised, {table_ids.shape} given"
     assert (rows[:, ROW_N_TABLES_WRITTEN] <= n_read).all(), "a txn reads every table it writes"
     status = rows[:, ROW_STATUS]
-    has_reason = rows[:, ROW_REASON] != REASON_NONE
-    assert ((status == STATUS_ABORTED) == has_reason).all(), "exactly the aborted txns have a reason"
+    has_reason = rows[:, ROW_REASON] != NO_REASON
+    assert ((status == ABORTED) == has_reason).all(), "exactly the aborted txns have a reason"
     has_ended = rows[:, ROW_END_US] != NONE
-    assert ((status <= STATUS_ABORTED) == has_ended).all(), "exactly the txns not in flight have an end"
+    assert ((status <= ABORTED) == has_ended).all(), "exactly the txns not in flight have an end"
     never_began = rows[:, ROW_COMMIT_START_US] == NONE
-    assert not (never_began & (status == STATUS_COMMITTED)).any(), "a committed txn began to commit"
+    assert not (never_began & (status == COMMITTED)).any(), "a committed txn began to commit"
 
 
 # ---- the Arrow schema ------------------------------------------------------------------------------

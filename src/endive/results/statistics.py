@@ -17,6 +17,9 @@ from endive.kernel import jitted
 from endive.results import schema as s
 from endive.results.schema import Ints
 from endive.results.window import Window
+from endive.vocabulary import ABORTED as STATUS_ABORTED
+from endive.vocabulary import COMMITTED as STATUS_COMMITTED
+from endive.vocabulary import VALIDATION_EXCEPTION
 
 OUTCOMES: Final = (
     "committed",
@@ -150,7 +153,7 @@ class Statistics:
         named = {
             "committed": tallies[COMMITTED, TXNS],
             "aborted": tallies[ABORTED, TXNS].sum(),
-            "validation_exceptions": tallies[s.REASON_VALIDATION_EXCEPTION, TXNS],
+            "validation_exceptions": tallies[VALIDATION_EXCEPTION, TXNS],
         }
         for name, request in (
             ("manifest_list_reads", "manifest_list_read"),
@@ -160,7 +163,7 @@ class Statistics:
         ):
             named[name] = sums[tally_of(s.ROW_REQUESTS + s.REQUESTS.index(request))]
         for offset, name in enumerate(s.COUNTERS):
-            named[name] = sums[tally_of(s.ROW_FALSE_CONFLICTS + offset)]
+            named[name] = sums[tally_of(s.ROW_COUNTERS + offset)]
         return Counters(**{field.name: int(named[field.name]) for field in fields(Counters)})
 
     def _joined_latencies(self) -> tuple[Ints, Ints, Ints]:
@@ -180,7 +183,7 @@ def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, 
     for r in range(len(rows)):
         status = rows[r, s.ROW_STATUS]
         group = rows[r, s.ROW_SOURCE] * _N_KINDS + rows[r, s.ROW_KIND]
-        outcome = rows[r, s.ROW_REASON] if status <= s.STATUS_ABORTED else status + 2
+        outcome = rows[r, s.ROW_REASON] if status <= STATUS_ABORTED else status + 2
         in_window = start_us <= rows[r, s.ROW_SUBMIT_US] < end_us
         at = (group * _N_OUTCOMES + outcome) * 2 + int(in_window)
         tallies[at, TXNS] += 1
@@ -188,7 +191,7 @@ def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, 
         tallies[at, RESTARTS] += rows[r, s.ROW_RESTARTS]
         for field in range(s.ROW_PHASES, s.N_ROW):
             tallies[at, _ROW_SUMS + field - s.ROW_PHASES] += rows[r, field]
-        if status == s.STATUS_COMMITTED:
+        if status == STATUS_COMMITTED:
             finish_us = rows[r, s.ROW_END_US]
             if start_us <= finish_us < end_us:
                 ended[group] += 1

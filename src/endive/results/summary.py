@@ -112,7 +112,7 @@ def _counters(tally: Ints) -> dict[str, int]:
     return {
         "restarts": int(tally[st.RESTARTS]),
         "history_lists": int(tally[st.tally_of(s.ROW_HISTORY_LISTS)]),
-        **{name: int(tally[st.tally_of(s.ROW_FALSE_CONFLICTS + offset)]) for offset, name in enumerate(s.COUNTERS)},
+        **{name: int(tally[st.tally_of(s.ROW_COUNTERS + offset)]) for offset, name in enumerate(s.COUNTERS)},
     }
 
 
@@ -120,7 +120,7 @@ def _requests(part: st.Slice) -> dict[str, Any]:
     """Requests of the window's txns that ended, lost attempts included; zero counts are left out."""
     tally = part.tallies.sum(axis=0)
     counts: dict[str, dict[str, int]] = {}
-    for slot in range(s.N_REQUEST_SLOTS):
+    for slot in range(s.N_REQUESTS):
         if count := int(tally[st.tally_of(s.ROW_REQUESTS + slot)]):
             obj, op = divmod(slot, s.N_OPERATIONS)
             counts.setdefault(s.OBJECTS[obj], {})[s.OPERATIONS[op]] = count

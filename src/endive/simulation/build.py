@@ -32,9 +32,7 @@ from endive.distributions import (
     UniformLatency,
     from_table,
 )
-from endive.results.schema import KINDS
 from endive.storage import ObjectStore, StorageProvider, load_profile
-from endive.storage.requests import MANIFEST_LIST, OBJECTS, OPERATIONS
 from endive.transaction import (
     TRANSACTION_TYPES,
     CommitProtocol,
@@ -44,7 +42,9 @@ from endive.transaction import (
     ProbabilisticConflictDetector,
     Transaction,
     TransactionTerms,
+    protocol,
 )
+from endive.vocabulary import KINDS, MANIFEST_LIST, OBJECTS, OPERATIONS
 from endive.workload import (
     NEVER_US,
     Arrivals,
@@ -238,23 +238,23 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
     commit, catalog = config.commit, config.catalog
     is_headed = commit.head == "profile" and MANIFEST_LIST in storage.heads_before_read
     return CommitProtocol(
-        base=commit.base,
-        io=commit.io,
-        own_manifest=commit.own_manifest,
-        metadata=commit.metadata,
-        history=commit.history,
-        is_history_serial=commit.history_io == "serial",
-        merging=commit.merging,
+        base=protocol.BASES.index(commit.base),
+        io=protocol.IO_PLACEMENTS.index(commit.io),
+        own_manifest=protocol.OWN_MANIFESTS.index(commit.own_manifest),
+        metadata=protocol.METADATA_CHOICES.index(commit.metadata),
+        history=protocol.HISTORIES.index(commit.history),
+        history_parallel=1 if commit.history_io == "serial" else config.storage.max_parallel,
+        merging=protocol.MERGINGS.index(commit.merging),
         merge_count_min=commit.min_count_to_merge,
-        real_conflict=commit.real_conflict,
-        after_success=commit.after_success,
-        is_list_read_after_head=is_headed,
-        is_metadata_inlined=catalog.table_metadata_inlined,
-        is_list_appended=config.transaction.manifest_list_mode == "append",
+        merge_per_commit_millionths=round(commit.manifests_per_concurrent_commit * protocol.MILLIONTHS),
+        real_conflict=protocol.REAL_CONFLICTS.index(commit.real_conflict),
+        after_success=protocol.AFTER_SUCCESSES.index(commit.after_success),
+        is_list_headed=int(is_headed),
+        is_written_headed=int(commit.head == "written"),
+        is_inlined=int(catalog.table_metadata_inlined),
+        is_list_appended=int(config.transaction.manifest_list_mode == "append"),
         parallel_max=config.storage.max_parallel,
-        is_metadata_written_by_server=catalog.type == "service" and catalog.service.flavour == "rest",
-        merged_manifests_per_commit=commit.manifests_per_concurrent_commit,
-        is_written_headed=commit.head == "written",
+        is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
     )
 
 

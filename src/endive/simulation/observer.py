@@ -15,12 +15,11 @@ whether the server's state has changed in between; what the catalog's own code t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any, NamedTuple, NoReturn
 
 from endive.catalog import ledger as books
 from endive.catalog.catalog import Catalog
-from endive.catalog.rules import LOG_EPOCH, LOG_OFFSET
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.errors import HistoryError
@@ -35,7 +34,7 @@ Looks = list[tuple[int, tuple[int, ...]]]  # instants at which a request woke, a
 class Claim(NamedTuple):
     """What a commit says about itself."""
 
-    base: CatalogSnapshot | None
+    base: CatalogSnapshot
     base_commit: int
     tables: tuple[int, ...]  # touched, the written ones first
     n_written: int
@@ -59,7 +58,7 @@ class ObservedCatalog(Catalog):
         state = catalog.state
         self._ledger = books.open_ledger(state.versions, state.log)
         self._versions = tuple(state.versions)
-        self._entry_bytes: int | None = getattr(catalog, "log_entry_bytes", None) if state.log else None
+        self._entry_bytes: int | None = getattr(catalog, "log_entry_bytes", None) if state.log is not None else None
         # Of txns in flight only: what they were shown, the instant they were applied, an old base.
         self._shown: dict[int, list[CatalogSnapshot]] = {}
         self._applied: dict[int, int] = {}
@@ -111,19 +110,12 @@ class ObservedCatalog(Catalog):
         self._show(txn_id, snapshot, looks)
         return snapshot
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """As the catalog answers it, if what it did is what it says."""
         client = self._client(client)
         txn_id, clock = client.txn_id, self._clock
         looks: Looks = []
-        request = self._catalog.commit(expected_seq, writes, intention, client=client)
+        request = self._catalog.commit(intention, client=client)
         send, versions, ledger, has_log = request.send, self.state.versions, self._ledger, self._entry_bytes is not None
         is_answered, delay_us = False, 0
         while not is_answered:
@@ -135,7 +127,7 @@ class ObservedCatalog(Catalog):
             if versions[0] != ledger[books.COMMITS]:
                 if not looks and delay_us > 0:
                     self._blame(books.COMMITTED_BEFORE_ARRIVAL, txn_id, clock.now_us + delay_us, clock.now_us)
-                self._account(txn_id, claim_of(expected_seq, writes, intention), looks)
+                self._account(txn_id, claim_of(intention), looks)
             elif has_log:
                 self._account_log(txn_id, False)
             if not is_answered:
@@ -188,8 +180,8 @@ class ObservedCatalog(Catalog):
         if self._entry_bytes is None:
             return
         log, now_us = self.state.log, self._clock.now_us
-        end, swaps = log[LOG_OFFSET], log[LOG_EPOCH]
-        if not books.check_log(self._ledger, 0, txn_id, end, swaps, self._entry_bytes, has_applied, now_us):
+        assert log is not None
+        if not books.check_log(self._ledger, 0, txn_id, log.offset, log.epoch, self._entry_bytes, has_applied, now_us):
             self._fail()
 
     def _account(self, txn_id: int, claim: Claim, looks: Looks) -> None:
@@ -204,7 +196,7 @@ class ObservedCatalog(Catalog):
 
     def _check_claim(self, txn_id: int, claim: Claim, looks: Looks, now_us: int) -> None:
         """Its base was shown to it and is not old; if it is, its server must have rebased it."""
-        if claim.base is not None and not any(claim.base is shown for shown in self._shown.get(txn_id, ())):
+        if not any(claim.base is shown for shown in self._shown.get(txn_id, ())):
             self._blame(books.BUILT_ON_UNREAD, txn_id, 0, claim.base_commit)
         units, ledger = touched_units(self.state, claim), self._ledger
         if all(books.check_base(ledger, 0, txn_id, unit, claim.base_commit, now_us) for unit in units):
@@ -268,10 +260,8 @@ class ObservedCatalog(Catalog):
 # --- what a commit says about itself ------------------------------------------------------------------
 
 
-def claim_of(expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None) -> Claim:
+def claim_of(intention: IntentionRecord) -> Claim:
     """Taken from the message, never from the catalog."""
-    if intention is None:
-        return Claim(None, expected_seq, tuple(writes), len(writes), (), False)
     return Claim(
         intention.base,
         intention.base.seq,

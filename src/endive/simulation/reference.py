@@ -15,29 +15,21 @@ import numpy as np
 
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
-from endive.results.schema import (
-    N_ROW,
-    NONE,
-    REASON_NONE,
-    ROW_ATTEMPTS,
-    ROW_BYTES_READ,
-    ROW_FALSE_CONFLICTS,
-    ROW_HISTORY_LISTS,
-    ROW_N_BEHIND_FIRST,
-    ROW_N_TABLES_READ,
-    ROW_PHASES,
-    ROW_REASON,
-    ROW_REQUESTS,
-    ROW_STATUS,
-    STATUS_ABORTED,
-    STATUS_COMMITTED,
-    STATUS_IN_FLIGHT_COMMITTING,
-    STATUS_IN_FLIGHT_EXECUTING,
-)
 from endive.simulation.build import Parts
 from endive.simulation.observer import ObservedCatalog
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
+from endive.vocabulary import (
+    ABORTED,
+    COMMITTED,
+    COUNTERS,
+    IN_FLIGHT_COMMITTING,
+    IN_FLIGHT_EXECUTING,
+    NO_REASON,
+    NONE,
+    Row,
+    values_of,
+)
 from endive.workload import NO_MORE, Source, client_of, closed_index
 
 ROWS_PER_BATCH = 8_192
@@ -79,7 +71,6 @@ class ReferenceEngine:
             catalog=catalog,
             detector=parts.detector,
             protocol=parts.protocol,
-            protocol_vector=parts.protocol.vector(),
             sizes=parts.sizes,
             conflicting=parts.conflicting,
             list_entry_bytes=parts.list_entry_bytes,
@@ -177,7 +168,7 @@ class ReferenceEngine:
         is_committed = txn.status == TransactionStatus.COMMITTED
         if self._observed is not None:
             self._observed.end(txn_id, is_committed)
-        self._record(txn, source, index, STATUS_COMMITTED if is_committed else STATUS_ABORTED)
+        self._record(txn, source, index, COMMITTED if is_committed else ABORTED)
         if source.arrivals.clients:
             next_index = index + 1
             next_us = source.next_arrival_us(next_index, self.now_us)
@@ -185,35 +176,14 @@ class ReferenceEngine:
                 heappush(self._events, (next_us, txn_id, self._submit_one(source, next_index)))
 
     def _record(self, txn: Transaction, source: Source, index: int, status: int) -> None:
-        client = txn.client
-        row = [
-            txn.id,
-            source.index,
-            client_of(index) if source.arrivals.clients else NONE,
-            index,
-            txn.operation[0],
-            status,
-            txn.reason,
-            txn.submit_us,
-            txn.commit_start_us,
-            txn.end_us,
-            client.attempt,
-            txn.restarts,
-            txn.n_behind_first,
-            txn.hazard_us,
-            *txn.phase_us,
-            *client.requests,
-            client.bytes_read,
-            client.bytes_written,
-            txn.history_lists,
-            *client.counters,
-            len(txn.tables),
-            txn.n_written,
-        ]
-        assert len(row) == N_ROW
-        if status not in (STATUS_COMMITTED, STATUS_ABORTED):
+        row = txn.row
+        row.source, row.source_index, row.status = source.index, index, status
+        if source.arrivals.clients:
+            row.client = client_of(index)
+        if status not in (COMMITTED, ABORTED):
             clear_bill(row)
-        self._rows.append(row)
+        self._rows.append(values_of(row))
+        self._reported += status == COMMITTED
         self._table_ids.extend(txn.tables)
         if len(self._rows) >= ROWS_PER_BATCH:
             self._flush()
@@ -221,35 +191,28 @@ class ReferenceEngine:
     def _record_in_flight(self) -> None:
         """Txns the clock stopped under: who they are and where they stood. Their bill is not closed."""
         for txn, source, index in sorted(self._running.values(), key=lambda entry: entry[0].id):
-            is_committing = txn.commit_start_us != NONE
-            status = STATUS_IN_FLIGHT_COMMITTING if is_committing else STATUS_IN_FLIGHT_EXECUTING
+            is_committing = txn.row.commit_start_us != NONE
+            status = IN_FLIGHT_COMMITTING if is_committing else IN_FLIGHT_EXECUTING
             self._record(txn, source, index, status)
         self._running.clear()
 
     def _flush(self) -> None:
         if self._rows:
-            rows = np.array(self._rows, dtype=np.int64)
-            self._reported += int(np.count_nonzero(rows[:, ROW_STATUS] == STATUS_COMMITTED))
-            self._sink.add(rows, np.array(self._table_ids, dtype=np.int64))
+            self._sink.add(np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64))
             self._rows.clear()
             self._table_ids.clear()
         if self._progress is not None:
             self._progress(self.now_us, self.txns)
 
 
-def clear_bill(row: list[int]) -> None:
+def clear_bill(row: Row) -> None:
     """Blank what a txn in flight has done so far: how much of it was done when the clock stopped is not
     recorded, because a request under way is neither done nor undone.
     """
-    row[ROW_REASON] = REASON_NONE
-    row[ROW_ATTEMPTS] = 0
-    row[ROW_ATTEMPTS + 1] = 0
-    row[ROW_N_BEHIND_FIRST] = NONE
-    row[ROW_N_BEHIND_FIRST + 1] = NONE
-    for first, last in (
-        (ROW_PHASES, ROW_REQUESTS),
-        (ROW_REQUESTS, ROW_BYTES_READ),
-        (ROW_BYTES_READ, ROW_HISTORY_LISTS + 1),
-        (ROW_FALSE_CONFLICTS, ROW_N_TABLES_READ),
-    ):
-        row[first:last] = [0] * (last - first)
+    row.reason = NO_REASON
+    row.attempts = row.restarts = 0
+    row.n_behind_first = row.hazard_us = NONE
+    row.phases_us = [0] * len(row.phases_us)
+    row.requests = [0] * len(row.requests)
+    for name in ("bytes_read", "bytes_written", "history_lists", *COUNTERS):
+        setattr(row, name, 0)

@@ -26,12 +26,24 @@ from __future__ import annotations
 from typing import Final
 
 from endive.kernel import rule
+from endive.record import Int64, Record, record
 
 NO_TXN: Final = -1  # nobody has written conditionally to this object yet
 DRAW_SUCCESS: Final = 0  # offsets from a request's counter
 DRAW_REFUSAL: Final = 1
 DRAW_PENALTY: Final = 2
 DRAW_DELAY: Final = 1 << 22
+
+
+@record
+class ObjectState(Record):
+    """What one conditionally written object remembers between requests."""
+
+    next_free_us: Int64
+    last_us: Int64  # evaluated last
+    last_txn: Int64 = NO_TXN
+    reached_us: Int64  # reached the object last, evaluated or not
+    reached_txn: Int64 = NO_TXN
 
 
 @rule

@@ -33,7 +33,7 @@ from endive.storage.contention import (
     DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
-    NO_TXN,
+    ObjectState,
     admitted_us,
     answer_leg_us,
     is_contended,
@@ -59,19 +59,6 @@ from endive.storage.requests import (
 )
 
 _DrawUs = Callable[..., int]
-
-
-class ObjectState:
-    """What one conditionally written object remembers between requests."""
-
-    __slots__ = ("last_txn", "last_us", "next_free_us", "reached_txn", "reached_us")
-
-    def __init__(self) -> None:
-        self.next_free_us = 0
-        self.last_us = 0  # evaluated last
-        self.last_txn = NO_TXN
-        self.reached_us = 0  # reached the object last, evaluated or not
-        self.reached_txn = NO_TXN
 
 
 class ObjectStore(StorageProvider):

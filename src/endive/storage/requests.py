@@ -1,7 +1,7 @@
 """The requests a txn can send: which kind of object, which operation.
 
-Owns the codes of both, as plain ints a compiled kernel may read as globals. Refuses to own their names,
-which the transaction record fixes (``endive.results.schema``), and what a request costs (profiles).
+This file defines what kinds of operation there are; the words themselves are ``endive.vocabulary``'s, what a request
+costs is in the profiles.
 
 A request slot is ``object * N_OPERATIONS + operation``: the index of its counter in a bill of requests.
 """
@@ -10,21 +10,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from endive.results.schema import N_OPERATIONS, N_REQUEST_SLOTS, OBJECTS, OPERATIONS
-
-CATALOG: Final = 0  # the catalog's own object: its pointers, or its checkpoint
-METADATA: Final = 1  # a table's metadata
-MANIFEST_LIST: Final = 2
-MANIFEST: Final = 3
-LOG: Final = 4  # the log of intention records of an append catalog
-
-READ: Final = 0
-WRITE: Final = 1  # unconditional, the whole object
-CAS: Final = 2  # conditional on the version
-APPEND: Final = 3  # conditional on the offset
-TAIL_APPEND: Final = 4  # unconditional, at the end
-HEAD: Final = 5
-DELETE: Final = 6
+from endive.vocabulary import (
+    APPEND,
+    CAS,
+    CATALOG,
+    DELETE,
+    HEAD,
+    LOG,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    N_OPERATIONS,
+    OBJECTS,
+    OPERATIONS,
+    READ,
+    TAIL_APPEND,
+    WRITE,
+)
+from endive.vocabulary import N_REQUESTS as N_REQUEST_SLOTS
 
 # Operations whose effect or verdict depends on the order in which they reach one object.
 ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND)

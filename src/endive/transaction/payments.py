@@ -1,24 +1,18 @@
-"""Paying an attempt's costs through storage, one request after another or in batches.
+"""The order in which an attempt is paid: which request, how many, under which draw's name, billed to which phase.
 
-Owns the order of the requests, the phase each belongs to, and the names of their draws. The counts come from
-the rules; the latencies from the storage provider.
+This file defines that order once, for both engines. The counts come from ``endive.transaction.rules``; a *payer* is
+what an engine does with a request nobody else can see. The compiled engine's payer adds its latency up
+(``endive.simulation.compiled.bill``), the reference engine's writes it down and the txn then waits for one after
+another (``endive.transaction.settling``).
+
+Every rule here takes the payer, the world (its ``protocol`` and ``sizes``), the txn, and a table as the txn knows it.
 """
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from endive.catalog.rules import LANDED, SEALED
-from endive.catalog.snapshot import CatalogSnapshot
-from endive.results.schema import (
-    COUNTER_MANIFEST_APPEND_PHYSICAL_FAILURE,
-    COUNTER_MANIFEST_APPEND_PHYSICAL_SUCCESS,
-    COUNTER_MANIFEST_APPEND_SEALED_REWRITE,
-    PHASE_CATALOG_READ,
-    PHASE_HISTORY,
-    PHASE_MANIFEST_LIST,
-    PHASE_MANIFESTS,
-    PHASE_METADATA,
-)
+from endive.catalog.rules import TableState, list_bytes, metadata_bytes
+from endive.kernel import rule
 from endive.rng import (
     AFTER_READ,
     CLEANUP,
@@ -28,6 +22,7 @@ from endive.rng import (
     LIST_HEAD,
     LIST_READ,
     LIST_WRITE,
+    LOAD_METADATA,
     MANIFEST_HEAD,
     MANIFEST_READ,
     MANIFEST_WRITE,
@@ -36,29 +31,26 @@ from endive.rng import (
     METADATA_HEAD,
     METADATA_READ,
     METADATA_WRITE,
-    READ_BACK,
     VALIDATE_READ,
     slot,
 )
-from endive.storage.client import Clock
-from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA
-from endive.transaction import rules
 from endive.transaction.cost import AttemptCost
-from endive.transaction.protocol import (
-    HISTORY_PARALLEL,
-    IS_INLINED,
-    IS_WRITTEN_HEADED,
-    PARALLEL_MAX,
-    SERVER_WRITES_METADATA,
+from endive.transaction.rules import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
+from endive.vocabulary import (
+    DELETE,
+    FAST_APPEND,
+    HEAD,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    PHASE_HISTORY,
+    PHASE_MANIFEST_LIST,
+    PHASE_MANIFESTS,
+    PHASE_METADATA,
+    PHASE_RUNTIME,
+    READ,
+    WRITE,
 )
-from endive.transaction.protocol import LIST_HEAD as IS_LIST_HEAD
-from endive.transaction.rules import FAST_APPEND, KIND
-from endive.transaction.world import World
-
-if TYPE_CHECKING:
-    from endive.transaction.transaction import Transaction
-
-Payment = Generator[int, None, None]
 
 # Draws of one MANIFEST_WRITE slot: own manifests first, then filtered ones, then merged ones.
 FILTER_DRAWS = 1 << 20
@@ -68,315 +60,152 @@ APPEND_DRAWS = 3
 REWRITE_DRAWS = 1 << 20
 
 
-def pay_validation(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
+class Payer(NamedTuple):
+    """How an engine pays. Requests between ``fork`` and ``switch`` run beside those up to ``join``."""
+
+    many: Callable[..., None]  # (world, txn, phase, counter, object, op, size_bytes, count, parallel); may be 0 of them
+    fork: Callable[..., None]  # (txn)
+    switch: Callable[..., None]  # (txn)
+    join: Callable[..., None]  # (txn, phase): both are done; the phase they were billed to
+
+
+@rule
+def pay_load(payer: Payer, world: Any, txn: Any, position: int, version: int) -> None:
+    """A table loaded at the start of a txn."""
+    if loads_metadata(world.protocol):
+        counter = slot(txn.row.attempts, LOAD_METADATA, position)
+        payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, metadata_bytes(world.sizes, version), 1, 1)
+
+
+@rule
+def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """Metadata, history and the manifests of that history: all a validation looks at."""
-    client, storage, clock, sizes = txn.client, world.storage, world.clock, world.sizes
-    attempt = client.attempt
-    parallel = world.protocol_vector[HISTORY_PARALLEL]
-    is_headed = world.protocol_vector[IS_LIST_HEAD]
-    for position, cost in enumerate(costs):
-        table = base.tables[txn.tables[position]]
-        if cost.metadata_reads:
-            begin_us = clock.now_us
-            yield from storage.read_batch(
-                "metadata",
-                sizes.metadata_bytes(table.version),
-                cost.metadata_reads,
-                client=client,
-                counter=slot(attempt, METADATA_READ, position),
-                object=METADATA,
-            )
-            txn.phase_us[PHASE_METADATA] += clock.now_us - begin_us
-        if cost.history_lists:
-            begin_us = clock.now_us
-            if is_headed:
-                yield from storage.head_batch(
-                    "manifest_list",
-                    cost.history_lists,
-                    parallel,
-                    client=client,
-                    counter=slot(attempt, HISTORY_HEAD, position),
-                    object=MANIFEST_LIST,
-                )
-            yield from storage.read_batch(
-                "manifest_list",
-                sizes.manifest_list_bytes(table.manifests),
-                cost.history_lists,
-                parallel,
-                client=client,
-                counter=slot(attempt, HISTORY_READ, position),
-                object=MANIFEST_LIST,
-            )
-            txn.phase_us[PHASE_HISTORY] += clock.now_us - begin_us
-            txn.history_lists += cost.history_lists
-        if cost.validate_reads:
-            begin_us = clock.now_us
-            yield from storage.read_batch(
-                "manifest",
-                sizes.manifest_bytes,
-                cost.validate_reads,
-                client=client,
-                counter=slot(attempt, VALIDATE_READ, position),
-                object=MANIFEST,
-            )
-            txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
+    attempt = txn.row.attempts
+    counter = slot(attempt, METADATA_READ, position)
+    size_bytes = metadata_bytes(world.sizes, table.version)
+    payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.metadata_reads, 1)
+    lists = cost.history_lists
+    if lists > 0:
+        parallel = world.protocol.history_parallel
+        if world.protocol.is_list_headed == 1:
+            counter = slot(attempt, HISTORY_HEAD, position)
+            payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
+        counter = slot(attempt, HISTORY_READ, position)
+        size_bytes = list_bytes(world.sizes, table.manifests)
+        payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, READ, size_bytes, lists, parallel)
+        txn.row.history_lists += lists
+    counter = slot(attempt, VALIDATE_READ, position)
+    size_bytes = world.sizes.manifest_bytes
+    payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.validate_reads, 1)
 
 
-def pay_build(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
-    """The current list, the manifests, the new list, the new metadata object."""
-    client, storage, clock, sizes = txn.client, world.storage, world.clock, world.sizes
-    attempt = client.attempt
-    is_metadata_now = not rules.checks_before_metadata(world.protocol_vector)
-    for position, cost in enumerate(costs):
-        table = base.tables[txn.tables[position]]
-        begin_us = clock.now_us
-        current = pay_list_read(txn, world, table.manifests, position, cost)
-        if rules.writes_beside_list(world.protocol_vector, txn.operation):
-            yield from side_by_side(clock, current, pay_own(txn, world, position, cost))
-        else:
-            yield from current
-            txn.phase_us[PHASE_MANIFEST_LIST] += clock.now_us - begin_us
-            begin_us = clock.now_us
-            yield from pay_filter(txn, world, position, cost)
-            yield from pay_own(txn, world, position, cost)
-        yield from pay_merge(txn, world, position, cost)
-        txn.phase_us[PHASE_MANIFESTS] += clock.now_us - begin_us
-        if cost.list_writes:
-            begin_us = clock.now_us
-            yield from storage.write(
-                "manifest_list",
-                sizes.manifest_list_bytes(table.manifests + 1),
-                client=client,
-                counter=slot(attempt, LIST_WRITE, position),
-                object=MANIFEST_LIST,
-            )
-            txn.phase_us[PHASE_MANIFEST_LIST] += clock.now_us - begin_us
-        txn.kept_manifests += cost.own_writes + cost.filter_writes
-    if is_metadata_now:
-        begin_us = clock.now_us
-        yield from pay_metadata_writes(txn, world, base, costs)
-        txn.phase_us[PHASE_METADATA] += clock.now_us - begin_us
+@rule
+def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
+    """The current list, the manifests, the new list."""
+    attempt = txn.row.attempts
+    head, read = slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
+    if writes_beside_list(world.protocol, txn.operation):
+        payer.fork(txn)
+        pay_list_read(payer, world, txn, PHASE_MANIFESTS, table.manifests, cost.list_reads, head, read)
+        payer.switch(txn)
+        pay_manifests(payer, world, txn, position, cost.own_writes, 1, 0)
+        payer.join(txn, PHASE_MANIFESTS)
+    else:
+        pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.manifests, cost.list_reads, head, read)
+        counter = slot(attempt, MANIFEST_READ, position)
+        parallel, size_bytes = world.protocol.parallel_max, world.sizes.manifest_bytes
+        payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.filter_reads, parallel)
+        pay_manifests(payer, world, txn, position, cost.filter_writes, parallel, FILTER_DRAWS)
+        pay_manifests(payer, world, txn, position, cost.own_writes, 1, 0)
+    if cost.merge_reads + cost.merge_writes > 0:
+        counter = slot(attempt, MERGE_READ, position)
+        parallel, size_bytes = cost.merge_parallel, world.sizes.manifest_bytes
+        payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.merge_reads, parallel)
+        pay_manifests(payer, world, txn, position, cost.merge_writes, parallel, MERGE_DRAWS)
+    counter = slot(attempt, LIST_WRITE, position)
+    size_bytes = list_bytes(world.sizes, table.manifests + 1)
+    payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, cost.list_writes, 1)
+    txn.kept_manifests += cost.own_writes + cost.filter_writes
 
 
-def read_list(txn: "Transaction", world: World, manifests: int, head_counter: int, read_counter: int) -> Payment:
-    """One read of a current manifest list, behind a HEAD where the store's client asks for one."""
-    client = txn.client
-    if world.protocol_vector[IS_LIST_HEAD]:
-        yield from world.storage.head("manifest_list", client=client, counter=head_counter, object=MANIFEST_LIST)
-    yield from world.storage.read(
-        "manifest_list",
-        world.sizes.manifest_list_bytes(manifests),
-        client=client,
-        counter=read_counter,
-        object=MANIFEST_LIST,
-    )
+@rule
+def pay_list_read(
+    payer: Payer, world: Any, txn: Any, phase: int, manifests: int, count: int, head: int, read: int
+) -> None:
+    """Reads of a current manifest list, none or one, behind a HEAD where the store's client asks for one."""
+    if count > 0:
+        if world.protocol.is_list_headed == 1:
+            payer.many(world, txn, phase, head, MANIFEST_LIST, HEAD, 0, 1, 1)
+        payer.many(world, txn, phase, read, MANIFEST_LIST, READ, list_bytes(world.sizes, manifests), 1, 1)
 
 
-def pay_list_read(txn: "Transaction", world: World, manifests: int, position: int, cost: AttemptCost) -> Payment:
-    """The current list, if the plan asks for it."""
-    if cost.list_reads:
-        attempt = txn.client.attempt
-        yield from read_list(
-            txn, world, manifests, slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
-        )
-
-
-def side_by_side(clock: Clock, first: Payment, second: Payment) -> Payment:
-    """Two payments that begin together; done when both are."""
-    due = [(clock.now_us, first), (clock.now_us, second)]
-    while due:
-        earliest = min(range(len(due)), key=lambda i: due[i][0])
-        at_us, payment = due[earliest]
-        if at_us > clock.now_us:
-            yield at_us - clock.now_us
-        try:
-            due[earliest] = (at_us + next(payment), payment)
-        except StopIteration:
-            del due[earliest]
-
-
-def pay_filter(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
-    """Existing manifests that files are taken out of, in batches."""
-    client, storage, size_bytes = txn.client, world.storage, world.sizes.manifest_bytes
-    parallel = world.protocol_vector[PARALLEL_MAX]
-    if cost.filter_reads:
-        counter = slot(client.attempt, MANIFEST_READ, position)
-        yield from storage.read_batch(
-            "manifest", size_bytes, cost.filter_reads, parallel, client=client, counter=counter, object=MANIFEST
-        )
-    yield from write_manifests(txn, world, position, cost.filter_writes, parallel, FILTER_DRAWS)
-
-
-def pay_own(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
-    """The manifests of the txn's own files, one by one."""
-    yield from write_manifests(txn, world, position, cost.own_writes, 1, 0)
-
-
-def pay_merge(txn: "Transaction", world: World, position: int, cost: AttemptCost) -> Payment:
-    """Merged manifests, as parallel as the plan says."""
-    client, storage, size_bytes = txn.client, world.storage, world.sizes.manifest_bytes
-    parallel = cost.merge_parallel
-    if cost.merge_reads:
-        counter = slot(client.attempt, MERGE_READ, position)
-        yield from storage.read_batch(
-            "manifest", size_bytes, cost.merge_reads, parallel, client=client, counter=counter, object=MANIFEST
-        )
-    yield from write_manifests(txn, world, position, cost.merge_writes, parallel, MERGE_DRAWS)
-
-
-def write_manifests(
-    txn: "Transaction", world: World, position: int, count: int, parallel: int, first_draw: int
-) -> Payment:
+@rule
+def pay_manifests(
+    payer: Payer, world: Any, txn: Any, position: int, count: int, parallel: int, first_draw: int
+) -> None:
     """New manifests, and a HEAD for the length of each where the client asks for it."""
-    client, storage = txn.client, world.storage
-    if count:
-        yield from storage.write_batch(
-            "manifest",
-            world.sizes.manifest_bytes,
-            count,
-            parallel,
-            client=client,
-            counter=slot(client.attempt, MANIFEST_WRITE, position) + first_draw,
-            object=MANIFEST,
-        )
-        if world.protocol_vector[IS_WRITTEN_HEADED]:
-            counter = slot(client.attempt, MANIFEST_HEAD, position) + first_draw
-            yield from storage.head_batch("manifest", count, parallel, client=client, counter=counter, object=MANIFEST)
+    if count > 0:
+        counter = slot(txn.row.attempts, MANIFEST_WRITE, position) + first_draw
+        size_bytes = world.sizes.manifest_bytes
+        payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, WRITE, size_bytes, count, parallel)
+        if world.protocol.is_written_headed == 1:
+            counter = slot(txn.row.attempts, MANIFEST_HEAD, position) + first_draw
+            payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, HEAD, 0, count, parallel)
 
 
-def pay_check_reads(txn: "Transaction", world: World, seen: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
+@rule
+def pay_check(payer: Payer, world: Any, txn: Any, position: int, version: int, cost: AttemptCost) -> None:
     """The metadata object behind the pointer just read, where the client checks its base against it."""
-    for position, cost in enumerate(costs):
-        if cost.check_reads:
-            yield from world.storage.read(
-                "metadata",
-                world.sizes.metadata_bytes(seen.tables[txn.tables[position]].version),
-                client=txn.client,
-                counter=slot(txn.client.attempt, METADATA_CHECK, position),
-                object=METADATA,
-            )
+    counter = slot(txn.row.attempts, METADATA_CHECK, position)
+    size_bytes = metadata_bytes(world.sizes, version)
+    payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.check_reads, 1)
 
 
-def pay_metadata_writes(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
-    """The new metadata object of every written table, behind a HEAD where the client makes sure it is new."""
-    for position, cost in enumerate(costs):
-        if cost.metadata_writes:
-            version = base.tables[txn.tables[position]].version + 1
-            if world.protocol_vector[IS_WRITTEN_HEADED]:
-                counter = slot(txn.client.attempt, METADATA_HEAD, position)
-                yield from world.storage.head("metadata", client=txn.client, counter=counter, object=METADATA)
-            yield from world.storage.write(
-                "metadata",
-                world.sizes.metadata_bytes(version),
-                client=txn.client,
-                counter=slot(txn.client.attempt, METADATA_WRITE, position),
-                object=METADATA,
-            )
+@rule
+def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
+    """The new metadata object, behind a HEAD where the client makes sure it is new."""
+    if cost.metadata_writes > 0:
+        if world.protocol.is_written_headed == 1:
+            counter = slot(txn.row.attempts, METADATA_HEAD, position)
+            payer.many(world, txn, PHASE_METADATA, counter, METADATA, HEAD, 0, 1, 1)
+        counter = slot(txn.row.attempts, METADATA_WRITE, position)
+        size_bytes = metadata_bytes(world.sizes, table.version + 1)
+        payer.many(world, txn, PHASE_METADATA, counter, METADATA, WRITE, size_bytes, 1, 1)
 
 
-def append_lists(txn: "Transaction", world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Payment:
-    """ML+: a tentative entry at the end of each written table's list, last thing before the swap."""
-    begin_us = world.clock.now_us
-    for position, cost in enumerate(costs):
-        if cost.list_appends:
-            yield from append_list(txn, world, base, position)
-    txn.phase_us[PHASE_MANIFEST_LIST] += world.clock.now_us - begin_us
+@rule
+def pay_list_rewrite(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+    """A sealed list takes no appends: read it, write a fresh one that holds the own entry too (ML+)."""
+    counter = slot(txn.row.attempts, LIST_APPEND, position) + REWRITE_DRAWS
+    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.manifests, 1, counter, counter + 1)
+    size_bytes = list_bytes(world.sizes, table.manifests + 1)
+    payer.many(world, txn, PHASE_MANIFEST_LIST, counter + 2, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
 
 
-def append_list(txn: "Transaction", world: World, base: CatalogSnapshot, position: int) -> Payment:
-    """Append at the offset last known; learn the new one from a failure; rewrite a list found sealed."""
-    client, catalog, table = txn.client, world.catalog, txn.tables[position]
-    offset = base.tables[table].manifest_list_offset
-    is_sealed = base.tables[table].is_manifest_list_sealed
-    key = f"manifest_list/{table}"
-    tries = 0
-    while not is_sealed:
-        found, end = SEALED, (0, False)
-
-        def evaluate(expected_offset: int = offset) -> bool:
-            nonlocal found, end
-            found = catalog.append_to_manifest_list(
-                table, expected_offset, world.list_entry_bytes, world.list_seal_threshold_bytes
-            )
-            end = catalog.manifest_list_state(table)
-            return found == LANDED
-
-        yield from world.storage.append(
-            key,
-            offset,
-            world.list_entry_bytes,
-            client=client,
-            counter=slot(client.attempt, LIST_APPEND, position) + APPEND_DRAWS * tries,
-            evaluate=evaluate,
-            object=MANIFEST_LIST,
-        )
-        if found == LANDED:
-            client.counters[COUNTER_MANIFEST_APPEND_PHYSICAL_SUCCESS] += 1
-            return
-        client.counters[COUNTER_MANIFEST_APPEND_PHYSICAL_FAILURE] += 1
-        offset, is_sealed = end
-        tries += 1
-    yield from rewrite_sealed_list(txn, world, base, position)
+@rule
+def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+    """What a committed operation reads back of a table: the metadata, the list (``SnapshotProducer.commit``)."""
+    if reloads_after_success(world.protocol):
+        counter = slot(txn.row.attempts, AFTER_READ, position)
+        if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
+            size_bytes = metadata_bytes(world.sizes, table.version + 1)
+            payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
+        if txn.operation.kind != FAST_APPEND:
+            manifests = table.manifests + 1
+            pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, counter + 1, counter + 2)
 
 
-def rewrite_sealed_list(txn: "Transaction", world: World, base: CatalogSnapshot, position: int) -> Payment:
-    """A sealed list takes no appends: read it, write a fresh one that holds the own entry too."""
-    client, table = txn.client, txn.tables[position]
-    manifests = base.tables[table].manifests
-    counter = slot(client.attempt, LIST_APPEND, position) + REWRITE_DRAWS
-    yield from read_list(txn, world, manifests, counter, counter + 1)
-    yield from world.storage.write(
-        "manifest_list",
-        world.sizes.manifest_list_bytes(manifests + 1),
-        client=client,
-        counter=counter + 2,
-        object=MANIFEST_LIST,
-    )
-    world.catalog.rewrite_manifest_list(table)
-    client.counters[COUNTER_MANIFEST_APPEND_SEALED_REWRITE] += 1
-
-
-def reload_tables(txn: "Transaction", world: World, base: CatalogSnapshot) -> Payment:
-    """What a committed operation reads back: the catalog, the metadata, the list (``SnapshotProducer.commit``)."""
-    p, client, clock = world.protocol_vector, txn.client, world.clock
-    if not rules.reloads_after_success(p):
-        return
-    if rules.rereads_catalog(p, txn.operation):
-        begin_us = clock.now_us
-        yield from world.catalog.read(client=client, step=READ_BACK, expected_size_bytes=base.size_bytes)
-        txn.phase_us[PHASE_CATALOG_READ] += clock.now_us - begin_us
-    has_metadata = p[IS_INLINED] == 0 and p[SERVER_WRITES_METADATA] == 0
-    for position in range(txn.n_written):
-        table = base.tables[txn.tables[position]]
-        counter = slot(client.attempt, AFTER_READ, position)
-        if has_metadata:
-            begin_us = clock.now_us
-            size_bytes = world.sizes.metadata_bytes(table.version + 1)
-            yield from world.storage.read("metadata", size_bytes, client=client, counter=counter, object=METADATA)
-            txn.phase_us[PHASE_METADATA] += clock.now_us - begin_us
-        if txn.operation[KIND] != FAST_APPEND:
-            begin_us = clock.now_us
-            if p[IS_LIST_HEAD]:
-                yield from world.storage.head("manifest_list", client=client, counter=counter + 1, object=MANIFEST_LIST)
-            size_bytes = world.sizes.manifest_list_bytes(table.manifests + 1)
-            yield from world.storage.read(
-                "manifest_list", size_bytes, client=client, counter=counter + 2, object=MANIFEST_LIST
-            )
-            txn.phase_us[PHASE_MANIFEST_LIST] += clock.now_us - begin_us
-
-
-def clean_up(txn: "Transaction", world: World, *, is_committed: bool) -> Payment:
+@rule
+def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
-    if rules.cleans_up(world.protocol_vector):
-        client, clock, storage = txn.client, world.clock, world.storage
-        manifests = txn.lost_manifests + (0 if is_committed else txn.kept_manifests)
-        for object, count, phase, position in (
-            (MANIFEST_LIST, txn.lost_lists, PHASE_MANIFEST_LIST, 0),
-            (MANIFEST, manifests, PHASE_MANIFESTS, 1),
-        ):
-            begin_us = clock.now_us
-            counter = slot(client.attempt, CLEANUP, position)
-            for i in range(count):
-                yield from storage.delete("", client=client, counter=counter + i, object=object)
-            txn.phase_us[phase] += clock.now_us - begin_us
-    txn.lost_lists = txn.lost_manifests = txn.kept_manifests = 0
+    if cleans_up(world.protocol):
+        counter = slot(txn.row.attempts, CLEANUP, 0)
+        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, txn.lost_lists, 1)
+        manifests = txn.lost_manifests
+        if not is_committed:
+            manifests += txn.kept_manifests
+        counter = slot(txn.row.attempts, CLEANUP, 1)
+        payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)
+    txn.lost_lists = 0
+    txn.lost_manifests = 0
+    txn.kept_manifests = 0

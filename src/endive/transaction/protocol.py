@@ -1,93 +1,63 @@
 """A commit protocol: a small set of named choices, written once and executed by every engine.
 
-Owns the names of the choices, their integer codes and the vector both engines hand to the rules.
-Does not own what a choice costs; see ``endive.transaction.rules``.
+This file defines the choices, their names and the record the rules read. What a choice costs is in
+``endive.transaction.rules``.
 """
 
-from dataclasses import dataclass
+from typing import Final
 
-# Places in the protocol vector.
-BASE = 0
-IO = 1
-OWN_MANIFEST = 2
-METADATA = 3
-HISTORY = 4
-HISTORY_PARALLEL = 5
-MERGING = 6
-MERGE_COUNT_MIN = 7
-REAL_CONFLICT = 8
-AFTER_SUCCESS = 9
-LIST_HEAD = 10
-IS_INLINED = 11
-IS_LIST_APPENDED = 12
-PARALLEL_MAX = 13
-SERVER_WRITES_METADATA = 14
-MERGE_PER_COMMIT_MILLIONTHS = 15
-IS_WRITTEN_HEADED = 16
-N_PROTOCOL = 17
+from endive.record import Int8, Int32, Int64, Record, record
 
-# Codes, in the order of the names below.
-BASE_REFRESH, BASE_START = 0, 1
-IO_BEFORE_SWAP, IO_AFTER_FAILURE = 0, 1
-OWN_ONCE, OWN_EACH_ATTEMPT, OWN_NONE = 0, 1, 2
-METADATA_EACH_ATTEMPT, METADATA_IF_CURRENT, METADATA_PER_CONFLICT, METADATA_PER_FALSE_CONFLICT = 0, 1, 2, 3
-HISTORY_FIXED_START, HISTORY_FIXED_START_ON_RETRY, HISTORY_SINCE_LAST, HISTORY_EVERY_KIND, HISTORY_NONE = range(5)
-MERGING_BINS, MERGING_OFF, MERGING_N_BEHIND = 0, 1, 2
-REAL_ABORT, REAL_MERGE = 0, 1
-AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = 0, 1, 2
+# Names of the choices; a code is the place of its name.
+BASES: Final = ("refresh", "start")
+BASE_REFRESH, BASE_START = range(len(BASES))
 
-BASES = ("refresh", "start")
-IO_PLACEMENTS = ("before_swap", "after_failure")
-OWN_MANIFESTS = ("once", "each_attempt", "none")
-METADATA_CHOICES = ("each_attempt", "if_current", "per_conflict", "per_false_conflict")
-HISTORIES = ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none")
-MERGINGS = ("bins", "off", "n_behind")
-REAL_CONFLICTS = ("abort", "merge")
-AFTER_SUCCESSES = ("reload", "none", "clean_up")
+IO_PLACEMENTS: Final = ("before_swap", "after_failure")
+IO_BEFORE_SWAP, IO_AFTER_FAILURE = range(len(IO_PLACEMENTS))
 
-MILLIONTHS = 1_000_000
+OWN_MANIFESTS: Final = ("once", "each_attempt", "none")
+OWN_ONCE, OWN_EACH_ATTEMPT, OWN_NONE = range(len(OWN_MANIFESTS))
+
+METADATA_CHOICES: Final = ("each_attempt", "if_current", "per_conflict", "per_false_conflict")
+METADATA_EACH_ATTEMPT, METADATA_IF_CURRENT, METADATA_PER_CONFLICT, METADATA_PER_FALSE_CONFLICT = range(
+    len(METADATA_CHOICES)
+)
+
+HISTORIES: Final = ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none")
+HISTORY_FIXED_START, HISTORY_FIXED_START_ON_RETRY, HISTORY_SINCE_LAST, HISTORY_EVERY_KIND, HISTORY_NONE = range(
+    len(HISTORIES)
+)
+
+MERGINGS: Final = ("bins", "off", "n_behind")
+MERGING_BINS, MERGING_OFF, MERGING_N_BEHIND = range(len(MERGINGS))
+
+REAL_CONFLICTS: Final = ("abort", "merge")
+REAL_ABORT, REAL_MERGE = range(len(REAL_CONFLICTS))
+
+AFTER_SUCCESSES: Final = ("reload", "none", "clean_up")
+AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = range(len(AFTER_SUCCESSES))
+
+MILLIONTHS: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitProtocol:
-    """Every choice of one protocol, by name; ``vector()`` is what the rules read."""
+@record
+class CommitProtocol(Record):
+    """Every choice of one protocol, by code."""
 
-    base: str
-    io: str
-    own_manifest: str
-    metadata: str
-    history: str
-    is_history_serial: bool
-    merging: str
-    merge_count_min: int
-    real_conflict: str
-    after_success: str
-    is_list_read_after_head: bool
-    is_metadata_inlined: bool
-    is_list_appended: bool
-    parallel_max: int
-    is_metadata_written_by_server: bool
-    merged_manifests_per_commit: float
-    is_written_headed: bool
-
-    def vector(self) -> tuple[int, ...]:
-        """The choices as integers, in the order of the place constants above."""
-        return (
-            BASES.index(self.base),
-            IO_PLACEMENTS.index(self.io),
-            OWN_MANIFESTS.index(self.own_manifest),
-            METADATA_CHOICES.index(self.metadata),
-            HISTORIES.index(self.history),
-            1 if self.is_history_serial else self.parallel_max,
-            MERGINGS.index(self.merging),
-            self.merge_count_min,
-            REAL_CONFLICTS.index(self.real_conflict),
-            AFTER_SUCCESSES.index(self.after_success),
-            int(self.is_list_read_after_head),
-            int(self.is_metadata_inlined),
-            int(self.is_list_appended),
-            self.parallel_max,
-            int(self.is_metadata_written_by_server),
-            round(self.merged_manifests_per_commit * MILLIONTHS),
-            int(self.is_written_headed),
-        )
+    merge_per_commit_millionths: Int64  # manifests a merge append re-merges per commit it is behind
+    merge_count_min: Int32  # smallest bin of manifests that is merged
+    history_parallel: Int32  # lists of the history read at a time
+    parallel_max: Int32  # requests at a time elsewhere
+    base: Int8
+    io: Int8
+    own_manifest: Int8
+    metadata: Int8
+    history: Int8
+    merging: Int8
+    real_conflict: Int8
+    after_success: Int8
+    is_list_headed: Int8  # a HEAD goes before each read of a manifest list
+    is_written_headed: Int8  # and after each write of a manifest, before each write of metadata
+    is_inlined: Int8  # table metadata lives in the catalog object
+    is_list_appended: Int8  # manifest lists are appended to (ML+)
+    is_metadata_servers: Int8  # the server writes the metadata object

@@ -1,55 +1,52 @@
 """The life of a txn: load, run, then build and swap until it commits or gives up.
 
-Owns the order of events and the txn's bill. Decides nothing about cost: it describes its situation, asks the
-rules (``endive.transaction.rules``), and pays what they say through storage and catalog.
+This file defines the order of events in the reference engine. It decides nothing about cost: it describes its
+situation, asks the rules (``endive.transaction.rules``), and pays what they say (``endive.transaction.payments``).
 """
 
 from abc import ABC
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
+from endive.catalog.rules import LANDED, SEALED, metadata_bytes
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
-from endive.results.schema import (
-    COUNTER_FALSE_CONFLICTS,
-    COUNTER_REAL_CONFLICTS,
-    N_PHASES,
-    NONE,
-    PHASE_BACKOFF,
-    PHASE_CATALOG_READ,
-    PHASE_COMMIT,
-    PHASE_METADATA,
-    PHASE_RUNTIME,
-    REASON_NONE,
-    REASON_VALIDATION_EXCEPTION,
-    REASONS,
-)
 from endive.rng import (
     BACKOFF,
     CONFLICTING_MANIFESTS,
-    LOAD_METADATA,
+    LIST_APPEND,
     POINTER_READ,
+    READ_BACK,
     REFRESH,
     START_READ,
     slot,
     uniform,
 )
 from endive.storage.client import Client
-from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, READ, WRITE
-from endive.transaction import rules
+from endive.transaction import payments, rules
 from endive.transaction.cost import AttemptCost, ConflictCost
-from endive.transaction.payments import (
-    append_lists,
-    clean_up,
-    pay_build,
-    pay_check_reads,
-    pay_metadata_writes,
-    pay_validation,
-    reload_tables,
-)
-from endive.transaction.protocol import REAL_ABORT, REAL_CONFLICT
+from endive.transaction.protocol import REAL_ABORT
 from endive.transaction.result import TransactionResult, TransactionStatus
-from endive.transaction.rules import ISOLATIONS, OVERWRITE_FORMS
+from endive.transaction.rules import Operation, Situation
+from endive.transaction.settling import WRITING_DOWN, Payment, settle
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.world import World
+from endive.vocabulary import (
+    ISOLATIONS,
+    MANIFEST,
+    MANIFEST_LIST,
+    N_OPERATIONS,
+    NO_REASON,
+    NONE,
+    OVERWRITE_FORMS,
+    PHASE_BACKOFF,
+    PHASE_CATALOG_READ,
+    PHASE_COMMIT,
+    PHASE_MANIFEST_LIST,
+    PHASE_RUNTIME,
+    READ,
+    REASONS,
+    VALIDATION_EXCEPTION,
+    WRITE,
+)
 
 Life = Generator[int, None, None]
 
@@ -67,29 +64,27 @@ class Transaction(ABC):
         self, txn_id: int, submit_us: int, client: Client, draft: TransactionDraft, terms: TransactionTerms
     ) -> None:
         self.id = txn_id
-        self.submit_us = submit_us
         self.client = client
         self.tables = draft.tables_read
         self.n_written = draft.n_tables_written
         self.partitions = draft.partitions
         self.runtime_us = draft.runtime_us
         self.terms = terms
-        self.operation = (
-            draft.kind,
-            OVERWRITE_FORMS.index(terms.overwrite),
-            ISOLATIONS.index(terms.isolation),
-            terms.rewritten_manifests,
+        self.operation = Operation(
+            kind=draft.kind,
+            form=OVERWRITE_FORMS.index(terms.overwrite),
+            isolation=ISOLATIONS.index(terms.isolation),
+            rewritten=terms.rewritten_manifests,
         )
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
         self.status = TransactionStatus.PENDING
-        self.reason = REASON_NONE
-        self.commit_start_us = NONE
-        self.end_us = NONE
-        self.restarts = 0
-        self.n_behind_first = NONE
-        self.hazard_us = NONE
-        self.history_lists = 0
-        self.phase_us = [0] * N_PHASES
+        self.row = client.row
+        self.row.kind = draft.kind
+        self.row.submit_us = submit_us
+        self.row.n_tables_read = len(self.tables)
+        self.row.n_tables_written = self.n_written
+        self.owed: list[Payment] = []  # written down, to be waited for
+        self.branch = 0  # of those, while two run beside each other
         self.lost_lists = 0
         self.lost_manifests = 0
         self.kept_manifests = 0
@@ -100,23 +95,17 @@ class Transaction(ABC):
         """Whether others' changes can make this operation wrong, and not only late."""
         return rules.matching_snapshots(self.operation, 1, 1) > 0
 
-    def should_abort_on_real_conflict(self) -> bool:
-        """Whether a real conflict ends it, under a protocol that does not merge."""
-        return self.can_have_real_conflict()
-
-    def attempt_cost(self, world: World, situation: list[int]) -> AttemptCost:
+    def attempt_cost(self, world: World, situation: Situation) -> AttemptCost:
         """What this attempt costs on one table, its situation being as described."""
-        plan = [0] * rules.N_PLAN
-        rules.plan_attempt(world.protocol_vector, self.operation, situation, plan)
-        return AttemptCost(*plan)
+        cost = AttemptCost()
+        rules.plan_attempt(world.protocol, self.operation, situation, cost)
+        return cost
 
     def get_conflict_cost(self, world: World, n_snapshots_behind: int) -> ConflictCost:
         """The I/O of one retry on one table that ``n_snapshots_behind`` appends have moved."""
-        situation = [0] * rules.N_SITUATION
-        situation[rules.ATTEMPT] = 2
-        for place in (rules.N_ALL, rules.N_APPENDED, rules.DATA_TO_CHECK, rules.N_HISTORY):
-            situation[place] = n_snapshots_behind
-        situation[rules.IS_MOVED] = situation[rules.IS_HEAD_MATCHED] = min(1, n_snapshots_behind)
+        n = n_snapshots_behind
+        situation = Situation(attempt=2, behind=n, behind_read=n, appended=n, data_to_check=n)
+        situation.is_moved = situation.is_head_matched = min(1, n)
         return self.attempt_cost(world, situation).as_conflict_cost()
 
     # --- the life -----------------------------------------------------------------------------------
@@ -126,73 +115,72 @@ class Transaction(ABC):
         while True:
             start = yield from self._load_and_run(world)
             self.status = TransactionStatus.COMMITTING
-            if self.commit_start_us == NONE:
-                self.commit_start_us = world.clock.now_us
-            self.reason = yield from self._commit(world, start)
-            if self.reason != REASON_VALIDATION_EXCEPTION or self.restarts >= self.terms.application_retries:
+            if self.row.commit_start_us == NONE:
+                self.row.commit_start_us = world.clock.now_us
+            self.row.reason = yield from self._commit(world, start)
+            if self.row.reason != VALIDATION_EXCEPTION or self.row.restarts >= self.terms.application_retries:
                 break
-            self.restarts += 1  # the same work once more, from a fresh snapshot
-        is_committed = self.reason == REASON_NONE
+            self.row.restarts += 1  # the same work once more, from a fresh snapshot
+        is_committed = self.row.reason == NO_REASON
         self.status = TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED
-        self.end_us = world.clock.now_us
+        self.row.end_us = world.clock.now_us
 
     def _load_and_run(self, world: World) -> Generator[int, None, CatalogSnapshot]:
         """Read the catalog, load the tables, do the work. All of it counts as runtime."""
-        clock, client = world.clock, self.client
+        clock = world.clock
         begin_us = clock.now_us
-        start = yield from world.catalog.read(client=client, step=START_READ, expected_size_bytes=self.catalog_bytes)
+        start = yield from world.catalog.read(
+            client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes
+        )
+        self.row.phases_us[PHASE_RUNTIME] += clock.now_us - begin_us
         self.status = TransactionStatus.EXECUTING
-        if rules.loads_metadata(world.protocol_vector):
-            for position, table in enumerate(self.tables):
-                yield from world.storage.read(
-                    "metadata",
-                    world.sizes.metadata_bytes(start.tables[table].version),
-                    client=client,
-                    counter=slot(client.attempt, LOAD_METADATA, position),
-                    object=METADATA,
-                )
+        for position, table in enumerate(self.tables):
+            payments.pay_load(WRITING_DOWN, world, self, position, start.tables[table].version)
+        yield from settle(self, world)
         yield self.runtime_us
-        self.phase_us[PHASE_RUNTIME] += clock.now_us - begin_us
+        self.row.phases_us[PHASE_RUNTIME] += self.runtime_us
         return start
 
     def _commit(self, world: World, start: CatalogSnapshot) -> Generator[int, None, int]:
-        """Try until it works or must stop; REASON_NONE if committed."""
-        clock, p = world.clock, world.protocol_vector
+        """Try until it works or must stop; NO_REASON if committed."""
+        clock, protocol = world.clock, world.protocol
         begin_us = clock.now_us
         previous = base = start
         known: CatalogSnapshot | None = None
         attempt, waited_us = 0, 0
         while True:
             attempt += 1
-            self.client.attempt += 1
+            self.row.attempts += 1
             if attempt > 1:
                 waited_us = yield from self._wait(world, attempt - 1, waited_us)
-            if rules.must_read_catalog(p, attempt, known is not None):
-                base = yield from self._refresh(world, base)
+            if rules.must_read_catalog(protocol, attempt, known is not None):
+                base = yield from self._refresh(world, base, REFRESH)
             elif known is not None:
                 base = known
-            if self.n_behind_first == NONE:
-                self.n_behind_first = self._behind(base, start)
+            if self.row.n_behind_first == NONE:
+                self.row.n_behind_first = self._behind(base, start)
             costs, is_real = self._plan(world, attempt, start, previous, base)
-            yield from pay_validation(self, world, base, costs)
-            if is_real and p[REAL_CONFLICT] == REAL_ABORT:
-                yield from clean_up(self, world, is_committed=False)
-                return REASON_VALIDATION_EXCEPTION
-            yield from pay_build(self, world, base, costs)
-            yield from append_lists(self, world, base, costs)
+            yield from self._pay(payments.pay_validation, world, base, costs)
+            if is_real and protocol.real_conflict == REAL_ABORT:
+                yield from self._clean_up(world, is_committed=False)
+                return VALIDATION_EXCEPTION
+            yield from self._pay(payments.pay_build, world, base, costs)
+            if not rules.checks_before_metadata(protocol):
+                yield from self._pay(payments.pay_metadata, world, base, costs)
+            yield from self._append_lists(world, base, costs)
             success, known = yield from self._swap(world, base, costs)
             previous = base
             if success:
-                self.lost_manifests += sum(rules.merged_away(p, self.operation, cost) for cost in costs)
-                yield from reload_tables(self, world, base)
-                yield from clean_up(self, world, is_committed=True)
-                return REASON_NONE
+                self.lost_manifests += sum(rules.merged_away(protocol, self.operation, cost) for cost in costs)
+                yield from self._reload(world, base)
+                yield from self._clean_up(world, is_committed=True)
+                return NO_REASON
             self._lose(world, costs)
             reason = rules.reason_to_stop(
                 attempt, self.terms.retries_max, clock.now_us - begin_us, self.terms.total_timeout_us
             )
-            if reason != REASON_NONE:
-                yield from clean_up(self, world, is_committed=False)
+            if reason != NO_REASON:
+                yield from self._clean_up(world, is_committed=False)
                 return reason
 
     def _wait(self, world: World, retry: int, waited_us: int) -> Generator[int, None, int]:
@@ -203,13 +191,13 @@ class Transaction(ABC):
         wait_us = self.terms.backoff.wait_us(retry, waited_us, u)
         if wait_us > 0:
             yield wait_us
-        self.phase_us[PHASE_BACKOFF] += wait_us
+        self.row.phases_us[PHASE_BACKOFF] += wait_us
         return wait_us
 
-    def _refresh(self, world: World, base: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot]:
+    def _refresh(self, world: World, base: CatalogSnapshot, step: int) -> Generator[int, None, CatalogSnapshot]:
         begin_us = world.clock.now_us
-        snapshot = yield from world.catalog.read(client=self.client, step=REFRESH, expected_size_bytes=base.size_bytes)
-        self.phase_us[PHASE_CATALOG_READ] += world.clock.now_us - begin_us
+        snapshot = yield from world.catalog.read(client=self.client, step=step, expected_size_bytes=base.size_bytes)
+        self.row.phases_us[PHASE_CATALOG_READ] += world.clock.now_us - begin_us
         return snapshot
 
     def _behind(self, base: CatalogSnapshot, start: CatalogSnapshot) -> int:
@@ -236,25 +224,24 @@ class Transaction(ABC):
         base: CatalogSnapshot,
     ) -> tuple[list[AttemptCost], bool]:
         """What the attempt costs, table by table, and whether a real conflict stands in its way."""
-        p = world.protocol_vector
         situations = []
         candidates = []
         for position in range(self.n_written):
             situation = self._situation(world, position, attempt, start, previous, base)
             situations.append(situation)
-            if rules.rivals_since(p, self.operation, situation) > 0:
+            if rules.rivals_since(world.protocol, self.operation, situation) > 0:
                 candidates.append(position)
         real: tuple[int, ...] = ()
         if candidates:
             real = world.detector.conflicting_positions(self, base, previous, tuple(candidates))
         for position in real:
             u = uniform(self.client.key, slot(self.client.attempt, CONFLICTING_MANIFESTS, position))
-            situations[position][rules.IS_REAL] = 1
-            situations[position][rules.CONFLICTING] = world.conflicting.draw(u)
+            situations[position].is_real = 1
+            situations[position].conflicting = world.conflicting.draw(u)
         if real:
-            self.client.counters[COUNTER_REAL_CONFLICTS] += 1
+            self.row.real_conflicts += 1
         elif attempt > 1:
-            self.client.counters[COUNTER_FALSE_CONFLICTS] += 1
+            self.row.false_conflicts += 1
         return [self.attempt_cost(world, situation) for situation in situations], bool(real)
 
     def _situation(
@@ -265,8 +252,8 @@ class Transaction(ABC):
         start: CatalogSnapshot,
         previous: CatalogSnapshot,
         base: CatalogSnapshot,
-    ) -> list[int]:
-        situation = [0] * rules.N_SITUATION
+    ) -> Situation:
+        situation = Situation()
         table = self.tables[position]
         then, before, now = start.tables[table], previous.tables[table], base.tables[table]
         filtered, behind = -1, -1
@@ -276,9 +263,74 @@ class Transaction(ABC):
             if world.is_partition_scoped:
                 behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
         rules.describe_situation(
-            self.operation, attempt, then.counters, before.counters, now.counters, filtered, behind, situation
+            self.operation, attempt, then.state, before.state, now.state, filtered, behind, situation
         )
         return situation
+
+    # --- paying -------------------------------------------------------------------------------------
+
+    def _pay(self, pay: Callable[..., None], world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
+        """One payment for every table it writes, and the wait for it."""
+        for position, cost in enumerate(costs):
+            pay(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state, cost)
+        yield from settle(self, world)
+
+    def _reload(self, world: World, base: CatalogSnapshot) -> Life:
+        """What a committed operation reads back."""
+        if rules.rereads_catalog(world.protocol, self.operation):
+            yield from self._refresh(world, base, READ_BACK)
+        for position in range(self.n_written):
+            payments.pay_reload(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state)
+        yield from settle(self, world)
+
+    def _clean_up(self, world: World, *, is_committed: bool) -> Life:
+        payments.pay_clean_up(WRITING_DOWN, world, self, is_committed)
+        yield from settle(self, world)
+
+    def _append_lists(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
+        """ML+: a tentative entry at the end of each written table's list, last thing before the swap."""
+        for position, cost in enumerate(costs):
+            if cost.list_appends:
+                yield from self._append_list(world, base, position)
+
+    def _append_list(self, world: World, base: CatalogSnapshot, position: int) -> Life:
+        """Append at the offset last known; learn the new one from a failure; rewrite a list found sealed."""
+        catalog, table, begin_us = world.catalog, self.tables[position], world.clock.now_us
+        offset = base.tables[table].manifest_list_offset
+        is_sealed = base.tables[table].is_manifest_list_sealed
+        tries = 0
+        while not is_sealed:
+            found, end = SEALED, (0, False)
+
+            def evaluate(expected_offset: int = offset) -> bool:
+                nonlocal found, end
+                found = catalog.append_to_manifest_list(
+                    table, expected_offset, world.list_entry_bytes, world.list_seal_threshold_bytes
+                )
+                end = catalog.manifest_list_state(table)
+                return found == LANDED
+
+            yield from world.storage.append(
+                f"manifest_list/{table}",
+                offset,
+                world.list_entry_bytes,
+                client=self.client,
+                counter=slot(self.row.attempts, LIST_APPEND, position) + payments.APPEND_DRAWS * tries,
+                evaluate=evaluate,
+                object=MANIFEST_LIST,
+            )
+            if found == LANDED:
+                self.row.manifest_append_physical_success += 1
+                break
+            self.row.manifest_append_physical_failure += 1
+            offset, is_sealed = end
+            tries += 1
+        self.row.phases_us[PHASE_MANIFEST_LIST] += world.clock.now_us - begin_us
+        if is_sealed:
+            payments.pay_list_rewrite(WRITING_DOWN, world, self, position, base.tables[table].state)
+            yield from settle(self, world)
+            catalog.rewrite_manifest_list(table)
+            self.row.manifest_append_sealed_rewrite += 1
 
     # --- swapping -----------------------------------------------------------------------------------
 
@@ -286,41 +338,40 @@ class Transaction(ABC):
         self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]
     ) -> Generator[int, None, tuple[bool, CatalogSnapshot | None]]:
         """The conditional write, and what comes right before it: success, and the state if the answer told it."""
-        p, clock = world.protocol_vector, world.clock
+        clock, phases_us = world.clock, self.row.phases_us
         intention = self._intention(world, base)
-        is_checked_first = rules.checks_before_metadata(p)
+        is_checked_first = rules.checks_before_metadata(world.protocol)
         if is_checked_first or world.is_pointer_checked:
             begin_us = clock.now_us
             seen = yield from world.catalog.read(
                 client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes
             )
-            self.phase_us[PHASE_COMMIT] += clock.now_us - begin_us
+            phases_us[PHASE_COMMIT] += clock.now_us - begin_us
             if is_checked_first:
-                begin_us = clock.now_us
-                yield from pay_check_reads(self, world, seen, costs)
-                self.phase_us[PHASE_METADATA] += clock.now_us - begin_us
+                for position, cost in enumerate(costs):
+                    version = seen.tables[self.tables[position]].version
+                    payments.pay_check(WRITING_DOWN, world, self, position, version, cost)
+                yield from settle(self, world)
             if not world.catalog.state.is_same(intention, seen):
-                self.hazard_us = seen.timestamp_us - base.timestamp_us
+                self.row.hazard_us = seen.timestamp_us - base.timestamp_us
                 return False, None
         if is_checked_first:
-            begin_us = clock.now_us
-            yield from pay_metadata_writes(self, world, base, costs)
-            self.phase_us[PHASE_METADATA] += clock.now_us - begin_us
+            yield from self._pay(payments.pay_metadata, world, base, costs)
         begin_us = clock.now_us
-        result = yield from world.catalog.commit(base.seq, intention.tables_written, intention, client=self.client)
-        self.phase_us[PHASE_COMMIT] += clock.now_us - begin_us
+        result = yield from world.catalog.commit(intention, client=self.client)
+        phases_us[PHASE_COMMIT] += clock.now_us - begin_us
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
-        self.hazard_us = result.evaluated_us - built_on_us
+        self.row.hazard_us = result.evaluated_us - built_on_us
         return result.success, result.snapshot
 
     def _intention(self, world: World, base: CatalogSnapshot) -> IntentionRecord:
-        p, o = world.protocol_vector, self.operation
+        protocol, operation = world.protocol, self.operation
         effects = tuple(
             CommitEffect(
-                rules.effect_class(o),
-                rules.effect_data_manifests(o),
-                rules.effect_delete_manifests(o),
-                rules.effect_manifests(p, o, base.tables[table].manifests),
+                rules.effect_class(operation),
+                rules.effect_data_manifests(operation),
+                rules.effect_delete_manifests(operation),
+                rules.effect_manifests(protocol, operation, base.tables[table].manifests),
             )
             for table in self.tables[: self.n_written]
         )
@@ -331,8 +382,8 @@ class Transaction(ABC):
             n_written=self.n_written,
             effects=effects,
             partitions=self.partitions,
-            commutes=rules.commutes(o),
-            metadata_bytes=world.sizes.metadata_bytes(base.tables[self.tables[0]].version + 1),
+            commutes=rules.commutes(operation),
+            metadata_bytes=metadata_bytes(world.sizes, base.tables[self.tables[0]].version + 1),
         )
 
     def _lose(self, world: World, costs: list[AttemptCost]) -> None:
@@ -340,26 +391,25 @@ class Transaction(ABC):
         for cost in costs:
             self.lost_lists += cost.list_writes
             self.lost_manifests += cost.merge_writes
-        if rules.rewrites_own_manifests(world.protocol_vector):
+        if rules.rewrites_own_manifests(world.protocol):
             self.lost_manifests += self.kept_manifests
             self.kept_manifests = 0
 
     @property
     def result(self) -> TransactionResult:
         """How it ended; ask when it has."""
-        is_committed = self.status is TransactionStatus.COMMITTED
-        end_ms = self.end_us / 1000.0
-        requests = self.client.requests
+        row, is_committed = self.row, self.status is TransactionStatus.COMMITTED
+        end_ms = row.end_us / 1000.0
         return TransactionResult(
             status=self.status,
             commit_time_ms=end_ms if is_committed else -1.0,
             abort_time_ms=end_ms if self.status is TransactionStatus.ABORTED else -1.0,
-            abort_reason=None if self.reason == REASON_NONE else REASONS[self.reason],
-            total_retries=max(0, self.client.attempt - 1),
-            commit_latency_ms=(self.end_us - self.commit_start_us) / 1000.0,
-            total_latency_ms=(self.end_us - self.submit_us) / 1000.0,
-            manifest_list_reads=requests[MANIFEST_LIST * N_OPERATIONS + READ],
-            manifest_list_writes=requests[MANIFEST_LIST * N_OPERATIONS + WRITE],
-            manifest_file_reads=requests[MANIFEST * N_OPERATIONS + READ],
-            manifest_file_writes=requests[MANIFEST * N_OPERATIONS + WRITE],
+            abort_reason=None if row.reason == NO_REASON else REASONS[row.reason],
+            total_retries=max(0, row.attempts - 1),
+            commit_latency_ms=(row.end_us - row.commit_start_us) / 1000.0,
+            total_latency_ms=(row.end_us - row.submit_us) / 1000.0,
+            manifest_list_reads=row.requests[MANIFEST_LIST * N_OPERATIONS + READ],
+            manifest_list_writes=row.requests[MANIFEST_LIST * N_OPERATIONS + WRITE],
+            manifest_file_reads=row.requests[MANIFEST * N_OPERATIONS + READ],
+            manifest_file_writes=row.requests[MANIFEST * N_OPERATIONS + WRITE],
         )

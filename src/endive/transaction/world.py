@@ -6,7 +6,7 @@ Owns nothing of its own; it is the one argument a txn's life takes.
 from dataclasses import dataclass
 
 from endive.catalog.catalog import Catalog
-from endive.catalog.state import ObjectSizes
+from endive.catalog.rules import ObjectSizes
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
 from endive.transaction.conflicting import ConflictingManifests
@@ -23,7 +23,6 @@ class World:
     catalog: Catalog
     detector: ConflictDetector
     protocol: CommitProtocol
-    protocol_vector: tuple[int, ...]
     sizes: ObjectSizes
     conflicting: ConflictingManifests
     list_entry_bytes: int

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from endive.results.schema import STATUS_COMMITTED, STATUSES
 from endive.simulation.simulation import simulate
 from endive.verification.planted import BUGS, configurations, run_planted
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
+from endive.vocabulary import COMMITTED, STATUSES
 
 ENGINES: Final = ("reference", "compiled")
 SEEDS: Final = tuple(range(1, 9))
@@ -58,7 +58,7 @@ def _sound_runs(seeds: tuple[int, ...]) -> Iterator[Check]:
                 assert result.history is not None
                 rows = result.transactions.column("status").to_pylist()
                 applied += result.history.commits_applied
-                accounted += rows.count(STATUSES[STATUS_COMMITTED]) + result.history.commits_unanswered
+                accounted += rows.count(STATUSES[COMMITTED]) + result.history.commits_unanswered
             yield Check.exact(
                 "commits applied, and reported or under way at the end",
                 {"catalog": name, "engine": engine, "runs": len(seeds)},

@@ -12,14 +12,14 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult
+from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.config import SimulationConfig, parse_config
 from endive.errors import HistoryError
-from endive.results.schema import KINDS
 from endive.simulation.build import build_catalog
 from endive.simulation.simulation import Simulation
 from endive.storage import StorageProvider
 from endive.transaction import TRANSACTION_TYPES, Transaction
+from endive.vocabulary import KINDS
 
 Config = dict[str, Any]
 Plant = Callable[[Catalog], None]
@@ -87,8 +87,8 @@ class Bug:
 def skip_check(catalog: Catalog) -> None:
     """The server installs whatever comes, without looking at what has moved."""
 
-    def decide(expected_seq: int, writes: Mapping[int, int], intention: Any) -> bool:
-        catalog.state.apply(writes, intention)
+    def decide(intention: IntentionRecord) -> bool:
+        catalog.state.apply(intention)
         return True
 
     catalog._decide = decide  # type: ignore[method-assign]
@@ -103,9 +103,9 @@ class _Forgetful:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._state, name)
 
-    def apply(self, writes: Mapping[int, int], intention: Any) -> None:
+    def apply(self, intention: IntentionRecord) -> None:
         """Install a commit, or only its number."""
-        self._state.apply(writes, intention._replace(n_written=0) if intention.txn_id % 5 == 4 else intention)
+        self._state.apply(intention._replace(n_written=0) if intention.txn_id % 5 == 4 else intention)
 
 
 def forget_versions(catalog: Catalog) -> None:

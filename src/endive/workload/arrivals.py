@@ -19,7 +19,8 @@ from typing import Final
 from endive.distributions import LatencyDistribution, draw_us
 from endive.distributions.code import FloatArray
 from endive.errors import ConfigError
-from endive.kernel import Ints, rule
+from endive.kernel import rule
+from endive.record import Int8, Int32, Int64, Record, record
 from endive.rng import uniform
 from endive.workload.trace import TraceLog
 
@@ -28,24 +29,24 @@ NEVER_US: Final = 1 << 62  # a stop time that no clock reaches
 TICK_MS: Final = 0.001
 
 # Kinds of arrivals.
-RENEWAL: Final = 0
-PERIODIC: Final = 1
-TRACE: Final = 2
-CLOSED: Final = 3
-
-# The row of ints that describes arrivals to the rules.
-ARRIVALS_KIND: Final = 0
-ARRIVALS_START_US: Final = 1
-ARRIVALS_STOP_US: Final = 2
-ARRIVALS_PERIOD_US: Final = 3
-ARRIVALS_OFFSET_US: Final = 4
-ARRIVALS_JITTER_US: Final = 5
-ARRIVALS_CLIENTS: Final = 6
-ARRIVALS_TRACE_COUNT: Final = 7
-N_ARRIVALS: Final = 8
+RENEWAL, PERIODIC, TRACE, CLOSED = range(4)
 
 CLIENT_BITS: Final = 32
 TURN_MASK: Final = (1 << 32) - 1
+
+
+@record
+class Timing(Record):
+    """What the rules know about the arrivals of a source."""
+
+    start_us: Int64
+    stop_us: Int64
+    period_us: Int64
+    offset_us: Int64
+    jitter_us: Int64
+    trace_count: Int64
+    clients: Int32
+    kind: Int8  # RENEWAL, PERIODIC, TRACE or CLOSED
 
 
 # ---- rules -----------------------------------------------------------------------------------------
@@ -70,35 +71,34 @@ def turn_of(index: int) -> int:
 
 
 @rule
-def waits_for_gap(row: Ints, at: int, index: int) -> bool:
+def waits_for_gap(timing: Timing, index: int) -> bool:
     """Whether a gap is drawn before the txn with this index: between arrivals, and as think time."""
-    kind = row[at + ARRIVALS_KIND]
-    return kind == RENEWAL or (kind == CLOSED and turn_of(index) > 0)
+    return timing.kind == RENEWAL or (timing.kind == CLOSED and turn_of(index) > 0)
 
 
 @rule
 def arrival_us(
-    row: Ints,
-    at: int,
+    timing: Timing,
     previous_us: int,
     index: int,
     gap_us: int,
     key: int,
-    trace_times_us: Ints,
-    trace_start: int,
+    given_us: int,
 ) -> int:
-    """When the txn ``index`` is submitted, its gap being drawn; NO_MORE at the end of the source."""
-    kind = row[at + ARRIVALS_KIND]
-    arrival = row[at + ARRIVALS_START_US]
+    """When the txn ``index`` is submitted, its gap being drawn; NO_MORE at the end of the source.
+
+    ``given_us`` is what a trace says, if there is one and it goes on that far.
+    """
+    kind = timing.kind
+    arrival = timing.start_us
     if kind == PERIODIC:
-        jitter_us = row[at + ARRIVALS_JITTER_US]
-        arrival += row[at + ARRIVALS_OFFSET_US] + index * row[at + ARRIVALS_PERIOD_US]
-        if jitter_us > 0:
-            arrival += int(uniform(key, index) * jitter_us)
+        arrival += timing.offset_us + index * timing.period_us
+        if timing.jitter_us > 0:
+            arrival += int(uniform(key, index) * timing.jitter_us)
     elif kind == TRACE:
-        if index >= row[at + ARRIVALS_TRACE_COUNT]:
+        if index >= timing.trace_count:
             return NO_MORE
-        arrival += trace_times_us[trace_start + index]
+        arrival += given_us
     elif kind == CLOSED:
         if turn_of(index) > 0:
             arrival = previous_us + gap_us
@@ -106,22 +106,20 @@ def arrival_us(
         if index > 0:
             arrival = previous_us
         arrival += gap_us
-    if arrival >= row[at + ARRIVALS_STOP_US]:
+    if arrival >= timing.stop_us:
         return NO_MORE
     return arrival
 
 
 @rule
 def next_arrival_us(
-    row: Ints,
-    at: int,
+    timing: Timing,
     previous_us: int,
     index: int,
     code: FloatArray,
     code_at: int,
     key: int,
-    trace_times_us: Ints,
-    trace_start: int,
+    given_us: int,
 ) -> int:
     """When the txn ``index`` is submitted, its gap drawn from the distribution ``code[code_at:]``.
 
@@ -129,9 +127,9 @@ def next_arrival_us(
     is not read for a first one. ``key`` is that of the source's arrival stream.
     """
     gap_us = 0
-    if waits_for_gap(row, at, index):
+    if waits_for_gap(timing, index):
         gap_us = draw_us(code, code_at, key, index, 0)
-    return arrival_us(row, at, previous_us, index, gap_us, key, trace_times_us, trace_start)
+    return arrival_us(timing, previous_us, index, gap_us, key, given_us)
 
 
 # ---- classes ---------------------------------------------------------------------------------------
@@ -179,8 +177,8 @@ class Arrivals(ABC):
         return ours and (self.gaps is None or self.gaps.is_built_in)
 
     @cached_property
-    def row(self) -> tuple[int, ...]:
-        """The ints the rules read, in the order of the ARRIVALS_* constants."""
+    def timing(self) -> Timing:
+        """What the rules read."""
         raise NotImplementedError(f"{type(self).__name__} runs on the reference engine only")
 
 
@@ -201,7 +199,7 @@ class Renewal(Arrivals):
     def next_us(self, index: int, previous_us: int, *, key: int) -> int:
         """The arrival before it, or the start, plus gap number ``index``."""
         gap_us = self.gap.sample_us(key, index)
-        return arrival_us(self.row, 0, previous_us, index, gap_us, key, (), 0)
+        return arrival_us(self.timing, previous_us, index, gap_us, key, 0)
 
     @property
     def gaps(self) -> LatencyDistribution:
@@ -209,9 +207,9 @@ class Renewal(Arrivals):
         return self.gap
 
     @cached_property
-    def row(self) -> tuple[int, ...]:
-        """See ``Arrivals.row``."""
-        return (RENEWAL, self.start_us, self.stop_us, 0, 0, 0, 0, 0)
+    def timing(self) -> Timing:
+        """See ``Arrivals.timing``."""
+        return Timing(kind=RENEWAL, start_us=self.start_us, stop_us=self.stop_us)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +236,19 @@ class Periodic(Arrivals):
 
     def next_us(self, index: int, previous_us: int, *, key: int) -> int:
         """The same whenever the arrival before it was."""
-        return arrival_us(self.row, 0, previous_us, index, 0, key, (), 0)
+        return arrival_us(self.timing, previous_us, index, 0, key, 0)
 
     @cached_property
-    def row(self) -> tuple[int, ...]:
-        """See ``Arrivals.row``."""
-        return (PERIODIC, self.start_us, self.stop_us, self.period_us, self.offset_us, self.jitter_us, 0, 0)
+    def timing(self) -> Timing:
+        """See ``Arrivals.timing``."""
+        return Timing(
+            kind=PERIODIC,
+            start_us=self.start_us,
+            stop_us=self.stop_us,
+            period_us=self.period_us,
+            offset_us=self.offset_us,
+            jitter_us=self.jitter_us,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +259,8 @@ class Trace(Arrivals):
 
     def next_us(self, index: int, previous_us: int, *, key: int) -> int:
         """Submission ``index`` of the trace."""
-        return arrival_us(self.row, 0, previous_us, index, 0, key, self.log.submit_us, 0)
+        given_us = self.log.submit_us[index] if index < len(self.log.submit_us) else 0
+        return arrival_us(self.timing, previous_us, index, 0, key, given_us)
 
     @property
     def trace(self) -> TraceLog:
@@ -262,9 +268,9 @@ class Trace(Arrivals):
         return self.log
 
     @cached_property
-    def row(self) -> tuple[int, ...]:
-        """See ``Arrivals.row``."""
-        return (TRACE, self.start_us, self.stop_us, 0, 0, 0, 0, len(self.log.submit_us))
+    def timing(self) -> Timing:
+        """See ``Arrivals.timing``."""
+        return Timing(kind=TRACE, start_us=self.start_us, stop_us=self.stop_us, trace_count=len(self.log.submit_us))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +288,7 @@ class Closed(Arrivals):
     def next_us(self, index: int, previous_us: int, *, key: int) -> int:
         """The start for a client's first txn, else ``previous_us`` (its last one's end) plus a think time."""
         gap_us = self.think.sample_us(key, index) if turn_of(index) > 0 else 0
-        return arrival_us(self.row, 0, previous_us, index, gap_us, key, (), 0)
+        return arrival_us(self.timing, previous_us, index, gap_us, key, 0)
 
     @property
     def gaps(self) -> LatencyDistribution:
@@ -295,6 +301,6 @@ class Closed(Arrivals):
         return self.client_count
 
     @cached_property
-    def row(self) -> tuple[int, ...]:
-        """See ``Arrivals.row``."""
-        return (CLOSED, self.start_us, self.stop_us, 0, 0, 0, self.client_count, 0)
+    def timing(self) -> Timing:
+        """See ``Arrivals.timing``."""
+        return Timing(kind=CLOSED, start_us=self.start_us, stop_us=self.stop_us, clients=self.client_count)

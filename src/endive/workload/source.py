@@ -12,18 +12,16 @@ from typing import Final
 from endive.distributions import LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import Floats, rule
-from endive.results.schema import KINDS
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
 from endive.transaction.terms import TransactionDraft, TransactionTerms
+from endive.vocabulary import KINDS, N_KINDS
 from endive.workload.arrivals import Arrivals
 from endive.workload.choice import Choice
 from endive.workload.picks import pick_kind, tails_of
 from endive.workload.trace import NOT_GIVEN
 
-N_KINDS: Final = 4
 RUNTIME_COUNTER: Final = slot(0, RUNTIME, 0)
 OPERATION_COUNTER: Final = slot(0, OPERATION, 0)
-assert len(KINDS) == N_KINDS
 
 
 @rule

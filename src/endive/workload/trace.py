@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from endive.errors import TraceError
-from endive.results.schema import KINDS
+from endive.vocabulary import KINDS
 from endive.workload.trace_file import (
     ISO_TIME,
     KIND,

@@ -1,117 +1,86 @@
-"""Asking the catalog: a read leaves, and when its answer arrives.
+"""Requests that others can see: they leave, and reach a server at a shared moment.
 
-Owns the requests and answers of catalog reads; what is seen is ``server``'s, what follows is ``events``'.
+This file defines when a request arrives and when its answer is back. What the server does with it is in ``events``.
 """
 
 from endive.catalog.append import BACK_ENTRIES, COMPACTION_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
-from endive.catalog.rules import (
-    LOG_ENTRIES,
-)
-from endive.distributions.code import FloatArray, IntArray, draw_us
-from endive.kernel import leaf
-from endive.results.schema import (
-    ROW_ATTEMPTS,
-)
-from endive.rng import LOG_ENTRIES as LOG_ENTRIES_STEP
-from endive.rng import (
-    START_READ,
-    slot,
-)
-from endive.simulation.compiled.bill import note
-from endive.simulation.compiled.layout import (
-    C_CATALOG,
-    C_ENTRY_READ,
-    C_LATENCY,
-    C_SUCCESS,
-    CATALOG_APPEND,
-    CATALOG_CAS,
-    CATALOG_SERVICE,
-    F_SHARES,
-    G_LOG,
-    READ_CHECK,
-    READ_COMPACTION,
-    READ_DISCOVERY,
-    READ_NEW_STATE,
-    READ_REFRESH,
-    READ_START,
-    STAGE_READ,
-    STAGE_READ_ARRIVES,
-    X_KEY,
-    X_LATENCY,
-    X_LEG,
-    X_PURPOSE,
-    X_SENT_US,
-    X_STAGE,
-    X_SUBMIT_BYTES,
-    X_TRIES,
-    G,
-    R,
-)
+from endive.distributions.code import draw_us
+from endive.kernel import inlined_step, step
+from endive.rng import LOG_ENTRIES, START_READ, slot
+from endive.simulation.compiled import records as at
+from endive.simulation.compiled.bill import one_us
+from endive.simulation.compiled.memory import codes
+from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.storage.client import note
 from endive.storage.contention import request_leg_us
-from endive.storage.requests import (
-    CATALOG,
-    N_OPERATIONS,
-    READ,
-)
+from endive.vocabulary import CATALOG, READ
 
 
-@leaf
-def send_read(
-    m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int, purpose: int, counter: int, size_bytes: int
-) -> int:
-    """A catalog read leaves; when it reaches the server."""
-    kind = m[C_CATALOG]
-    if kind == CATALOG_CAS or kind == CATALOG_APPEND:
-        code = m[C_SUCCESS + CATALOG * N_OPERATIONS + READ]
-        latency_us = draw_us(f, code, x[i + X_KEY], counter, size_bytes)
-        leg_us = request_leg_us(latency_us, f[F_SHARES + READ])
-        note(x, i, CATALOG, READ, size_bytes, 1)
+@inlined_step
+def send(
+    world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
+) -> None:
+    """A request to storage leaves; the txn's time is when the object evaluates it."""
+    txn.counter = counter
+    txn.latency_us = one_us(world, txn, counter, object_kind, op, size_bytes)
+    txn.leg_us = request_leg_us(txn.latency_us, world.leg_shares[op])
+    txn.stage = stage
+    txn.time_us += txn.leg_us
+
+
+@inlined_step
+def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, stage: int) -> None:
+    """A request to a catalog that is a service leaves."""
+    txn.counter = counter
+    txn.latency_us = draw_us(codes(world), world.latency, txn.key, counter, 0)
+    txn.leg_us = request_leg_us(txn.latency_us, REQUEST_SHARE)
+    note(txn.row, CATALOG, op, 0, 1)
+    txn.stage = stage
+    txn.time_us += txn.leg_us
+
+
+@step
+def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, size_bytes: int) -> None:
+    """A catalog read leaves."""
+    txn.purpose = purpose
+    if world.catalog == at.CATALOG_CAS or world.catalog == at.CATALOG_APPEND:
+        send(world, txn, counter, CATALOG, READ, size_bytes, at.STAGE_READ)
     else:
-        latency_us = draw_us(f, m[C_LATENCY], x[i + X_KEY], counter, 0)
-        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
-        note(x, i, CATALOG, READ, 0, 1)
-    x[i + X_PURPOSE] = purpose
-    x[i + X_LATENCY] = latency_us
-    x[i + X_LEG] = leg_us
-    x[i + X_STAGE] = STAGE_READ_ARRIVES if kind == CATALOG_SERVICE else STAGE_READ
-    return time_us + leg_us
+        is_served = world.catalog == at.CATALOG_SERVICE
+        send_to_catalog(world, txn, counter, READ, at.STAGE_READ_ARRIVES if is_served else at.STAGE_READ)
 
 
-@leaf
-def read_answered_us(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
+@step
+def read_answered_us(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """When the answer to the catalog read evaluated now arrives."""
-    time_us = now + x[i + X_LATENCY] - x[i + X_LEG]
-    if m[C_ENTRY_READ] >= 0:
-        entries = m[G + G_LOG + LOG_ENTRIES]
-        if entries > 0:
-            purpose = x[i + X_PURPOSE]
-            counter = slot(x[i + R + ROW_ATTEMPTS], LOG_ENTRIES_STEP, entries_position(purpose))
-            if purpose == READ_COMPACTION:
-                counter += x[i + X_TRIES]
-            time_us += draw_us(f, m[C_ENTRY_READ], x[i + X_KEY], counter, 0) * entries
+    time_us = now + txn.latency_us - txn.leg_us
+    if world.entry_read >= 0 and world.log.entries > 0:
+        counter = slot(txn.row.attempts, LOG_ENTRIES, entries_position(txn.purpose))
+        if txn.purpose == at.READ_COMPACTION:
+            counter += txn.tries
+        time_us += draw_us(codes(world), world.entry_read, txn.key, counter, 0) * world.log.entries
     return time_us
 
 
-@leaf
+@step
 def entries_position(purpose: int) -> int:
     """Position of the LOG_ENTRIES slot for each purpose (``endive.catalog.append.ENTRIES_POSITIONS``)."""
-    if purpose == READ_START:
+    if purpose == at.READ_START:
         return 0
-    if purpose == READ_REFRESH:
+    if purpose == at.READ_REFRESH:
         return 1
-    if purpose == READ_DISCOVERY:
+    if purpose == at.READ_DISCOVERY:
         return 2
-    if purpose == READ_CHECK:
+    if purpose == at.READ_CHECK:
         return 3
-    if purpose == READ_NEW_STATE:
+    if purpose == at.READ_NEW_STATE:
         return BACK_ENTRIES
     return COMPACTION_ENTRIES
 
 
-@leaf
-def send_start_read(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
+@step
+def send_start_read(world: WorldRecord, txn: TxnRecord) -> None:
     """The txn begins, or begins again: it reads the catalog."""
-    x[i + X_SENT_US] = time_us
-    counter = slot(x[i + R + ROW_ATTEMPTS], START_READ, 0)
-    return send_read(m, f, x, i, time_us, READ_START, counter, x[i + X_SUBMIT_BYTES])
+    txn.sent_us = txn.time_us
+    send_read(world, txn, at.READ_START, slot(txn.row.attempts, START_READ, 0), txn.submit_bytes)

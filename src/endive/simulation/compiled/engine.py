@@ -1,45 +1,33 @@
 """The compiled engine: the same simulation as the reference engine's, bit for bit, hundreds of times faster.
 
-Owns memory: places for txns in flight grow as they are needed, rows leave in batches. The loop is in ``loop``;
-nothing here knows a rule of the model.
+This file defines memory: places for txns in flight grow as they are needed, rows leave in batches. The loop is in
+``loop``; nothing here knows a rule of the model.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from endive.catalog import ledger as books
 from endive.distributions.code import IntArray
 from endive.errors import EngineError
+from endive.kernel import layout_of, records
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
-from endive.results.schema import (
-    N_ROW,
-    NONE,
-    REASON_NONE,
-    ROW_ATTEMPTS,
-    ROW_BYTES_READ,
-    ROW_COMMIT_START_US,
-    ROW_END_US,
-    ROW_HAZARD_US,
-    ROW_N_BEHIND_FIRST,
-    ROW_N_TABLES_READ,
-    ROW_PHASES,
-    ROW_REASON,
-    ROW_RESTARTS,
-    ROW_STATUS,
-    ROW_TXN_ID,
-    STATUS_COMMITTED,
-    STATUS_IN_FLIGHT_COMMITTING,
-    STATUS_IN_FLIGHT_EXECUTING,
-)
 from endive.simulation.build import Parts
-from endive.simulation.compiled import layout as at
+from endive.simulation.compiled import heap
+from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import push
 from endive.simulation.compiled.loop import advance, next_submission_us
 from endive.simulation.compiled.pack import pack
+from endive.simulation.compiled.records import Event, TouchedTable, TxnRecord
 from endive.simulation.observer import violation
 from endive.simulation.reference import Progress
+from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, N_ROW, NONE, Row
 from endive.workload import NO_MORE
 
+Array = npt.NDArray[Any]
 ROWS_PER_BATCH = 8_192
 EVENTS_PER_TURN = 2_000_000  # a fraction of a second: then Ctrl-C is heard and progress shown
 PLACES_AT_FIRST = 1_024
@@ -53,39 +41,49 @@ class CompiledEngine:
         self._sink = sink
         self._progress = progress
         self._reported = 0  # commits in the rows handed over
-        self._end_us = parts.duration_us
         packed = pack(parts)
-        self._m, self._f = packed.m, packed.f
-        self._seats = packed.seats
-        self._record_places = packed.record_places
-        self._tables_max = int(packed.m[at.C_TABLES_MAX])
-        self._x = np.zeros((0, packed.record_places), dtype=np.int64)
-        self._h = np.full(at.H_BEYOND + packed.seats * at.N_H, at.NEVER, dtype=np.int64)
-        self._rows = np.zeros((ROWS_PER_BATCH, N_ROW), dtype=np.int64)
-        self._row_tables = np.zeros(ROWS_PER_BATCH * self._tables_max, dtype=np.int64)
+        self._world = packed.world
+        self._run = packed.world[0]  # what compiled code takes
+        self._arrays = packed.arrays  # kept alive here: the world knows their addresses only
+        self._tables_max = int(self._run["tables_max"])
+        self._seats = len(packed.arrays["seats"])
+        events = records(Event, heap.BEYOND + self._seats)
+        events["time_us"] = heap.NEVER
+        self._keep(
+            txns=records(TxnRecord, 0),
+            heap=events,
+            rows=records(Row, ROWS_PER_BATCH),
+            row_tables=np.zeros(ROWS_PER_BATCH * self._tables_max, dtype=np.int64),
+        )
+        self._world["rows_max"] = ROWS_PER_BATCH
+
+    def _keep(self, **arrays: Array) -> None:
+        """Keep arrays, and tell the world where they are."""
+        for name, array in arrays.items():
+            self._arrays[name] = array
+            self._world[name] = array.ctypes.data
 
     @property
     def events(self) -> int:
         """Events handled so far."""
-        return int(self._m[at.G + at.G_EVENTS])
+        return int(self._run["events"])
 
     @property
     def txns(self) -> int:
         """Txns submitted so far."""
-        return int(self._m[at.G + at.G_NEXT_ID])
+        return int(self._run["next_id"])
 
     @property
     def in_flight_max(self) -> int:
         """Most txns in flight at once."""
-        return int(self._m[at.G + at.G_ACTIVE_MAX])
+        return int(self._run["active_max"])
 
     def run(self) -> HistoryCheck:
         """Until the clock reaches the configured duration."""
         self._grow()
         self._start_sources()
         while True:
-            x = self._x.reshape(-1)
-            why = advance(self._m, self._f, x, self._h, self._rows, self._row_tables, EVENTS_PER_TURN)
+            why = advance(self._run, EVENTS_PER_TURN)
             if why == at.PLACES_SHORT:
                 self._grow()
             else:
@@ -93,105 +91,136 @@ class CompiledEngine:
             self._raise_violation()
             if why == at.DONE:
                 break
-        unanswered = self._record_in_flight()
+        end_us = int(self._run["end_us"])
+        unanswered = self._record_in_flight(end_us)
         if self._progress is not None:
-            self._progress(self._end_us, self.txns)
-        ledger = int(self._m[at.C_LEDGER])
-        books.check_counts(self._m, ledger, self._reported, unanswered, self._end_us)
+            self._progress(end_us, self.txns)
+        ledger = self._arrays["ledger"]
+        books.check_counts(ledger, 0, self._reported, unanswered, end_us)
         self._raise_violation()
         return HistoryCheck(
-            commits_applied=int(self._m[ledger + books.COMMITS]),
+            commits_applied=int(ledger[books.COMMITS]),
             commits_reported=self._reported,
             commits_unanswered=unanswered,
         )
 
     def _raise_violation(self) -> None:
         """Whatever the observer has written down since it was last asked."""
-        m, ledger = self._m, int(self._m[at.C_LEDGER])
-        if m[ledger + books.WRONG] != books.NOTHING:
-            raise violation(m, ledger, int(m[at.C_GROUPS]), int(m[at.C_TABLES]), int(m[at.C_PARTITIONS]))
+        ledger, world = self._arrays["ledger"], self._run
+        if ledger[books.WRONG] != books.NOTHING:
+            counts = (int(world[name]) for name in ("num_groups", "num_tables", "num_partitions"))
+            raise violation(ledger, 0, *counts)
 
     def _start_sources(self) -> None:
         """The first submission of every seat; seats wait with negative orders, in the order of the sources."""
-        m = self._m
-        first = int(m[at.C_SEATS])
-        for seat in range(self._seats):
-            source, index, _ = m[first + seat * at.N_SEAT : first + (seat + 1) * at.N_SEAT]
-            first_us = next_submission_us(m, self._f, source, index, 0)
+        for number, seat in enumerate(self._arrays["seats"]):
+            first_us = next_submission_us(self._run, int(seat["source"]), int(seat["index"]), 0)
             if first_us != NO_MORE:
-                push(self._h, m, self._x.reshape(-1), first_us, -1 - seat)
+                push(self._run, first_us, -1 - number)
 
     def _grow(self) -> None:
         """Twice as many places for txns in flight."""
-        before = len(self._x)
+        before = len(self._arrays["txns"])
         after = max(PLACES_AT_FIRST, 2 * before)
-        needed = after * 8 * (self._record_places + at.N_H)
+        lengths = self._lengths()
+        needed = after * sum(length * layout.itemsize for layout, length in lengths.values())
         if needed > BYTES_MAX:
             raise EngineError(
                 f"{before:,} txns are in flight at once and more are coming: {needed / 2**30:.0f} GiB would be "
                 "needed. The workload outruns the catalog; lower its rate, its retries or the duration."
             )
         try:
-            self._x = _grown(self._x, after)
-            self._h = _longer(self._h, at.H_BEYOND + (after + self._seats) * at.N_H)
+            self._keep(
+                **{
+                    name: _grown(self._arrays.get(name), after * length, layout)
+                    for name, (layout, length) in lengths.items()
+                    if name != "heap"
+                },
+                heap=_longer(self._arrays["heap"], heap.BEYOND + after + self._seats),
+            )
         except MemoryError:
             raise EngineError(
                 f"no memory for {after:,} txns in flight ({needed / 2**30:.1f} GiB). Lower the rate of the "
                 "workload or its retries, or use a machine with more memory."
             ) from None
-        self._x[before:after, at.X_NEXT_FREE] = np.arange(before + 1, after + 1) * self._record_places
-        self._x[after - 1, at.X_NEXT_FREE] = self._m[at.G + at.G_FREE_HEAD]
-        self._m[at.G + at.G_FREE_HEAD] = before * self._record_places
+        txns = self._arrays["txns"]
+        txns["place"][before:] = np.arange(before, after)
+        txns["next_free"][before:] = np.arange(before + 1, after + 1)
+        txns["next_free"][after - 1] = self._run["free_head"]
+        self._world["free_head"] = before
+
+    def _lengths(self) -> dict[str, tuple[np.dtype[Any], int]]:
+        """What a txn in flight needs: by array, the type and how many of it."""
+        world = self._run
+        tables, watched = self._tables_max, int(world["watched_max"])
+        partitions = tables * int(world["partitions_max"])
+        number: np.dtype[Any] = np.dtype(np.int64)
+        return {
+            "txns": (layout_of(TxnRecord), 1),
+            "heap": (layout_of(Event), 1),
+            "touched": (layout_of(TouchedTable), tables),
+            "table_ids": (number, tables),
+            "watched": (number, watched),
+            "expected": (number, watched),
+            "partitions": (number, partitions),
+            "partition_versions": (number, 3 * partitions),
+        }
 
     def _flush(self) -> None:
-        m = self._m
-        n_rows, n_tables = int(m[at.G + at.G_ROWS]), int(m[at.G + at.G_ROW_TABLES])
+        n_rows, n_tables = int(self._run["n_rows"]), int(self._run["n_row_tables"])
         if n_rows:
-            self._reported += int(np.count_nonzero(self._rows[:n_rows, ROW_STATUS] == STATUS_COMMITTED))
-            self._sink.add(self._rows[:n_rows], self._row_tables[:n_tables])
-            m[at.G + at.G_ROWS] = m[at.G + at.G_ROW_TABLES] = 0
+            rows = self._arrays["rows"][:n_rows]
+            self._reported += int(np.count_nonzero(rows["status"] == COMMITTED))
+            self._sink.add(_numbers(rows), self._arrays["row_tables"][:n_tables])
+            self._world["n_rows"] = self._world["n_row_tables"] = 0
         if self._progress is not None:
-            self._progress(int(m[at.G + at.G_NOW_US]), self.txns)
+            self._progress(int(self._run["now_us"]), self.txns)
 
-    def _record_in_flight(self) -> int:
-        """Txns the clock stopped under: who they are and where they stood. Their bill is not closed.
+    def _record_in_flight(self, end_us: int) -> int:
+        """Txns still running at the end: who they are and where they stood. Their bill is not closed.
 
         Returns how many of them the catalog had applied.
         """
-        size = int(self._m[at.G + at.G_HEAP_SIZE])
-        who = self._h[at.H_ROOT : at.H_ROOT + size * at.N_H].reshape(size, at.N_H)[:, at.H_WHO]
-        records = self._x[who[who >= 0] // self._record_places]
-        if not len(records):
+        who = self._arrays["heap"]["who"][heap.ROOT : heap.ROOT + int(self._run["heap_size"])]
+        txns = self._arrays["txns"][who[who >= 0]]
+        if not len(txns):
             return 0
-        records = records[np.argsort(records[:, at.R + ROW_TXN_ID])]
-        rows = np.ascontiguousarray(records[:, at.R : at.B])
-        clear_bills(rows, self._end_us)
-        tables = records[:, at.B : at.B + self._tables_max]
-        table_ids = tables[np.arange(self._tables_max)[None, :] < rows[:, [ROW_N_TABLES_READ]]]
-        self._sink.add(rows, table_ids)
-        return int(records[:, at.X_TIMES_APPLIED].sum())
+        txns = txns[np.argsort(txns["row"]["txn_id"])]
+        rows = without_bills(txns["row"], end_us)
+        tables = self._arrays["table_ids"].reshape(-1, self._tables_max)[txns["place"]]
+        table_ids = tables[np.arange(self._tables_max)[None, :] < rows["n_tables_read"][:, None]]
+        self._sink.add(_numbers(rows), table_ids)
+        return int(txns["times_applied"].sum())
 
 
-def clear_bills(rows: IntArray, end_us: int) -> None:
-    """Blank what txns in flight have done so far, as the reference engine does (``reference.clear_bill``)."""
-    starts = rows[:, ROW_COMMIT_START_US]
+def without_bills(rows: Array, end_us: int) -> Array:
+    """Rows of txns in flight: blank but for who they are, as the reference engine's (``reference.clear_bill``)."""
+    blank = records(Row, len(rows))
+    for name in ("txn_id", "source", "client", "source_index", "kind", "submit_us"):
+        blank[name] = rows[name]
+    for name in ("n_tables_read", "n_tables_written"):
+        blank[name] = rows[name]
+    starts = rows["commit_start_us"]
     is_committing = (starts != NONE) & (starts < end_us)
-    rows[:, ROW_STATUS] = np.where(is_committing, STATUS_IN_FLIGHT_COMMITTING, STATUS_IN_FLIGHT_EXECUTING)
-    rows[:, ROW_COMMIT_START_US] = np.where(is_committing, starts, NONE)
-    rows[:, ROW_REASON] = REASON_NONE
-    rows[:, [ROW_END_US, ROW_N_BEHIND_FIRST, ROW_HAZARD_US]] = NONE
-    rows[:, [ROW_ATTEMPTS, ROW_RESTARTS]] = 0
-    rows[:, ROW_PHASES:ROW_BYTES_READ] = 0
-    rows[:, ROW_BYTES_READ:ROW_N_TABLES_READ] = 0
+    blank["status"] = np.where(is_committing, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING)
+    blank["commit_start_us"] = np.where(is_committing, starts, NONE)
+    return blank
 
 
-def _grown(array: IntArray, length: int) -> IntArray:
-    grown = np.zeros((length, array.shape[1]), dtype=np.int64)
-    grown[: len(array)] = array
+def _numbers(rows: Array) -> IntArray:
+    """Rows as the numbers of ``ROW_FIELDS``."""
+    return np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), N_ROW)
+
+
+def _grown(array: Array | None, length: int, layout: np.dtype[Any]) -> Array:
+    grown = np.zeros(length, dtype=layout)
+    if array is not None:
+        grown[: len(array)] = array
     return grown
 
 
-def _longer(heap: IntArray, words: int) -> IntArray:
-    longer = np.full(words, at.NEVER, dtype=np.int64)
-    longer[: len(heap)] = heap
+def _longer(entries: Array, length: int) -> Array:
+    longer = np.zeros(length, dtype=entries.dtype)
+    longer["time_us"] = heap.NEVER
+    longer[: len(entries)] = entries
     return longer

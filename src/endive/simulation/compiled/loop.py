@@ -1,376 +1,272 @@
 """The event loop of the compiled engine: the next event, its handler, the next one.
 
-Owns submissions, the order of events, the rows of finished txns and the places of those in flight. Stops when
-its batch of rows is full, when it needs more places, or after a while, and goes on where it stopped.
+This file defines submissions, the order of events, the rows of finished txns and the places of those in flight. The
+loop stops when its batch of rows is full, when it needs more places, or after a while, and goes on where it stopped.
 """
 
-from endive.distributions.code import FloatArray, IntArray, draw_us
-from endive.kernel import inlined, jitted, leaf
-from endive.results.schema import (
-    N_ROW,
-    NONE,
-    ROW_CLIENT,
-    ROW_COMMIT_START_US,
-    ROW_END_US,
-    ROW_HAZARD_US,
-    ROW_KIND,
-    ROW_N_BEHIND_FIRST,
-    ROW_N_TABLES_READ,
-    ROW_N_TABLES_WRITTEN,
-    ROW_SOURCE,
-    ROW_SOURCE_INDEX,
-    ROW_SUBMIT_US,
-    ROW_TXN_ID,
-)
+from endive.distributions.code import draw_us
+from endive.kernel import inlined_step, jitted, leaf, overwrite, step
 from endive.rng import substream
-from endive.simulation.compiled import asking, events, stages
-from endive.simulation.compiled.heap import drop_root, push, replace_root
-from endive.simulation.compiled.layout import (
-    BATCH_FULL,
-    C_B_PARTITION_COUNTS,
-    C_B_PARTITIONS,
-    C_END_US,
-    C_PARTITIONS_MAX,
-    C_SEATS,
-    C_TRACE,
-    C_TRACE_COUNT,
-    DONE,
-    FIRST_SOURCE,
-    FIRST_STEP,
-    G_ACTIVE,
-    G_ACTIVE_MAX,
-    G_EVENTS,
-    G_FREE_HEAD,
-    G_NEXT_ID,
-    G_NOW_US,
-    G_ROW_TABLES,
-    G_ROWS,
-    H_ROOT,
-    H_WHO,
-    N_SEAT,
-    N_SOURCE,
-    PLACES_SHORT,
-    SEAT_INDEX,
-    SEAT_ORDER,
-    SEAT_SOURCE,
-    SOURCE_ARRIVALS,
-    SOURCE_ARRIVALS_KEY,
-    SOURCE_FIRST_SEAT,
-    SOURCE_GAPS,
-    SOURCE_KEY,
-    SOURCE_KIND_TAILS,
-    SOURCE_ONLY_KIND,
-    SOURCE_OPERATIONS,
-    SOURCE_PARTITIONS,
-    SOURCE_RUNTIME,
-    SOURCE_TABLES,
-    SOURCE_TRACE,
-    STAGE_COMMIT,
-    STAGE_COMMIT_ARRIVES,
-    STAGE_COMPACTION,
-    STAGE_END,
-    STAGE_LIST_APPEND,
-    STAGE_LIST_REWRITTEN,
-    STAGE_LOG_APPEND,
-    STAGE_LOG_HEAD,
-    STAGE_READ,
-    STAGE_READ_ARRIVES,
-    STEP_BEGIN,
-    STEP_BUILD,
-    STEP_COMMIT,
-    STEP_COMMITTED,
-    STEP_COMPACT,
-    STEP_DISCOVER,
-    STEP_LIST_APPEND,
-    STEP_LOG,
-    STEP_LOG_MISSED,
-    STEP_NEXT_LIST,
-    STEP_REFUSED,
-    STEP_RELOAD,
-    STEP_STOP,
-    STEP_SWAP,
-    TURN_OVER,
-    X_HAS_REACHED,
-    X_KEPT_MANIFESTS,
-    X_KEY,
-    X_LOST_LISTS,
-    X_LOST_MANIFESTS,
-    X_NEXT_FREE,
-    X_OPERATION,
-    X_RUNTIME,
-    X_SOURCE,
-    X_STAGE,
-    X_SUBMIT_BYTES,
-    X_TIMES_APPLIED,
-    B,
-    G,
-    R,
-)
+from endive.simulation.compiled import asking, events, memory, stages
+from endive.simulation.compiled import records as at
+from endive.simulation.compiled.heap import ROOT, drop_root, push, replace_root
+from endive.simulation.compiled.memory import codes, event_at, row_at, seat_at, source_at, submission_at, txn_at
 from endive.simulation.compiled.observe import observe_end
+from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
-from endive.transaction.rules import N_OPERATION
-from endive.workload.arrivals import (
-    ARRIVALS_CLIENTS,
-    NO_MORE,
-    client_of,
-    next_arrival_us,
-)
+from endive.vocabulary import NONE
+from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables
 from endive.workload.source import RUNTIME_COUNTER, draw_kind
 from endive.workload.trace import NOT_GIVEN
 
-# Columns of the trace array.
-TRACE_SUBMIT = 0
-TRACE_KIND = 1
-TRACE_RUNTIME = 2
-TRACE_TABLE = 3
+# --- submitting ----------------------------------------------------------------------------------------------
 
 
-@leaf
-def draft(m: IntArray, f: FloatArray, x: IntArray, i: int) -> None:
+@step
+def draft(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
     """Decide what the txn does: a cell of its trace, what cannot be otherwise, or a draw from its key."""
-    at = FIRST_SOURCE + x[i + X_SOURCE] * N_SOURCE
-    key = x[i + X_KEY]
-    kind = m[at + SOURCE_ONLY_KIND]
+    drawn = codes(world)
+    kind = int(source.only_kind)
     runtime_us = NOT_GIVEN
     table = NOT_GIVEN
-    if m[at + SOURCE_TRACE] >= 0:
-        cell = m[C_TRACE] + m[at + SOURCE_TRACE] + x[i + R + ROW_SOURCE_INDEX]
-        runtime_us = m[cell + TRACE_RUNTIME * m[C_TRACE_COUNT]]
-        table = m[cell + TRACE_TABLE * m[C_TRACE_COUNT]]
-        if m[cell + TRACE_KIND * m[C_TRACE_COUNT]] != NOT_GIVEN:
-            kind = m[cell + TRACE_KIND * m[C_TRACE_COUNT]]
+    if source.trace >= 0:
+        submission = submission_at(world, source.trace + txn.row.source_index)
+        runtime_us = submission.runtime_us
+        table = submission.table
+        if submission.kind != NOT_GIVEN:
+            kind = submission.kind
     if kind == NOT_GIVEN:
-        kind = draw_kind(f, m[at + SOURCE_KIND_TAILS], key)
+        kind = draw_kind(drawn, source.kind_tails, txn.key)
     if runtime_us == NOT_GIVEN:
-        runtime_us = draw_us(f, m[at + SOURCE_RUNTIME], key, RUNTIME_COUNTER, 0)
+        runtime_us = draw_us(drawn, source.runtime, txn.key, RUNTIME_COUNTER, 0)
+    tables = memory.table_ids(world, txn)
     if table == NOT_GIVEN:
-        n_read, n_written = choose_tables(f, m[at + SOURCE_TABLES], key, x, i + B)
+        n_read, n_written = choose_tables(drawn, source.tables, txn.key, tables, 0)
     else:
-        x[i + B] = table
+        tables[0] = table
         n_read, n_written = 1, 1
-    x[i + R + ROW_KIND] = kind
-    x[i + R + ROW_N_TABLES_READ] = n_read
-    x[i + R + ROW_N_TABLES_WRITTEN] = n_written
-    x[i + X_RUNTIME] = runtime_us
-    x[i + X_OPERATION] = at + SOURCE_OPERATIONS + kind * N_OPERATION
-    if m[at + SOURCE_PARTITIONS] >= 0:
-        for position in range(n_read):
-            first = m[C_B_PARTITIONS] + position * m[C_PARTITIONS_MAX]
-            count, written = choose_partitions(
-                f, m[at + SOURCE_PARTITIONS], position < n_written, key, position, x, i + B + first
-            )
-            x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position] = count
-            x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position + 1] = written
+    txn.row.kind = kind
+    txn.row.n_tables_read = n_read
+    txn.row.n_tables_written = n_written
+    txn.runtime_us = runtime_us
+    overwrite(txn.operation, source.operation)
+    txn.operation.kind = kind
+    if source.partitions >= 0:
+        draft_partitions(world, source, txn)
+
+
+@step
+def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
+    """Decide which partitions it touches."""
+    for position in range(txn.row.n_tables_read):
+        is_written = position < txn.row.n_tables_written
+        partitions = memory.partitions(world, txn, position)
+        count, written = choose_partitions(
+            codes(world), source.partitions, is_written, txn.key, position, partitions, 0
+        )
+        touched = memory.touched_at(world, txn, position)
+        touched.n_partitions = count
+        touched.n_partitions_written = written
+
+
+@step
+def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRecord:
+    """A txn begins: the record it takes, with the time of its first event."""
+    txn = txn_at(world, world.free_head)
+    world.free_head = txn.next_free
+    world.active += 1
+    world.active_max = max(world.active_max, world.active)
+    source = source_at(world, source_index)
+    overwrite(txn.row, world.blank_row)
+    txn.row.txn_id = world.next_id
+    world.next_id += 1
+    txn.row.source = source_index
+    if source.timing.clients > 0:
+        txn.row.client = client_of(index)
+    txn.row.source_index = index
+    txn.row.submit_us = now
+    txn.source = source_index
+    txn.key = substream(source.key, index)
+    txn.lost_lists = 0
+    txn.lost_manifests = 0
+    txn.kept_manifests = 0
+    txn.times_applied = 0
+    txn.has_reached = 0
+    txn.submit_bytes = catalog_bytes(world)
+    txn.time_us = now
+    draft(world, source, txn)
+    watch(world, txn)
+    asking.send_start_read(world, txn)
+    return txn
 
 
 @leaf
-def submit(m: IntArray, f: FloatArray, x: IntArray, source: int, index: int, now: int) -> tuple[int, int]:
-    """A txn begins: the place it takes, and when its first event is due."""
-    i = m[G + G_FREE_HEAD]
-    m[G + G_FREE_HEAD] = x[i + X_NEXT_FREE]
-    m[G + G_ACTIVE] += 1
-    if m[G + G_ACTIVE] > m[G + G_ACTIVE_MAX]:
-        m[G + G_ACTIVE_MAX] = m[G + G_ACTIVE]
-    at = FIRST_SOURCE + source * N_SOURCE
-    for field in range(N_ROW):
-        x[i + R + field] = 0
-    x[i + R + ROW_TXN_ID] = m[G + G_NEXT_ID]
-    m[G + G_NEXT_ID] += 1
-    x[i + R + ROW_SOURCE] = source
-    x[i + R + ROW_CLIENT] = client_of(index) if m[at + SOURCE_ARRIVALS + ARRIVALS_CLIENTS] > 0 else NONE
-    x[i + R + ROW_SOURCE_INDEX] = index
-    x[i + R + ROW_SUBMIT_US] = now
-    x[i + R + ROW_COMMIT_START_US] = NONE
-    x[i + R + ROW_END_US] = NONE
-    x[i + R + ROW_N_BEHIND_FIRST] = NONE
-    x[i + R + ROW_HAZARD_US] = NONE
-    x[i + X_SOURCE] = source
-    x[i + X_KEY] = substream(m[at + SOURCE_KEY], index)
-    x[i + X_LOST_LISTS] = 0
-    x[i + X_LOST_MANIFESTS] = 0
-    x[i + X_KEPT_MANIFESTS] = 0
-    x[i + X_TIMES_APPLIED] = 0
-    x[i + X_HAS_REACHED] = 0
-    x[i + X_SUBMIT_BYTES] = catalog_bytes(m)
-    draft(m, f, x, i)
-    watch(m, x, i)
-    return i, asking.send_start_read(m, f, x, i, now)
-
-
-@inlined
-def handle(m: IntArray, f: FloatArray, x: IntArray, i: int, now: int) -> int:
-    """What happens at one shared moment of one txn."""
-    stage = x[i + X_STAGE]
-    if stage == STAGE_READ_ARRIVES:
-        due_us = events.read_arrives(m, f, x, i, now)
-        if due_us > now:
-            return due_us
-        stage = STAGE_READ
-    elif stage == STAGE_COMMIT_ARRIVES:
-        due_us = events.commit_arrives(m, f, x, i, now)
-        if due_us > now:
-            return due_us
-        stage = STAGE_COMMIT
-    if stage == STAGE_COMMIT:
-        return events.commit_evaluated(m, f, x, i, now)
-    if stage == STAGE_READ:
-        return events.read_evaluated(m, f, x, i, now)
-    if stage == STAGE_LOG_APPEND:
-        return events.log_appended(m, f, x, i, now)
-    if stage == STAGE_LOG_HEAD:
-        return events.log_head_evaluated(m, x, i, now)
-    if stage == STAGE_COMPACTION:
-        return events.compaction_evaluated(m, f, x, i, now)
-    if stage == STAGE_LIST_APPEND:
-        return events.list_appended(m, f, x, i, now)
-    if stage == STAGE_LIST_REWRITTEN:
-        return events.list_rewritten(m, x, i, now)
-    return events.rest_swaps(m, f, x, i, now)
-
-
-@inlined
-def walk(m: IntArray, f: FloatArray, x: IntArray, i: int, time_us: int) -> int:
-    """Take the steps nobody notices, one after another; when the next shared moment is due."""
-    while x[i + X_STAGE] >= FIRST_STEP:
-        step = x[i + X_STAGE]
-        if step == STEP_REFUSED:
-            time_us = stages.refused(m, f, x, i, time_us)
-        elif step == STEP_BEGIN:
-            time_us = stages.begin_attempt(m, f, x, i, time_us)
-        elif step == STEP_BUILD:
-            time_us = stages.build(m, f, x, i, time_us)
-        elif step == STEP_SWAP:
-            time_us = stages.swap(m, f, x, i, time_us)
-        elif step == STEP_COMMIT:
-            time_us = stages.send_commit(m, f, x, i, time_us)
-        elif step == STEP_COMMITTED:
-            time_us = stages.committed(m, f, x, i, time_us)
-        elif step == STEP_RELOAD:
-            time_us = stages.reload_tables(m, f, x, i, time_us)
-        elif step == STEP_NEXT_LIST:
-            time_us = stages.next_list(m, x, i, time_us)
-        elif step == STEP_LIST_APPEND:
-            time_us = stages.send_list_append(m, f, x, i, time_us)
-        elif step == STEP_LOG:
-            time_us = stages.send_log(m, f, x, i, time_us)
-        elif step == STEP_COMPACT:
-            time_us = stages.send_compaction(m, f, x, i, time_us)
-        elif step == STEP_DISCOVER:
-            time_us = stages.send_discovery(m, f, x, i, time_us)
-        elif step == STEP_LOG_MISSED:
-            time_us = events.log_missed(m, f, x, i, time_us)
-        elif step == STEP_STOP:
-            time_us = stages.stop_or_restart(m, x, i, time_us)
-        else:
-            time_us = asking.send_start_read(m, f, x, i, time_us)
-    return time_us
-
-
-@leaf
-def record(m: IntArray, x: IntArray, rows: IntArray, row_tables: IntArray, i: int, now: int) -> None:
-    """A finished txn's row goes out, and its place is free."""
-    observe_end(m, x, i, now)
-    x[i + R + ROW_END_US] = now
-    at = m[G + G_ROWS]
-    for field in range(N_ROW):
-        rows[at, field] = x[i + R + field]
-    m[G + G_ROWS] = at + 1
-    first = m[G + G_ROW_TABLES]
-    n_read = x[i + R + ROW_N_TABLES_READ]
-    for position in range(n_read):
-        row_tables[first + position] = x[i + B + position]
-    m[G + G_ROW_TABLES] = first + n_read
-    x[i + X_NEXT_FREE] = m[G + G_FREE_HEAD]
-    m[G + G_FREE_HEAD] = i
-    m[G + G_ACTIVE] -= 1
-
-
-@leaf
-def next_submission_us(m: IntArray, f: FloatArray, source: int, index: int, previous_us: int) -> int:
+def next_submission_us(world: WorldRecord, source_index: int, index: int, previous_us: int) -> int:
     """When the source submits its txn ``index``, or NO_MORE."""
-    at = FIRST_SOURCE + source * N_SOURCE
-    return next_arrival_us(
-        m,
-        at + SOURCE_ARRIVALS,
-        previous_us,
-        index,
-        f,
-        m[at + SOURCE_GAPS],
-        m[at + SOURCE_ARRIVALS_KEY],
-        m,
-        m[C_TRACE] + m[at + SOURCE_TRACE],
-    )
+    source = source_at(world, source_index)
+    given_us = 0
+    if source.trace >= 0 and index < source.timing.trace_count:
+        given_us = submission_at(world, source.trace + index).submit_us
+    return next_arrival_us(source.timing, previous_us, index, codes(world), source.gaps, source.arrivals_key, given_us)
 
 
-@leaf
-def finish(
-    m: IntArray, f: FloatArray, x: IntArray, h: IntArray, rows: IntArray, row_tables: IntArray, i: int, now: int
-) -> None:
+@step
+def take_turn(world: WorldRecord, seat: Seat, number: int, now: int) -> None:
+    """Whoever sits at ``seat`` submits a txn; an open source stays seated for its next."""
+    txn = submit(world, seat.source, seat.index, now)
+    if txn.row.client != NONE:
+        replace_root(world, txn.time_us, txn.place)
+        return
+    push(world, txn.time_us, txn.place)
+    next_us = next_submission_us(world, seat.source, seat.index + 1, now)
+    if next_us == NO_MORE:
+        drop_root(world)
+        return
+    seat.index += 1
+    replace_root(world, next_us, -1 - number)
+
+
+# --- an event ------------------------------------------------------------------------------------------------
+
+
+@inlined_step
+def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """What happens at one shared moment of one txn."""
+    stage = txn.stage
+    if stage == at.STAGE_READ_ARRIVES:
+        events.read_arrives(world, txn, now)
+        if txn.time_us > now:
+            return
+        stage = txn.stage
+    elif stage == at.STAGE_COMMIT_ARRIVES:
+        events.commit_arrives(world, txn, now)
+        if txn.time_us > now:
+            return
+        stage = txn.stage
+    if stage == at.STAGE_COMMIT:
+        events.commit_evaluated(world, txn, now)
+    elif stage == at.STAGE_READ:
+        events.read_evaluated(world, txn, now)
+    elif stage == at.STAGE_LOG_APPEND:
+        events.log_appended(world, txn, now)
+    elif stage == at.STAGE_LOG_HEAD:
+        events.log_head_evaluated(world, txn, now)
+    elif stage == at.STAGE_COMPACTION:
+        events.compaction_evaluated(world, txn, now)
+    elif stage == at.STAGE_LIST_APPEND:
+        events.list_appended(world, txn, now)
+    elif stage == at.STAGE_LIST_REWRITTEN:
+        events.list_rewritten(world, txn, now)
+    else:
+        events.rest_swaps(world, txn, now)
+
+
+@inlined_step
+def walk(world: WorldRecord, txn: TxnRecord) -> None:
+    """Take the steps nobody notices, one after another, up to the next shared moment."""
+    while txn.stage >= at.FIRST_STEP:
+        step = txn.stage
+        if step == at.STEP_REFUSED:
+            stages.refused(world, txn)
+        elif step == at.STEP_BEGIN:
+            stages.begin_attempt(world, txn)
+        elif step == at.STEP_BUILD:
+            stages.build(world, txn)
+        elif step == at.STEP_SWAP:
+            stages.swap(world, txn)
+        elif step == at.STEP_COMMIT:
+            stages.send_commit(world, txn)
+        elif step == at.STEP_COMMITTED:
+            stages.committed(world, txn)
+        elif step == at.STEP_RELOAD:
+            stages.reload_tables(world, txn)
+        elif step == at.STEP_NEXT_LIST:
+            stages.next_list(world, txn)
+        elif step == at.STEP_LIST_APPEND:
+            stages.send_list_append(world, txn)
+        elif step == at.STEP_LOG:
+            stages.send_log(world, txn)
+        elif step == at.STEP_COMPACT:
+            stages.send_compaction(world, txn)
+        elif step == at.STEP_DISCOVER:
+            stages.send_discovery(world, txn)
+        elif step == at.STEP_LOG_MISSED:
+            events.log_missed(world, txn)
+        elif step == at.STEP_STOP:
+            stages.stop_or_restart(world, txn)
+        else:
+            asking.send_start_read(world, txn)
+
+
+# --- finishing -----------------------------------------------------------------------------------------------
+
+
+@step
+def record(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """A finished txn's row goes out, and its place is free."""
+    observe_end(world, txn, now)
+    txn.row.end_us = now
+    overwrite(row_at(world, world.n_rows), txn.row)
+    world.n_rows += 1
+    out = memory.row_tables(world)
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_read):
+        out[world.n_row_tables + position] = tables[position]
+    world.n_row_tables += txn.row.n_tables_read
+    txn.next_free = world.free_head
+    world.free_head = txn.place
+    world.active -= 1
+
+
+@step
+def finish(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The txn at the root of the heap has ended; the client of a closed loop takes its seat again."""
-    source = x[i + X_SOURCE]
-    client = x[i + R + ROW_CLIENT]
-    index = x[i + R + ROW_SOURCE_INDEX] + 1
-    record(m, x, rows, row_tables, i, now)
+    client = txn.row.client
+    index = txn.row.source_index + 1
+    record(world, txn, now)
     due_us = NO_MORE
     if client != NONE:
-        due_us = next_submission_us(m, f, source, index, now)
+        due_us = next_submission_us(world, txn.source, index, now)
     if due_us == NO_MORE:
-        drop_root(h, m, x)
+        drop_root(world)
         return
-    seat = m[FIRST_SOURCE + source * N_SOURCE + SOURCE_FIRST_SEAT] + client
-    m[m[C_SEATS] + seat * N_SEAT + SEAT_INDEX] = index
-    m[m[C_SEATS] + seat * N_SEAT + SEAT_ORDER] = x[i + R + ROW_TXN_ID]
-    replace_root(h, m, x, due_us, -1 - seat)
-
-
-@leaf
-def take_turn(m: IntArray, f: FloatArray, x: IntArray, h: IntArray, seat: int, now: int) -> None:
-    """Whoever sits at ``seat`` submits a txn; an open source stays seated for its next."""
-    at = m[C_SEATS] + seat * N_SEAT
-    source = m[at + SEAT_SOURCE]
-    index = m[at + SEAT_INDEX]
-    i, due_us = submit(m, f, x, source, index, now)
-    if x[i + R + ROW_CLIENT] != NONE:
-        replace_root(h, m, x, due_us, i)
-        return
-    push(h, m, x, due_us, i)
-    next_us = next_submission_us(m, f, source, index + 1, now)
-    if next_us == NO_MORE:
-        drop_root(h, m, x)
-        return
-    m[at + SEAT_INDEX] = index + 1
-    replace_root(h, m, x, next_us, -1 - seat)
+    number = source_at(world, txn.source).first_seat + client
+    seat = seat_at(world, number)
+    seat.index = index
+    seat.order = txn.row.txn_id
+    replace_root(world, due_us, -1 - number)
 
 
 @jitted
-def advance(
-    m: IntArray, f: FloatArray, x: IntArray, h: IntArray, rows: IntArray, row_tables: IntArray, events_max: int
-) -> int:
-    """Handle events until one of the reasons in ``layout`` to come back."""
-    end_us = m[C_END_US]
-    why = TURN_OVER
+def advance(world: WorldRecord, events_max: int) -> int:
+    """Handle events until one of the reasons in ``records`` to come back."""
+    why = at.TURN_OVER
     handled = 0
     while handled < events_max:
-        now = h[H_ROOT]
-        if now >= end_us:
-            why = DONE
+        root = event_at(world, ROOT)
+        now = root.time_us
+        who = root.who
+        if now >= world.end_us:
+            why = at.DONE
             break
-        who = h[H_ROOT + H_WHO]
         if who < 0:
-            if m[G + G_FREE_HEAD] < 0:
-                why = PLACES_SHORT
+            if world.free_head < 0:
+                why = at.PLACES_SHORT
                 break
-            take_turn(m, f, x, h, -1 - who, now)
-        elif x[who + X_STAGE] == STAGE_END:
-            if m[G + G_ROWS] == rows.shape[0]:
-                why = BATCH_FULL
-                break
-            finish(m, f, x, h, rows, row_tables, who, now)
+            take_turn(world, seat_at(world, -1 - who), -1 - who, now)
         else:
-            due_us = walk(m, f, x, who, handle(m, f, x, who, now))
-            replace_root(h, m, x, due_us, who)
+            txn = txn_at(world, who)
+            if txn.stage != at.STAGE_END:
+                handle(world, txn, now)
+                walk(world, txn)
+                replace_root(world, txn.time_us, who)
+            elif world.n_rows == world.rows_max:
+                why = at.BATCH_FULL
+                break
+            else:
+                finish(world, txn, now)
         handled += 1
-        m[G + G_NOW_US] = now
-    m[G + G_EVENTS] += handled
+        world.now_us = now
+    world.events += handled
     return why

@@ -1,84 +1,16 @@
-"""The catalog server and contended objects, over arrays: what is seen and changed at one instant.
+"""The catalog server and contended objects: what is seen and changed at one instant.
 
-Owns how the rules of ``endive.catalog`` and ``endive.storage`` are applied to the engine's arrays. States no rule
-of its own: which version is watched, what a commit advances, who has to wait, all that is called from there.
+This file defines how the rules of ``endive.catalog`` and ``endive.storage`` are applied to the engine's records. Which
+version is watched, what a commit advances, who has to wait: all that is called from there.
 """
 
-from endive.catalog.rules import (
-    LOG_CHECKPOINT,
-    LOG_EPOCH,
-    LOG_OFFSET,
-    LOG_SEALED,
-    MANIFESTS,
-    N_COUNTERS,
-    SCOPE_PARTITION,
-    VERSION,
-    advance_table,
-    apply_effect,
-    keeps_one_more,
-    partition_slot,
-    watch_partitions,
-    watch_tables,
-)
-from endive.distributions.code import FloatArray, IntArray, draw_us
-from endive.kernel import inlined, leaf
-from endive.results.schema import ROW_N_TABLES_READ, ROW_N_TABLES_WRITTEN, ROW_TXN_ID
-from endive.simulation.compiled.layout import (
-    C_B_EXPECTED,
-    C_B_PARTITION_COUNTS,
-    C_B_PARTITION_VERSIONS,
-    C_B_PARTITIONS,
-    C_B_SNAPSHOTS,
-    C_B_WATCHED,
-    C_CATALOG,
-    C_DELAY,
-    C_FREE,
-    C_GROUPS,
-    C_IS_INLINED,
-    C_KEPT_MAX,
-    C_METADATA_STEP,
-    C_OBJECTS,
-    C_PARTITIONS,
-    C_PARTITIONS_MAX,
-    C_PENALTY,
-    C_PROTOCOL,
-    C_Q,
-    C_REFUSAL,
-    C_SCOPE,
-    C_SPACING_US,
-    C_TABLES,
-    C_THROTTLE_US,
-    C_V,
-    C_WINDOW_US,
-    CATALOG_APPEND,
-    G_CATALOG_BYTES,
-    G_LOG,
-    N_OBJECT,
-    N_SNAPS,
-    OBJECT_LAST_TXN,
-    OBJECT_LAST_US,
-    OBJECT_NEXT_FREE,
-    OBJECT_REACHED_TXN,
-    OBJECT_REACHED_US,
-    SNAP_BASE,
-    SNAP_PREVIOUS,
-    SNAP_START,
-    X_BASE_BYTES,
-    X_BASE_EPOCH,
-    X_BASE_OFFSET,
-    X_BASE_SEALED,
-    X_BASE_US,
-    X_COUNTER,
-    X_HAS_REACHED,
-    X_KEY,
-    X_LATENCY,
-    X_LEG,
-    X_N_WATCHED,
-    X_OPERATION,
-    B,
-    G,
-    R,
-)
+from endive.catalog import rules
+from endive.catalog.rules import SCOPE_PARTITION, partition_slot
+from endive.distributions.code import draw_us
+from endive.kernel import inlined_step, overwrite, step
+from endive.simulation.compiled import memory
+from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
+from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
 from endive.storage.contention import (
     DRAW_DELAY,
     DRAW_PENALTY,
@@ -88,192 +20,168 @@ from endive.storage.contention import (
     is_contended,
     next_free_us,
 )
-from endive.storage.requests import N_OPERATIONS
-from endive.transaction.protocol import N_PROTOCOL
-from endive.transaction.rules import (
-    N_OPERATION,
-    effect_class,
-    effect_data_manifests,
-    effect_delete_manifests,
-    effect_manifests,
-)
+from endive.transaction.rules import effect_class, effect_data_manifests, effect_delete_manifests, effect_manifests
+from endive.vocabulary import N_OPERATIONS
 
 
-@inlined
-def catalog_bytes(m: IntArray) -> int:
+@inlined_step
+def catalog_bytes(world: WorldRecord) -> int:
     """Size of the catalog object, or of checkpoint and log together."""
-    size_bytes = m[G + G_CATALOG_BYTES]
-    if m[C_CATALOG] == CATALOG_APPEND:
-        size_bytes += m[G + G_LOG + LOG_OFFSET] - m[G + G_LOG + LOG_CHECKPOINT]
+    size_bytes = world.catalog_bytes
+    if world.catalog == CATALOG_APPEND:
+        size_bytes += rules.log_bytes(world.log)
     return size_bytes
 
 
-@leaf
-def watch(m: IntArray, x: IntArray, i: int) -> None:
+@step
+def watch(world: WorldRecord, txn: TxnRecord) -> None:
     """Settle, once per txn, which versions its commits are checked against."""
-    n_read = x[i + R + ROW_N_TABLES_READ]
-    watched = x[i + B + m[C_B_WATCHED] : i + B + m[C_B_EXPECTED]]
-    if m[C_SCOPE] != SCOPE_PARTITION:
-        x[i + X_N_WATCHED] = watch_tables(m[C_SCOPE], m[C_GROUPS], x, i + B, n_read, watched)
+    n_read = txn.row.n_tables_read
+    tables = memory.table_ids(world, txn)
+    watched = memory.watched(world, txn)
+    if world.scope != SCOPE_PARTITION:
+        txn.n_watched = rules.watch_tables(world.scope, world.num_groups, tables, 0, n_read, watched)
         return
     found = 0
     for position in range(n_read):
-        first = partition_slot(m[C_GROUPS], m[C_TABLES], m[C_PARTITIONS], x[i + B + position], 0)
-        at = m[C_B_PARTITIONS] + position * m[C_PARTITIONS_MAX]
-        count = x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position]
-        found = watch_partitions(first, x, i + B + at, count, watched, found)
-    x[i + X_N_WATCHED] = found
+        first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, tables[position], 0)
+        count = touched_at(world, txn, position).n_partitions
+        found = rules.watch_partitions(first, memory.partitions(world, txn, position), 0, count, watched, found)
+    txn.n_watched = found
 
 
-@inlined
-def expect(m: IntArray, x: IntArray, i: int) -> None:
+@inlined_step
+def expect(world: WorldRecord, txn: TxnRecord) -> None:
     """Remember the watched versions of this instant."""
-    versions = m[C_V]
-    watched = i + B + m[C_B_WATCHED]
-    expected = i + B + m[C_B_EXPECTED]
-    for j in range(x[i + X_N_WATCHED]):
-        x[expected + j] = m[versions + x[watched + j]]
+    versions = memory.versions(world)
+    watched = memory.watched(world, txn)
+    expected = memory.expected(world, txn)
+    for i in range(txn.n_watched):
+        expected[i] = versions[watched[i]]
 
 
-@inlined
-def is_current(m: IntArray, x: IntArray, i: int) -> bool:
+@inlined_step
+def is_current(world: WorldRecord, txn: TxnRecord) -> bool:
     """Whether nothing the txn watches has moved since the state it remembers."""
-    versions = m[C_V]
-    watched = i + B + m[C_B_WATCHED]
-    expected = i + B + m[C_B_EXPECTED]
-    for j in range(x[i + X_N_WATCHED]):  # noqa: SIM110 - a generator does not compile
-        if m[versions + x[watched + j]] != x[expected + j]:
+    versions = memory.versions(world)
+    watched = memory.watched(world, txn)
+    expected = memory.expected(world, txn)
+    for i in range(txn.n_watched):  # noqa: SIM110 - a generator does not compile
+        if versions[watched[i]] != expected[i]:
             return False
     return True
 
 
-@inlined
-def see(m: IntArray, x: IntArray, i: int, now: int) -> None:
+@inlined_step
+def see(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """Take a snapshot of this instant as the txn's base: all it will know of the catalog."""
-    expect(m, x, i)
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        table = x[i + B + position]
-        at = m[C_B_SNAPSHOTS] + position * N_SNAPS + SNAP_BASE
-        for counter in range(N_COUNTERS):
-            x[i + B + at + counter] = m[m[C_Q] + table * N_COUNTERS + counter]
-        if m[C_PARTITIONS] > 0:
-            see_partitions(m, x, i, position, table)
-    x[i + X_BASE_US] = now
-    x[i + X_BASE_BYTES] = catalog_bytes(m)
-    if m[C_CATALOG] == CATALOG_APPEND:
-        x[i + X_BASE_OFFSET] = m[G + G_LOG + LOG_OFFSET]
-        x[i + X_BASE_SEALED] = m[G + G_LOG + LOG_SEALED]
-        x[i + X_BASE_EPOCH] = m[G + G_LOG + LOG_EPOCH]
+    expect(world, txn)
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_written):
+        overwrite(touched_at(world, txn, position).base, server_table(world, tables[position]))
+        if world.num_partitions > 0:
+            see_partitions(world, txn, position, tables[position])
+    txn.base_us = now
+    txn.base_bytes = catalog_bytes(world)
+    if world.catalog == CATALOG_APPEND:
+        overwrite(txn.base_log, world.log)
 
 
-@leaf
-def see_partitions(m: IntArray, x: IntArray, i: int, position: int, table: int) -> None:
-    """The versions of the touched partitions of one table; start, previous and base lie side by side."""
-    first = partition_slot(m[C_GROUPS], m[C_TABLES], m[C_PARTITIONS], table, 0)
-    room = m[C_PARTITIONS_MAX]
-    at = m[C_B_PARTITION_VERSIONS] + position * 3 * room + 2 * room
-    partitions = m[C_B_PARTITIONS] + position * room
-    for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position]):
-        x[i + B + at + j] = m[m[C_V] + first + x[i + B + partitions + j]]
+@step
+def see_partitions(world: WorldRecord, txn: TxnRecord, position: int, table: int) -> None:
+    """The versions of the touched partitions of one table."""
+    first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, table, 0)
+    versions = memory.versions(world)
+    partitions = memory.partitions(world, txn, position)
+    seen = memory.partition_versions(world, txn, position, 2)
+    for i in range(touched_at(world, txn, position).n_partitions):
+        seen[i] = versions[first + partitions[i]]
 
 
-@inlined
-def copy_snapshot(m: IntArray, x: IntArray, i: int, is_start: bool) -> None:
+@inlined_step
+def keep_base(world: WorldRecord, txn: TxnRecord, is_start: bool) -> None:
     """The base becomes the state before it; at the start of a txn, its fixed start too."""
-    room = m[C_PARTITIONS_MAX]
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        at = m[C_B_SNAPSHOTS] + position * N_SNAPS
-        for counter in range(N_COUNTERS):
-            value = x[i + B + at + SNAP_BASE + counter]
-            x[i + B + at + SNAP_PREVIOUS + counter] = value
-            if is_start:
-                x[i + B + at + SNAP_START + counter] = value
-        if m[C_PARTITIONS] > 0:
-            at = m[C_B_PARTITION_VERSIONS] + position * 3 * room
-            for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position]):
-                value = x[i + B + at + 2 * room + j]
-                x[i + B + at + room + j] = value
+    for position in range(txn.row.n_tables_written):
+        touched = touched_at(world, txn, position)
+        overwrite(touched.previous, touched.base)
+        if is_start:
+            overwrite(touched.start, touched.base)
+        if world.num_partitions > 0:
+            base = memory.partition_versions(world, txn, position, 2)
+            previous = memory.partition_versions(world, txn, position, 1)
+            start = memory.partition_versions(world, txn, position, 0)
+            for i in range(touched.n_partitions):
+                previous[i] = base[i]
                 if is_start:
-                    x[i + B + at + j] = value
+                    start[i] = base[i]
 
 
-@leaf
-def install(m: IntArray, x: IntArray, i: int) -> None:
+@step
+def install(world: WorldRecord, txn: TxnRecord) -> None:
     """The txn's commit is the newest state now: one sequence number more."""
-    v = m[m[C_V] : m[C_Q]]
-    q = m[m[C_Q] : m[C_FREE]]
-    p = m[C_PROTOCOL : C_PROTOCOL + N_PROTOCOL]
-    v[0] += 1
-    o = m[x[i + X_OPERATION] : x[i + X_OPERATION] + N_OPERATION]
-    for position in range(x[i + R + ROW_N_TABLES_WRITTEN]):
-        table = x[i + B + position]
-        advance_table(v, m[C_GROUPS], x, i + B, position)
-        if m[C_PARTITIONS] > 0:
-            first = partition_slot(m[C_GROUPS], m[C_TABLES], m[C_PARTITIONS], table, 0)
-            at = m[C_B_PARTITIONS] + position * m[C_PARTITIONS_MAX]
-            for j in range(x[i + B + m[C_B_PARTITION_COUNTS] + 2 * position + 1]):
-                v[first + x[i + B + at + j]] += 1
-        live = x[i + B + m[C_B_SNAPSHOTS] + position * N_SNAPS + SNAP_BASE + MANIFESTS]
-        apply_effect(
-            q,
+    versions = memory.versions(world)
+    tables = memory.table_ids(world, txn)
+    versions[0] += 1
+    operation = txn.operation
+    for position in range(txn.row.n_tables_written):
+        touched = touched_at(world, txn, position)
+        rules.advance_table(versions, world.num_groups, tables, 0, position)
+        if world.num_partitions > 0:
+            first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, tables[position], 0)
+            partitions = memory.partitions(world, txn, position)
+            for i in range(touched.n_partitions_written):
+                versions[first + partitions[i]] += 1
+        table = server_table(world, tables[position])
+        rules.apply_effect(
             table,
-            effect_class(o),
-            effect_data_manifests(o),
-            effect_delete_manifests(o),
-            effect_manifests(p, o, live),
+            effect_class(operation),
+            effect_data_manifests(operation),
+            effect_delete_manifests(operation),
+            effect_manifests(world.protocol, operation, touched.base.manifests),
         )
-        version = q[table * N_COUNTERS + VERSION]
-        if m[C_IS_INLINED] == 1 and keeps_one_more(version, m[C_KEPT_MAX]):
-            m[G + G_CATALOG_BYTES] += m[C_METADATA_STEP]
+        if world.protocol.is_inlined == 1 and rules.keeps_one_more(table.version, world.sizes.snapshots_kept_max):
+            world.catalog_bytes += world.sizes.metadata_bytes_per_snapshot
 
 
-@leaf
-def object_at(m: IntArray, number: int) -> int:
-    """Where in ``g`` a contended object's state stands."""
-    return m[C_OBJECTS] + number * N_OBJECT
+# --- contended objects ---------------------------------------------------------------------------------------
 
 
-@leaf
-def waits_until_us(m: IntArray, f: FloatArray, x: IntArray, i: int, number: int, op: int, now: int) -> int:
+@step
+def waits_until_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
     """When the object takes a conditional request that reaches it now, or has waited at it until now."""
-    if m[C_THROTTLE_US + op] > 0 and x[i + X_HAS_REACHED] == 0:
-        x[i + X_HAS_REACHED] = 1
-        free_us = now + throttled_us(m, f, x, i, number, op, now)
+    if world.throttle_us[op] > 0 and txn.has_reached == 0:
+        txn.has_reached = 1
+        free_us = now + throttled_us(world, txn, number, op, now)
         if free_us > now:
             return free_us
-    return admitted_us(now, m[object_at(m, number) + OBJECT_NEXT_FREE])
+    return admitted_us(now, server_object(world, number).next_free_us)
 
 
-@leaf
-def throttled_us(m: IntArray, f: FloatArray, x: IntArray, i: int, number: int, op: int, now: int) -> int:
+@step
+def throttled_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
     """How long a request that reaches the object now is held back; the object remembers it either way."""
-    at = object_at(m, number)
-    txn_id = x[i + R + ROW_TXN_ID]
-    window_us = m[C_THROTTLE_US + op]
-    throttled = is_contended(now, m[at + OBJECT_REACHED_US], m[at + OBJECT_REACHED_TXN], txn_id, window_us)
-    m[at + OBJECT_REACHED_US] = now
-    m[at + OBJECT_REACHED_TXN] = txn_id
-    return draw_us(f, m[C_DELAY + op], x[i + X_KEY], x[i + X_COUNTER] + DRAW_DELAY, 0) if throttled else 0
+    state = server_object(world, number)
+    throttled = is_contended(now, state.reached_us, state.reached_txn, txn.row.txn_id, world.throttle_us[op])
+    state.reached_us = now
+    state.reached_txn = txn.row.txn_id
+    return draw_us(codes(world), world.delay[op], txn.key, txn.counter + DRAW_DELAY, 0) if throttled else 0
 
 
-@leaf
-def meets_rival(m: IntArray, x: IntArray, i: int, number: int, op: int, now: int) -> bool:
+@step
+def meets_rival(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> bool:
     """Whether the request is contended; the object remembers it either way."""
-    at = object_at(m, number)
-    txn_id = x[i + R + ROW_TXN_ID]
-    contended = is_contended(now, m[at + OBJECT_LAST_US], m[at + OBJECT_LAST_TXN], txn_id, m[C_WINDOW_US + op])
-    m[at + OBJECT_LAST_US] = now
-    m[at + OBJECT_LAST_TXN] = txn_id
-    x[i + X_HAS_REACHED] = 0
+    state = server_object(world, number)
+    contended = is_contended(now, state.last_us, state.last_txn, txn.row.txn_id, world.contention_us[op])
+    state.last_us = now
+    state.last_txn = txn.row.txn_id
+    txn.has_reached = 0
     return contended
 
 
-@leaf
+@step
 def answer_us(
-    m: IntArray,
-    f: FloatArray,
-    x: IntArray,
-    i: int,
+    world: WorldRecord,
+    txn: TxnRecord,
     number: int,
     object_kind: int,
     op: int,
@@ -283,15 +191,13 @@ def answer_us(
     now: int,
 ) -> int:
     """When the answer to a conditional request evaluated now arrives."""
-    key = x[i + X_KEY]
-    counter = x[i + X_COUNTER]
-    latency_us = x[i + X_LATENCY]
+    latency_us = txn.latency_us
     if success:
-        m[object_at(m, number) + OBJECT_NEXT_FREE] = next_free_us(now, m[C_SPACING_US])
+        server_object(world, number).next_free_us = next_free_us(now, world.spacing_us)
     else:
-        code = m[C_REFUSAL + object_kind * N_OPERATIONS + op]
-        latency_us = draw_us(f, code, key, counter + DRAW_REFUSAL, size_bytes)
+        code = world.refusal[object_kind * N_OPERATIONS + op]
+        latency_us = draw_us(codes(world), code, txn.key, txn.counter + DRAW_REFUSAL, size_bytes)
     penalty_us = 0
-    if contended and m[C_PENALTY + op] >= 0:
-        penalty_us = draw_us(f, m[C_PENALTY + op], key, counter + DRAW_PENALTY, 0)
-    return now + answer_leg_us(latency_us, x[i + X_LEG], penalty_us)
+    if contended and world.penalty[op] >= 0:
+        penalty_us = draw_us(codes(world), world.penalty[op], txn.key, txn.counter + DRAW_PENALTY, 0)
+    return now + answer_leg_us(latency_us, txn.leg_us, penalty_us)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config import parse_config
-from endive.results.schema import KINDS
 from endive.simulation import Simulation
 from endive.verification.java.load_cells import BASE_SNAPSHOTS
 from endive.verification.java.load_measurement import Distribution, Figures
 from endive.verification.java.scenario import Operation
+from endive.vocabulary import KINDS
 
 APPEND_GAP_MS: Final = 1000.0  # between the appends that put a victim behind: none meets another
 IN_FLIGHT: Final = "in_flight"

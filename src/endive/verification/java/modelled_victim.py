@@ -6,13 +6,12 @@ seconds; the victim is held up at a catalog request until as many of them as the
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Final
 
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.config import parse_config
-from endive.results.schema import KINDS, OBJECTS, OPERATIONS
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
@@ -21,6 +20,7 @@ from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import ConflictDetector, Transaction, TransactionDraft
 from endive.verification.java.request_trace import Recorded, Request, split_attempts
 from endive.verification.java.scenario import Scenario, rival_partition
+from endive.vocabulary import KINDS, OBJECTS, OPERATIONS
 from endive.workload import Source, Workload
 
 FLAVOURS: Final = {"jdbc": "pointer", "rest": "rest"}
@@ -146,16 +146,9 @@ class _BesetCatalog(Catalog):
         snapshot = yield from self._catalog.read(client=client, step=step, expected_size_bytes=expected_size_bytes)
         return snapshot
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         yield from self._let_pass(client, POINTER_READ)
-        result = yield from self._catalog.commit(expected_seq, writes, intention, client=client)
+        result = yield from self._catalog.commit(intention, client=client)
         return result
 
     def _let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:

@@ -18,7 +18,6 @@ from endive.rng import POINTER_READ, START_READ
 from endive.simulation.simulation import Simulation
 from endive.storage import StorageProvider
 from endive.storage.client import Client, TracedRequest
-from endive.storage.requests import OBJECTS, OPERATIONS
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.pyiceberg.stories import (
     BEFORE_CHECK,
@@ -33,6 +32,7 @@ from endive.verification.pyiceberg.stories import (
     scenarios,
 )
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.vocabulary import OBJECTS, OPERATIONS
 
 RECORDING_FILE: Final = Path(__file__).parent / "data" / "requests.json"
 SUITE: Final = "requests"
@@ -68,18 +68,11 @@ class BesetCatalog(ServiceCatalog):
             yield from self._hold_up(before_check(self._scenario, client.attempt))
         return (yield from super().read(client=client, step=step, expected_size_bytes=expected_size_bytes))
 
-    def commit(
-        self,
-        expected_seq: int,
-        writes: Mapping[int, int],
-        intention: IntentionRecord | None = None,
-        *,
-        client: Client | None = None,
-    ) -> Generator[int, None, CommitResult]:
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """As the service decides; the victim's swap comes after the rivals."""
         if client is not None and client.txn_id == _VICTIM_ID:
             yield from self._hold_up(before_swap(self._scenario, client.attempt))
-        return (yield from super().commit(expected_seq, writes, intention, client=client))
+        return (yield from super().commit(intention, client=client))
 
     def _hold_up(self, rivals: int) -> Generator[int, None, None]:
         until = self.state.seq + rivals

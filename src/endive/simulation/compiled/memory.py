@@ -1,0 +1,140 @@
+"""Where the compiled engine finds its records: by address and index.
+
+This file defines the way from the world to everything else, and nothing that is done with it.
+"""
+
+from endive.catalog.rules import TableState
+from endive.distributions.code import FloatArray, IntArray
+from endive.kernel import element_of, floats_at, inlined_step, ints_at, pasted
+from endive.simulation.compiled.records import (
+    Event,
+    Seat,
+    SourceRecord,
+    Submission,
+    TouchedTable,
+    TxnRecord,
+    WorldRecord,
+)
+from endive.storage.contention import ObjectState
+from endive.vocabulary import Row
+
+_txn = element_of(TxnRecord)
+_touched = element_of(TouchedTable)
+_table = element_of(TableState)
+_object = element_of(ObjectState)
+_source = element_of(SourceRecord)
+_submission = element_of(Submission)
+_seat = element_of(Seat)
+_event = element_of(Event)
+_row = element_of(Row)
+
+
+@pasted
+def codes(world: WorldRecord) -> FloatArray:
+    """Distributions and choices, laid end to end."""
+    return floats_at(world.codes, world.n_codes)
+
+
+@pasted
+def ledger(world: WorldRecord) -> IntArray:
+    """The observer's account."""
+    return ints_at(world.ledger, world.n_ledger)
+
+
+@pasted
+def versions(world: WorldRecord) -> IntArray:
+    """Every version a commit can be checked against."""
+    return ints_at(world.versions, world.n_versions)
+
+
+@inlined_step
+def server_table(world: WorldRecord, table: int) -> TableState:
+    """A table as the server knows it."""
+    return _table(world.tables, table)
+
+
+@inlined_step
+def server_object(world: WorldRecord, number: int) -> ObjectState:
+    """A contended object."""
+    return _object(world.objects, number)
+
+
+@inlined_step
+def source_at(world: WorldRecord, source: int) -> SourceRecord:
+    """A source."""
+    return _source(world.sources, source)
+
+
+@inlined_step
+def submission_at(world: WorldRecord, number: int) -> Submission:
+    """A line of the traces."""
+    return _submission(world.trace, number)
+
+
+@inlined_step
+def seat_at(world: WorldRecord, seat: int) -> Seat:
+    """Who submits."""
+    return _seat(world.seats, seat)
+
+
+@inlined_step
+def event_at(world: WorldRecord, place: int) -> Event:
+    """An entry of the heap."""
+    return _event(world.heap, place)
+
+
+@inlined_step
+def row_at(world: WorldRecord, place: int) -> Row:
+    """A row of the output batch."""
+    return _row(world.rows, place)
+
+
+@pasted
+def row_tables(world: WorldRecord) -> IntArray:
+    """Table ids of the output batch."""
+    return ints_at(world.row_tables, world.rows_max * world.tables_max)
+
+
+@inlined_step
+def txn_at(world: WorldRecord, place: int) -> TxnRecord:
+    """A txn in flight."""
+    return _txn(world.txns, place)
+
+
+@inlined_step
+def touched_at(world: WorldRecord, txn: TxnRecord, position: int) -> TouchedTable:
+    """A table the txn touches, as it knows it."""
+    return _touched(world.touched, txn.place * world.tables_max + position)
+
+
+@pasted
+def table_ids(world: WorldRecord, txn: TxnRecord) -> IntArray:
+    """The tables it touches, written ones first."""
+    return ints_at(world.table_ids + 8 * (txn.place * world.tables_max), world.tables_max)
+
+
+@pasted
+def watched(world: WorldRecord, txn: TxnRecord) -> IntArray:
+    """The versions its commits are checked against, by place."""
+    return ints_at(world.watched + 8 * (txn.place * world.watched_max), world.watched_max)
+
+
+@pasted
+def expected(world: WorldRecord, txn: TxnRecord) -> IntArray:
+    """What those were when it last looked."""
+    return ints_at(world.expected + 8 * (txn.place * world.watched_max), world.watched_max)
+
+
+@pasted
+def partitions(world: WorldRecord, txn: TxnRecord, position: int) -> IntArray:
+    """The partitions it touches of a table, written ones first."""
+    room = world.partitions_max
+    return ints_at(world.partitions + 8 * ((txn.place * world.tables_max + position) * room), room)
+
+
+@pasted
+def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: int) -> IntArray:
+    """Their versions at its start (0), at the attempt before (1), at its base (2)."""
+    room = world.partitions_max
+    first = ((txn.place * world.tables_max + position) * 3 + at) * room
+    return ints_at(world.partition_versions + 8 * first, room)

@@ -1,0 +1,271 @@
+"""The records of the compiled engine: the world, its sources and seats, and a txn in flight.
+
+This file defines what lies where; no rule, no default of the model. ``pack`` fills the records from a simulation's
+parts, ``memory`` finds them, the other files read and write them.
+
+A compiled function takes the world and a txn: two pointers. The world knows the addresses of every array; the engine,
+which made the arrays, keeps them alive.
+"""
+
+from typing import Annotated, Final
+
+from endive.catalog.rules import LogState, ObjectSizes, TableState
+from endive.record import Float, Int8, Int32, Int64, Record, record
+from endive.transaction.cost import AttemptCost
+from endive.transaction.protocol import CommitProtocol
+from endive.transaction.rules import Operation, Situation
+from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
+from endive.workload.arrivals import Timing
+
+NOT_THERE: Final = -1  # instead of the place of a distribution, a trace or a free record
+
+CATALOG_CAS, CATALOG_APPEND, CATALOG_INSTANT, CATALOG_SERVICE = range(4)
+
+# Purposes of a catalog read.
+READ_START, READ_REFRESH, READ_CHECK, READ_DISCOVERY, READ_COMPACTION, READ_NEW_STATE = range(6)
+
+# Stages: what the next event of a txn is.
+(
+    STAGE_READ_ARRIVES,
+    STAGE_READ,
+    STAGE_LIST_APPEND,
+    STAGE_LIST_REWRITTEN,
+    STAGE_COMMIT_ARRIVES,
+    STAGE_COMMIT,
+    STAGE_REST_SWAP,
+    STAGE_LOG_APPEND,
+    STAGE_LOG_HEAD,
+    STAGE_COMPACTION,
+    STAGE_END,
+) = range(11)
+
+# Steps: what a txn does next without anybody noticing; never in the heap.
+FIRST_STEP: Final = 16
+(
+    STEP_START,
+    STEP_BEGIN,
+    STEP_BUILD,
+    STEP_NEXT_LIST,
+    STEP_LIST_APPEND,
+    STEP_SWAP,
+    STEP_COMMIT,
+    STEP_LOG,
+    STEP_COMPACT,
+    STEP_DISCOVER,
+    STEP_LOG_MISSED,
+    STEP_REFUSED,
+    STEP_COMMITTED,
+    STEP_STOP,
+    STEP_RELOAD,
+) = range(FIRST_STEP, FIRST_STEP + 15)
+
+# Why the loop came back: done, rows to hand over, no record free, or just to look around.
+DONE, BATCH_FULL, PLACES_SHORT, TURN_OVER = range(4)
+
+# Contended objects: the catalog object, the log, then one manifest list per table.
+CATALOG_OBJECT, LOG_OBJECT, FIRST_LIST_OBJECT = range(3)
+
+
+@record
+class TxnRecord(Record):
+    """A txn in flight."""
+
+    time_us: Int64  # how far it has got, between two events
+    latency_us: Int64  # of the request under way
+    leg_us: Int64
+    counter: Int64  # of its draws
+    sent_us: Int64  # when the phase under way began
+    key: Int64
+    stage: Int8
+    purpose: Int8  # of the catalog read under way
+    is_known: Int8  # the newest state was told with a refusal
+    is_sealed: Int8  # the log, or the list appended to, as last seen
+    is_newest_sealed: Int8  # the log as last read whole
+    is_applied: Int8
+    has_reached: Int8  # the conditional request under way has reached its object, and is not evaluated yet
+    operation: Operation
+    attempt: Int32  # of this operation; the row holds the txn's total
+    tries: Int32
+    position: Int32  # of the table whose list is appended to
+    n_watched: Int32
+    place: Int32
+    source: Int32
+    next_free: Int32  # next free record, while this one is free
+    base_us: Int64  # when the server evaluated the read it builds on
+    base_bytes: Int64  # of the catalog object then
+    base_log: LogState
+    base_commit: Int64  # the observer's: the number of the newest commit then
+    times_applied: Int64  # the observer's
+    offset: Int64  # of the log, or of the list appended to, as last seen
+    epoch: Int64
+    newest_epoch: Int64
+    evaluated_us: Int64
+    rebased_us: Int64
+    runtime_us: Int64
+    begin_us: Int64  # when this operation began to commit
+    waited_us: Int64  # the backoff before
+    metadata_bytes: Int64
+    read_bytes: Int64
+    submit_bytes: Int64
+    forked_us: Int64  # when two runs of requests began beside each other
+    branch_us: Int64  # and how long the first took
+    lost_lists: Int64
+    lost_manifests: Int64
+    kept_manifests: Int64
+    row: Row
+
+
+@record
+class TouchedTable(Record):
+    """A table that a txn touches, as it knows it: at its fixed start, at the attempt before, at this one."""
+
+    start: TableState
+    previous: TableState
+    base: TableState
+    cost: AttemptCost  # of this attempt
+    n_partitions: Int32
+    n_partitions_written: Int32
+
+
+@record
+class SourceRecord(Record):
+    """A source of txns; distributions and choices by the place of their code."""
+
+    key: Int64
+    arrivals_key: Int64
+    timeout_us: Int64
+    timing: Timing
+    runtime: Int64
+    gaps: Int64
+    kind_tails: Int64
+    tables: Int64
+    partitions: Int64 = NOT_THERE
+    trace: Int64 = NOT_THERE  # first of its submissions
+    first_seat: Int32
+    retries_max: Int32
+    application_retries: Int32
+    operation: Operation
+    only_kind: Int8
+    backoff: Int8
+    backoff_base_ms: Float
+    backoff_multiplier: Float
+    backoff_max_ms: Float
+    backoff_jitter: Float
+    real_conflict_probability: Float
+
+
+@record
+class Submission(Record):
+    """One line of a trace."""
+
+    submit_us: Int64
+    runtime_us: Int64
+    kind: Int32
+    table: Int32
+
+
+@record
+class Seat(Record):
+    """Who submits: an open source, or one client of a closed loop."""
+
+    index: Int64  # within the source, of the txn it will submit next
+    order: Int64  # whose turn it is at one instant: negative at first, then the number of its client's last txn
+    source: Int32
+
+
+@record
+class Event(Record):
+    """An entry of the heap."""
+
+    time_us: Int64
+    who: Int64  # place of a txn, or -1 - seat of who waits to submit
+
+
+@record
+class WorldRecord(Record):
+    """The settings of a simulation, the state of its server, and where everything else is."""
+
+    # the loop
+    end_us: Int64
+    now_us: Int64
+    events: Int64
+    next_id: Int64
+    heap_size: Int64
+    n_rows: Int64  # finished txns waiting in the output batch
+    n_row_tables: Int64  # table ids waiting with them
+    active: Int32  # txns in flight
+    active_max: Int32
+    free_head: Int32 = NOT_THERE  # first free record of a txn
+    # the server
+    catalog_bytes: Int64
+    log: LogState
+    # addresses
+    codes: Int64  # of distributions and choices, laid end to end
+    n_codes: Int64
+    versions: Int64
+    n_versions: Int64
+    tables: Int64  # a TableState each
+    workers_free: Int64  # when each worker is free
+    objects: Int64  # an ObjectState each
+    trace: Int64  # a Submission each
+    seats: Int64
+    sources: Int64
+    ledger: Int64  # the observer's account
+    n_ledger: Int64
+    heap: Int64
+    txns: Int64
+    touched: Int64  # tables_max for every txn
+    table_ids: Int64  # likewise, written ones first
+    watched: Int64  # watched_max for every txn: versions its commits are checked against
+    expected: Int64  # and what they were when it last looked
+    partitions: Int64  # tables_max * partitions_max for every txn
+    partition_versions: Int64  # three times as many: start, previous, base
+    rows: Int64
+    row_tables: Int64
+    n_places: Int64  # txns there is room for
+    rows_max: Int64
+    tables_max: Int32
+    partitions_max: Int32
+    watched_max: Int32
+    # settings
+    protocol: CommitProtocol
+    sizes: ObjectSizes
+    catalog: Int8
+    scope: Int8
+    is_refusal_telling: Int8
+    is_pointer_checked: Int8
+    is_rest: Int8
+    is_seed004: Int8
+    detector: Int8
+    conflicting: Int8
+    num_groups: Int32
+    num_tables: Int32
+    num_partitions: Int32
+    server_retries: Int32
+    workers: Int32
+    physical_attempts_max: Int32
+    entry_bytes: Int64
+    compaction_bytes: Int64
+    compaction_entries: Int64
+    list_entry_bytes: Int64
+    list_seal_bytes: Int64
+    conflicting_value: Int64
+    conflicting_min: Int64
+    conflicting_max: Int64
+    conflicting_mean: Float
+    spacing_us: Int64
+    latency: Int64 = NOT_THERE  # of an instant catalog or a service
+    service_time: Int64 = NOT_THERE
+    entry_read: Int64 = NOT_THERE
+    success: Annotated[list[int], "i8", N_REQUESTS]  # places of the latencies' codes
+    refusal: Annotated[list[int], "i8", N_REQUESTS]
+    slowest: Annotated[list[int], "i8", N_REQUESTS]  # of a full batch
+    penalty: Annotated[list[int], "i8", N_OPERATIONS]
+    delay: Annotated[list[int], "i8", N_OPERATIONS]
+    contention_us: Annotated[list[int], "i8", N_OPERATIONS]  # windows
+    throttle_us: Annotated[list[int], "i8", N_OPERATIONS]
+    leg_shares: Annotated[list[float], "f8", N_OPERATIONS]
+    # what a new one looks like
+    blank_row: Row
+    blank_cost: AttemptCost
+    situation: Situation  # scratch

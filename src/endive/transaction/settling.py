@@ -1,0 +1,125 @@
+"""The reference engine's payer: requests are written down, and the txn waits for them one by one.
+
+This file defines how a payment becomes requests to a storage provider. Which payments there are is in
+``endive.transaction.payments``.
+"""
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, NamedTuple
+
+from endive.storage.client import Client, Clock
+from endive.storage.provider import StorageProvider
+from endive.transaction.payments import Payer
+from endive.vocabulary import DELETE, HEAD, OBJECTS, READ
+
+if TYPE_CHECKING:
+    from endive.transaction.transaction import Transaction
+    from endive.transaction.world import World
+
+Payments = Generator[int, None, None]
+
+
+class Payment(NamedTuple):
+    """Equal requests, so many at a time, billed to one phase; branches 1 and 2 run beside each other."""
+
+    branch: int
+    phase: int
+    counter: int
+    object: int
+    op: int
+    size_bytes: int
+    requests: int
+    parallel: int
+
+
+def _many(
+    world: "World",
+    txn: "Transaction",
+    phase: int,
+    counter: int,
+    object: int,
+    op: int,
+    size_bytes: int,
+    count: int,
+    parallel: int,
+) -> None:
+    if count:
+        txn.owed.append(Payment(txn.branch, phase, counter, object, op, size_bytes, count, parallel))
+
+
+def _fork(txn: "Transaction") -> None:
+    txn.branch = 1
+
+
+def _switch(txn: "Transaction") -> None:
+    txn.branch = 2
+
+
+def _join(txn: "Transaction", phase: int) -> None:
+    txn.branch = 0
+
+
+WRITING_DOWN = Payer(_many, _fork, _switch, _join)
+
+
+def settle(txn: "Transaction", world: "World") -> Payments:
+    """Wait for everything that was written down, in that order."""
+    clock, owed, txn.owed = world.clock, txn.owed, []
+    at = 0
+    while at < len(owed):
+        begin_us, phase = clock.now_us, owed[at].phase
+        if owed[at].branch == 0:
+            yield from _request(world.storage, txn.client, owed[at])
+            at += 1
+        else:
+            forked = [payment for payment in owed[at:] if payment.branch != 0]
+            branches = [[p for p in forked if p.branch == branch] for branch in (1, 2)]
+            yield from _side_by_side(clock, *(_in_turn(world.storage, txn.client, branch) for branch in branches))
+            at += len(forked)
+        txn.row.phases_us[phase] += clock.now_us - begin_us
+
+
+def _in_turn(storage: StorageProvider, client: Client, payments: list[Payment]) -> Payments:
+    for payment in payments:
+        yield from _request(storage, client, payment)
+
+
+def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:
+    """Two payments that begin together; done when both are."""
+    due = [(clock.now_us, first), (clock.now_us, second)]
+    while due:
+        earliest = min(range(len(due)), key=lambda i: due[i][0])
+        at_us, payment = due[earliest]
+        if at_us > clock.now_us:
+            yield at_us - clock.now_us
+        try:
+            due[earliest] = (at_us + next(payment), payment)
+        except StopIteration:
+            del due[earliest]
+
+
+def _request(storage: StorageProvider, client: Client, payment: Payment) -> Payments:
+    """The requests of one payment, as the provider answers them."""
+    _, _, counter, object, op, size_bytes, count, parallel = payment
+    key = OBJECTS[object]
+    if op == DELETE:
+        for i in range(count):
+            yield from storage.delete("", client=client, counter=counter + i, object=object)
+    elif count == 1:
+        yield from _one(storage, client, key, payment)
+    elif op == HEAD:
+        yield from storage.head_batch(key, count, parallel, client=client, counter=counter, object=object)
+    elif op == READ:
+        yield from storage.read_batch(key, size_bytes, count, parallel, client=client, counter=counter, object=object)
+    else:
+        yield from storage.write_batch(key, size_bytes, count, parallel, client=client, counter=counter, object=object)
+
+
+def _one(storage: StorageProvider, client: Client, key: str, payment: Payment) -> Payments:
+    counter, object, op, size_bytes = payment[2:6]
+    if op == HEAD:
+        yield from storage.head(key, client=client, counter=counter, object=object)
+    elif op == READ:
+        yield from storage.read(key, size_bytes, client=client, counter=counter, object=object)
+    else:
+        yield from storage.write(key, size_bytes, client=client, counter=counter, object=object)

@@ -1,0 +1,20 @@
+"""The sources of the compiled engine name what they read."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import endive.simulation.compiled as package
+
+FILES = sorted(Path(package.__file__).parent.glob("*.py"))
+NAMES_MAX = 25
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_file_imports_more_than_25_names_from_one_module(path: Path) -> None:
+    imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)]
+
+    assert [] == [f"{node.module}: {len(node.names)}" for node in imports if len(node.names) > NAMES_MAX]

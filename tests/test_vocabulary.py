@@ -1,0 +1,54 @@
+"""A word of the model is defined once, and its code is its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive import vocabulary as v
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix", "words"),
+    [
+        (v.KINDS, "", {}),
+        (v.OVERWRITE_FORMS, "", {}),
+        (v.ISOLATIONS, "", {}),
+        (v.STATUSES, "", {}),
+        (v.REASONS, "", {"none": "NO_REASON"}),
+        (v.PHASES, "PHASE_", {}),
+        (v.OBJECTS, "", {}),
+        (v.OPERATIONS, "", {}),
+    ],
+    ids=["kinds", "forms", "isolations", "statuses", "reasons", "phases", "objects", "operations"],
+)
+def test_every_code_is_the_index_of_its_name(names, prefix, words):
+    codes = [getattr(v, words.get(name, f"{prefix}{name.upper()}")) for name in names]
+
+    assert list(range(len(names))) == codes
+
+
+def test_a_request_is_an_object_and_an_operation():
+    assert "manifest_list_head" == v.REQUESTS[v.MANIFEST_LIST * v.N_OPERATIONS + v.HEAD]
+    assert v.N_REQUESTS == len(v.OBJECTS) * v.N_OPERATIONS == 35
+
+
+def test_a_row_is_as_many_numbers_as_it_has_fields_in_their_order():
+    row = v.Row(txn_id=7, bytes_read=8, n_tables_written=9)
+    row.phases_us[v.PHASE_RUNTIME] = 10
+    row.requests[-1] = 11
+
+    told = dict(zip(v.ROW_FIELDS, v.values_of(row), strict=True))
+
+    assert {"txn_id": 7, "bytes_read": 8, "n_tables_written": 9, "phase_runtime_us": 10, "requests_log_delete": 11} == {
+        name: value for name, value in told.items() if value > 0
+    }
+    assert {"client", "commit_start_us", "end_us", "n_behind_first", "hazard_us"} == {
+        name for name, value in told.items() if value == v.NONE
+    }
+
+
+def test_the_counters_are_the_row_fields_between_history_and_tables():
+    first = v.ROW_FIELDS.index("history_lists") + 1
+
+    assert v.COUNTERS == v.ROW_FIELDS[first : v.ROW_FIELDS.index("n_tables_read")]
+    assert "false_conflicts" == v.COUNTERS[0]
