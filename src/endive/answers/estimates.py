@@ -18,6 +18,7 @@ from endive.answers.sample import Sample
 from endive.objectives import Estimate, Objective, Subject, Verdict, judge
 from endive.objectives.student import CONFIDENCE
 from endive.results import Window
+from endive.results import statistics as st
 from endive.results.statistics import Slice, joined
 from endive.results.summary import figures_of
 
@@ -41,11 +42,12 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
     if path[0].endswith("_latency_ms") and path[1] != "mean":
         values = [_latencies_ms(part, path[0]) for part, _ in clusters]
         return percentile_estimate(values, float(path[1].removeprefix("p")), confidence)
-    figures = [figures_of(part, window) for part, window in clusters]
     if path == ("success_rate",):
-        committed = [found["txns"]["committed"] for found in figures]
-        pending = sum(found["txns"]["in_flight"]["committing"] for found in figures)
-        return share_estimate(committed, [_ended(found) for found in figures], pending, confidence)
+        counts = [part.tallies[:, st.TXNS] for part, _ in clusters]
+        committed = [int(count[st.COMMITTED]) for count in counts]
+        ended = [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
+        return share_estimate(committed, ended, sum(int(count[st.COMMITTING]) for count in counts), confidence)
+    figures = [figures_of(part, window) for part, window in clusters]
     weights = [
         _weight(path, found, window, samples[0].window) for found, (_, window) in zip(figures, clusters, strict=True)
     ]

@@ -14,7 +14,9 @@ from endive import __version__
 from endive.cli import (
     analyze,
     catalogs,
+    compare,
     config,
+    limit,
     measure,
     observe,
     providers,
@@ -35,6 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
+app.command("limit")(limit.limit)
+app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)

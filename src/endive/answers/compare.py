@@ -1,0 +1,165 @@
+"""Two configurations side by side, under common random numbers.
+
+This file defines what differs in the configurations and the interval of every difference in the results. Both sides run
+with the same seeds, so the difference is taken seed by seed: what both owe to chance cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from endive.answers.estimates import estimate_of
+from endive.answers.replicate import Replicator
+from endive.answers.sample import Sample
+from endive.config import SimulationConfig
+from endive.config.slo import names_of
+from endive.objectives import Estimate, Subject, field_at
+from endive.objectives.fields import SHARE
+from endive.objectives.names import ALL, SOURCE
+from endive.objectives.student import student_t
+
+SEEDS: Final = 10
+COMPARED: Final = (
+    *("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit"),
+    *("retries_mean", "requests_per_commit"),
+)
+SAME: Final = "same"
+UNSURE: Final = "cannot tell"
+MORE: Final = "more"
+LESS: Final = "less"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of both sides, and how far B is from A."""
+
+    subject: Subject
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+
+    @property
+    def outcome(self) -> str:
+        """Whether B is surely more or less than A."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None:
+            return UNSURE
+        if low == high == 0.0:
+            return SAME
+        return MORE if low > 0.0 else LESS if high < 0.0 else UNSURE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What differs between two configurations, in their keys and in their results."""
+
+    a: str
+    b: str
+    keys: tuple[tuple[str, Any, Any], ...]  # key, value in A, value in B; None where it is not given
+    differences: tuple[Difference, ...]
+    seeds: int
+    notes: tuple[str, ...]
+
+
+def compare_configs(
+    a: SimulationConfig,
+    b: SimulationConfig,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    seeds: int = SEEDS,
+    replicator: Replicator | None = None,
+) -> Comparison:
+    """Run both with the same seeds and say what differs."""
+    first = a.simulation.seed
+    span = range(first, first + seeds)
+    with replicator or Replicator() as running:
+        running.run_all([(config, seed) for seed in span for config in (a, b)])
+        ours, theirs = running.samples(a, span), running.samples(b, span)
+    shared = [name for name in names_of(a).sources if name in names_of(b).sources]
+    parts = [(SOURCE, name) for name in shared]
+    if len(names_of(a).sources) > 1 or not shared:
+        parts.append((ALL, ""))
+    found = [_difference(ours, theirs, scope, name, field) for scope, name in parts for field in COMPARED]
+    return Comparison(
+        a=names[0],
+        b=names[1],
+        keys=tuple(changed_keys(a, b)),
+        differences=tuple(found),
+        seeds=seeds,
+        notes=tuple(_notes(a, b)),
+    )
+
+
+def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Subject) -> Estimate:
+    """How far the second is from the first, seed by seed."""
+    before, after = estimate_of(ours, subject), estimate_of(theirs, subject)
+    if before.value is None or after.value is None:
+        return Estimate(None)
+    middle = after.value - before.value
+    steps = [
+        b.value - a.value
+        for a, b in ((estimate_of([x], subject), estimate_of([y], subject)) for x, y in zip(ours, theirs, strict=True))
+        if a.value is not None and b.value is not None
+    ]
+    if len(steps) < 2:
+        return Estimate(middle)
+    mean = sum(steps) / len(steps)
+    error = math.sqrt(sum((step - mean) ** 2 for step in steps) / (len(steps) - 1) / len(steps))
+    reach = student_t(len(steps) - 1) * error
+    if error == 0.0 and subject.field.unit == SHARE and before != after:
+        return _of_intervals(before, after, middle)
+    return Estimate(middle, middle - reach, middle + reach)
+
+
+def _of_intervals(before: Estimate, after: Estimate, middle: float) -> Estimate:
+    """Newcombe's interval of a difference of shares, for shares that never vary (all or none committed)."""
+    a, b = before, after
+    assert a.value is not None
+    assert b.value is not None
+    low_a, high_a = a.low or 0.0, 1.0 if a.high is None else a.high
+    low_b, high_b = b.low or 0.0, 1.0 if b.high is None else b.high
+    down = math.hypot(b.value - low_b, high_a - a.value)
+    up = math.hypot(high_b - b.value, a.value - low_a)
+    return Estimate(middle, middle - down, middle + up)
+
+
+def changed_keys(a: SimulationConfig, b: SimulationConfig) -> list[tuple[str, Any, Any]]:
+    """The keys that differ, dotted, with both values; names for people and seeds are left out."""
+    ours, theirs = _flat(a.to_dict()), _flat(b.to_dict())
+    keys = [key for key in dict.fromkeys((*ours, *theirs)) if ours.get(key) != theirs.get(key)]
+    ignored = ("experiment.", "slo.", "simulation.seed", "simulation.output_path")
+    return [(key, ours.get(key), theirs.get(key)) for key in keys if not key.startswith(ignored)]
+
+
+def _flat(document: Any, prefix: str = "") -> dict[str, Any]:
+    if isinstance(document, Mapping):
+        items = [(str(key), value) for key, value in document.items()]
+    elif isinstance(document, list) and document and all(isinstance(item, Mapping) for item in document):
+        items = [(str(item.get("name", place)), item) for place, item in enumerate(document)]
+    else:
+        return {prefix: document}
+    found: dict[str, Any] = {}
+    for key, value in items:
+        found |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return found
+
+
+def _difference(ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, name: str, field_name: str) -> Difference:
+    field = field_at(field_name)
+    assert field is not None
+    subject = Subject(scope, name, field)
+    found = difference_of(ours, theirs, subject)
+    return Difference(subject, estimate_of(ours, subject), estimate_of(theirs, subject), found)
+
+
+def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:
+    notes = []
+    if a.config_hash() == b.config_hash():
+        notes.append("Both are the same simulation: every difference is zero.")
+    only = set(names_of(a).sources) ^ set(names_of(b).sources)
+    if only:
+        notes.append(f"Only one side has the sources {', '.join(sorted(only))}; they are part of the total only.")
+    return notes

@@ -1,0 +1,29 @@
+"""A limit in one sentence.
+
+This file defines the words; tables and charts belong to who shows it.
+"""
+
+from __future__ import annotations
+
+from endive.answers.limit import LARGEST, Limit
+from endive.objectives import duration_text
+from endive.objectives.words import number_text
+
+
+def limit_sentence(found: Limit) -> str:
+    """What the answer is, how sure, and where the configuration stands now."""
+    bound = "at most" if found.which == LARGEST else "at least"
+    doubt = (
+        "exactly"
+        if found.low == found.high
+        else f"between {value_text(found, found.low)} and {value_text(found, found.high)}"
+    )
+    now = "" if found.now is None else f" It is {value_text(found, found.now)} now."
+    return f"{found.key}: {bound} {value_text(found, found.value)} ({doubt}) meets {found.objective}.{now}"
+
+
+def value_text(found: Limit, value: float) -> str:
+    """A value of the key, in its unit."""
+    if found.is_whole:
+        return f"{value:,.0f}"
+    return duration_text(value) if found.key.endswith("_ms") else number_text(value)

@@ -1,0 +1,126 @@
+"""One configuration, with one of its numbers varied.
+
+This file defines which keys can be varied and what a value of one makes of the configuration; which values are asked
+for is decided in ``endive.answers.limit`` and ``endive.answers.levers``. Beside the keys of a configuration there are
+``load``, a factor on every source at once, and ``source.*.KEY``, a key of every source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config import SimulationConfig, apply_overrides, nearest_key, parse_config, read_toml
+from endive.config.overrides import parse_overrides, plain_copy, split_key
+from endive.errors import ConfigError, ObjectiveError
+
+LOAD: Final = "load"
+EVERY_SOURCE: Final = "*"
+RATE_KEY: Final = "per_s"
+ConfigLike = SimulationConfig | Mapping[str, Any] | str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Base:
+    """A configuration as it was written, so that a key can be changed and everything that follows from it follows."""
+
+    document: Mapping[str, Any]
+    source: str  # of the document: relative paths start there
+    config: SimulationConfig
+
+    def with_values(self, values: Mapping[str, Any]) -> SimulationConfig:
+        """The configuration with these keys replaced."""
+        document: dict[str, Any] = plain_copy(self.document)
+        for key, value in values.items():
+            document = self._with(document, key, value)
+        return parse_config(document, source=self.source)
+
+    def _with(self, document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+        if key == LOAD:
+            return {**document, "source": [scaled_source(source, float(value)) for source in self._plain_sources()]}
+        parts = split_key(key) if EVERY_SOURCE not in key else key.split(".")
+        if parts[0] == "source" and document.get("transaction"):
+            # Spelt out, so that a default of [transaction] which no source would take over any more is not in the way.
+            document = parse_config(document, source=self.source).to_dict()
+        elif parts[0] == "source" and not document.get("source"):
+            document = {**document, "source": self._plain_sources()}
+        if len(parts) > 2 and parts[1] == EVERY_SOURCE:
+            names = [source.name for source in self.config.sources]
+            return apply_overrides(document, {".".join(["source", f'"{n}"', *parts[2:]]): value for n in names})
+        if parts[-1] == RATE_KEY:
+            document = apply_overrides(document, {".".join(parts[:-1]): {"kind": "poisson", RATE_KEY: value}})
+        return apply_overrides(document, {key: value})
+
+    def _plain_sources(self) -> list[dict[str, Any]]:
+        return list(self.config.to_dict()["source"])
+
+    def value_of(self, key: str) -> float | int:
+        """The number a key has now."""
+        if key == LOAD:
+            return 1.0
+        parts = split_key(key.replace(EVERY_SOURCE, f'"{self.config.sources[0].name}"'))
+        found = _at(self.config.to_dict(), [part for part in parts if part != RATE_KEY])
+        if parts[-1] == RATE_KEY and isinstance(found, dict) and "mean_ms" in found:
+            return 1000.0 / float(found["mean_ms"])
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise ObjectiveError(_not_a_number(key, found))
+        return found
+
+
+def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None = None) -> Base:
+    """Whatever describes a simulation, with keys replaced, as a base for variations."""
+    changes = parse_overrides(overrides) if isinstance(overrides, list) else dict(overrides or {})
+    if isinstance(config, SimulationConfig):
+        document: Mapping[str, Any] = config.to_dict()
+        source = "<configuration>"
+    elif isinstance(config, Mapping):
+        document, source = config, "<dict>"
+    else:
+        document, source = read_toml(config), str(Path(config))
+    document = apply_overrides(document, changes)
+    return Base(document, source, parse_config(document, source=source))
+
+
+def scaled_source(source: dict[str, Any], factor: float) -> dict[str, Any]:
+    """A source, in its plain form, that offers ``factor`` times the load."""
+    arrivals = dict(source["arrivals"])
+    kind = arrivals["kind"]
+    if kind == "trace":
+        raise ObjectiveError(f"--vary load: source '{source['name']}' replays a trace, whose times are fixed.")
+    if kind == "closed":
+        arrivals["clients"] = max(1, round(arrivals["clients"] * factor))
+    for key in ("mean_ms", "ms", "low_ms", "high_ms", "period_ms", "jitter_ms"):
+        if key in arrivals:
+            arrivals[key] = arrivals[key] / factor
+    return {**source, "arrivals": arrivals}
+
+
+def _at(document: Any, parts: list[str]) -> Any:
+    for part in parts:
+        if isinstance(document, list):
+            document = next((item for item in document if item.get("name") == part), None) or (
+                document[int(part)] if part.isdecimal() and int(part) < len(document) else None
+            )
+        elif isinstance(document, Mapping):
+            document = document.get(part)
+        else:
+            return None
+    return document
+
+
+def _not_a_number(key: str, found: Any) -> str:
+    if found is None:
+        guess = nearest_key(key)
+        hint = f" Did you mean '{guess}'?" if guess and guess != key else ""
+        return (
+            f"--vary {key}: the configuration has no such number.{hint} Name a key it reads, or give --from and --to."
+        )
+    return f"--vary {key}: it is {found!r}, not a number."
+
+
+def refused(error: ConfigError) -> str:
+    """The first problem of a configuration, for a sentence about the value that caused it."""
+    return error.problems[0]

@@ -1,0 +1,167 @@
+"""``endive compare``: two configurations, or the runs in two folders, side by side.
+
+This file defines the options, the reading of either form, and the tables; the comparison lives in
+``endive.answers.compare``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from endive.answers.compare import Comparison, Difference
+    from endive.config import SimulationConfig
+
+_CONFIG: Final = "config.toml"
+_SUMMARY: Final = "summary.json"
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="Configuration file, or the folder of a run.")],
+    b: Annotated[
+        Path | None, typer.Argument(help="The other one; without it, A with the keys of --set replaced.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of B; repeatable."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for both.")] = 10,
+    html: Annotated[Path | None, typer.Option(help="Also write the comparison as a page.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what differs between two configurations, in their keys and in what comes out."""
+    from endive.answers.compare import compare_configs
+    from endive.errors import ConfigError
+    from endive.results.writer import write_atomically
+
+    if b is None and not overrides:
+        raise ConfigError("Nothing to compare with: name a second configuration, or change a key with --set.")
+    other = b or a
+    changed = f"{other.stem} with {', '.join(overrides)}" if overrides else other.stem
+    found = compare_configs(_config(a, []), _config(other, overrides or []), names=(a.stem, changed), seeds=seeds)
+    if html is not None:
+        from endive.answers.compare_page import comparison_page
+
+        write_atomically(html, comparison_page(found).encode())
+    if as_json:
+        typer.echo(json.dumps(comparison_json(found), allow_nan=False))
+    else:
+        _print(found)
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    """The comparison as plain values."""
+    from endive.answers.run_answer import estimate_json
+
+    return {
+        "a": found.a,
+        "b": found.b,
+        "seeds": found.seeds,
+        "keys": [{"key": key, "a": ours, "b": theirs} for key, ours, theirs in found.keys],
+        "differences": [
+            {
+                "figure": str(row.subject),
+                "a": estimate_json(row.a),
+                "b": estimate_json(row.b),
+                "difference": estimate_json(row.difference),
+                "outcome": row.outcome,
+            }
+            for row in found.differences
+        ],
+        "notes": list(found.notes),
+    }
+
+
+def _config(path: Path, overrides: list[str]) -> SimulationConfig:
+    """The configuration in a file, or the one that made the run in a folder."""
+    from endive.errors import ConfigError
+
+    if not path.is_dir():
+        return _changed(path, overrides)
+    if not (path / _CONFIG).is_file() or not (path / _SUMMARY).is_file():
+        raise ConfigError(f"'{path}' is not the folder of a run: it has no {_CONFIG} and {_SUMMARY}.")
+    if not overrides:
+        _refuse_other_model(path)
+    return _changed(path / _CONFIG, overrides)
+
+
+def _changed(path: Path, overrides: list[str]) -> SimulationConfig:
+    from endive.answers.variation import base_of
+    from endive.config import parse_overrides
+
+    return base_of(path).with_values(parse_overrides(overrides))
+
+
+def _refuse_other_model(path: Path) -> None:
+    """A folder's run is run again, so the model must be the one that made it."""
+    from endive.errors import OutputError
+    from endive.results import MODEL_VERSION
+
+    try:
+        made_by = json.loads((path / _SUMMARY).read_text(encoding="utf-8"))["provenance"]["model_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise OutputError(f"{path / _SUMMARY} cannot be read as the summary of a run.") from None
+    if made_by != MODEL_VERSION:
+        raise OutputError(
+            f"'{path}' was made by model version {made_by}, this is {MODEL_VERSION}: its figures cannot be compared. "
+            f"Run {path / _CONFIG} again."
+        )
+
+
+def _print(found: Comparison) -> None:
+    from rich.text import Text
+
+    from endive.cli.console import stdout
+
+    console = stdout()
+    if found.keys:
+        console.print(_keys(found))
+    console.print(_differences(found))
+    for note in found.notes:
+        console.print(Text.assemble(("note: ", "bold yellow"), note))
+
+
+def _keys(found: Comparison) -> Table:
+    from endive.cli.tables import new_table
+    from endive.config.problems import shown
+
+    table = new_table("What differs in the configurations")
+    for column in ("key", f"A: {found.a}", f"B: {found.b}"):
+        table.add_column(column)
+    for key, ours, theirs in found.keys:
+        table.add_row(key, "-" if ours is None else shown(ours), "-" if theirs is None else shown(theirs))
+    return table
+
+
+def _differences(found: Comparison) -> Table:
+    from endive.cli.tables import new_table
+    from endive.objectives.words import figure_text
+
+    table = new_table(f"What comes out; {found.seeds} seeds, the same for both; brackets are 95 % intervals")
+    table.add_column("figure")
+    for column in ("A", "B", "B less A"):
+        table.add_column(column, justify="right")
+    table.add_column("B is")
+    for row in found.differences:
+        field = row.subject.field
+        table.add_row(
+            str(row.subject),
+            figure_text(field, row.a.value),
+            figure_text(field, row.b.value),
+            difference_text(row),
+            row.outcome,
+        )
+    return table
+
+
+def difference_text(row: Difference) -> str:
+    """A difference and its interval, in points if it is one of shares."""
+    from endive.answers.compare_page import difference_words
+
+    return difference_words(row)

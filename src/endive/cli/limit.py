@@ -1,0 +1,144 @@
+"""``endive limit``: how far a number can go before the objective is no longer met.
+
+This file defines the options and the words of the answer; the search lives in ``endive.answers.limit``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from endive.answers.limit import Limit, Point
+
+_BAR_COLUMNS: Final = 20
+
+
+def limit(
+    config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
+    vary: Annotated[
+        str,
+        typer.Option(metavar="KEY", help="Key to vary; 'load' is a factor on all sources, source.*.KEY all of them."),
+    ],
+    slo: Annotated[str | None, typer.Option(help="Objective to meet, instead of [slo].")] = None,
+    low: Annotated[str | None, typer.Option("--from", help="Smallest value to try; durations as text, too.")] = None,
+    high: Annotated[str | None, typer.Option("--to", help="Largest value to try.")] = None,
+    tolerance: Annotated[str, typer.Option(help="How narrow the answer should be, if the doubt allows it.")] = "2%",
+    seeds: Annotated[int, typer.Option(min=1, help="Most seeds for one value.")] = 24,
+    simulations: Annotated[int, typer.Option(min=1, help="Most simulations in all.")] = 600,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Find the largest (or smallest) value of a key that meets the objective."""
+    from endive.answers.limit import find_limit
+    from endive.answers.variation import base_of
+    from endive.cli.run import percentage
+
+    found = find_limit(
+        base_of(config, overrides or []),
+        vary,
+        slo=slo,
+        low=_number(low, "--from"),
+        high=_number(high, "--to"),
+        tolerance=percentage(tolerance, "--tolerance"),
+        seeds_max=seeds,
+        simulations_max=simulations,
+    )
+    if as_json:
+        typer.echo(json.dumps(limit_json(found), allow_nan=False))
+    else:
+        _print(found)
+
+
+def limit_json(found: Limit) -> dict[str, Any]:
+    """The answer as plain values."""
+    from endive.answers.run_answer import verdict_json
+
+    return {
+        **{name: getattr(found, name) for name in ("key", "objective", "which", "value", "low", "high", "now")},
+        "simulations": found.simulations,
+        "notes": list(found.notes),
+        "points": [
+            {"value": point.value, "seeds": point.seeds, "objective": verdict_json(point.verdict)}
+            for point in found.points
+        ],
+    }
+
+
+def _number(text: str | None, option: str) -> float | None:
+    from endive.errors import ObjectiveError
+    from endive.objectives import parse_duration_ms
+
+    if text is None:
+        return None
+    try:
+        return int(text.replace("_", ""))
+    except ValueError:
+        pass
+    try:
+        return float(text.replace("_", ""))
+    except ValueError:
+        duration_ms = parse_duration_ms(text)
+        if duration_ms is None:
+            raise ObjectiveError(f"{option} '{text}' is not a number. Write, for example, 100 or 5s.") from None
+        return duration_ms
+
+
+def _print(found: Limit) -> None:
+    from rich.text import Text
+
+    from endive.answers.limit_text import limit_sentence
+    from endive.cli.console import stdout
+
+    console = stdout()
+    console.print(Text(limit_sentence(found), style="bold"))
+    console.print(_table(found))
+    for note in found.notes:
+        console.print(Text.assemble(("note: ", "bold yellow"), note))
+
+
+def _table(found: Limit) -> Table:
+    from endive.answers.limit_text import value_text
+    from endive.cli.tables import new_table
+    from endive.objectives.words import figure_text, interval_text
+
+    shown = _comparison(found)
+    table = new_table(f"What was tried; {found.simulations:,} simulations")
+    table.add_column(found.key.rpartition(".")[2], justify="right")
+    table.add_column("objective")
+    table.add_column(str(found.points[0].verdict.parts[shown].subject), justify="right")
+    table.add_column("99 % interval")
+    table.add_column("")
+    table.add_column("seeds", justify="right")
+    values = [point.verdict.parts[shown].found.value or 0.0 for point in found.points]
+    for point, value in zip(found.points, values, strict=True):
+        part = point.verdict.parts[shown]
+        field = part.subject.field
+        bar = "█" * (1 + round(_BAR_COLUMNS * (value - min(values)) / ((max(values) - min(values)) or 1.0)))
+        table.add_row(
+            value_text(found, point.value),
+            point.verdict.outcome,
+            figure_text(field, part.found.value),
+            interval_text(field, part.found),
+            bar,
+            str(point.seeds),
+        )
+    return table
+
+
+def _comparison(found: Limit) -> int:
+    """The comparison that decides at the limit: the first that is not met anywhere."""
+    failing: list[Point] = [point for point in found.points if point.verdict.outcome == "not met"]
+    for point in sorted(failing, key=lambda point: abs(point.value - found.value)):
+        for place, part in enumerate(point.verdict.parts):
+            if part.outcome == "not met":
+                return place
+    return 0

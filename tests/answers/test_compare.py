@@ -1,0 +1,69 @@
+"""Two configurations side by side."""
+
+import json
+
+from tests.answers.conftest import busy_config
+from typer.testing import CliRunner
+
+from endive.answers.compare import LESS, MORE, SAME, compare_configs
+from endive.answers.compare_page import comparison_page
+from endive.answers.replicate import Replicator
+from endive.cli.main import app
+
+
+def compare(a, b, seeds=3):
+    return compare_configs(a, b, seeds=seeds, replicator=Replicator(processes=1))
+
+
+def test_a_configuration_does_not_differ_from_itself():
+    found = compare(busy_config(), busy_config())
+
+    assert () == found.keys
+    assert {SAME} == {row.outcome for row in found.differences if row.difference.low is not None}
+    assert ("Both are the same simulation: every difference is zero.",) == found.notes
+
+
+def test_keys_and_figures_that_differ_are_told_with_their_direction():
+    found = compare(busy_config(), busy_config(clients=16))
+    by_figure = {str(row.subject): row.outcome for row in found.differences}
+
+    assert (("source.writers.arrivals.clients", 8, 16),) == found.keys
+    assert (MORE, MORE) == (by_figure["writers.committed_per_s"], by_figure["writers.retries_mean"])
+    assert LESS == compare(busy_config(clients=16), busy_config()).differences[1].outcome
+
+
+def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of_both():
+    found = compare(busy_config(), busy_config(table={"manifest_bytes": 8_001}), seeds=6)
+    row = next(row for row in found.differences if str(row.subject) == "writers.p50_commit")
+
+    assert row.difference.high - row.difference.low < (row.a.high - row.a.low) / 2
+
+
+def test_the_page_holds_every_figure_and_nothing_from_elsewhere():
+    found = compare(busy_config(), busy_config(clients=16))
+    page = comparison_page(found)
+
+    assert page.count("<tr>") == 2 + len(found.keys) + len(found.differences)
+    assert "http" not in page
+
+
+def test_folders_of_runs_are_compared_and_another_model_is_refused(tmp_path):
+    config = tmp_path / "a.toml"
+    config.write_text(busy_config().to_toml())
+    invoke = CliRunner().invoke
+    assert 0 == invoke(app, ["run", str(config), "--out", str(tmp_path / "run")]).exit_code
+    same = invoke(app, ["compare", str(config), str(tmp_path / "run"), "--seeds", "2", "--json"])
+    summary = tmp_path / "run" / "summary.json"
+    document = json.loads(summary.read_text())
+    document["provenance"]["model_version"] = 1
+    summary.write_text(json.dumps(document))
+    refused = invoke(app, ["compare", str(config), str(tmp_path / "run"), "--seeds", "2"])
+
+    assert [] == json.loads(same.stdout)["keys"]
+    assert (2, True) == (refused.exit_code, "was made by model version 1" in refused.stderr)
+
+
+def test_nothing_to_compare_with_is_an_error(tmp_path):
+    answer = CliRunner().invoke(app, ["compare", str(tmp_path / "a.toml")])
+
+    assert (2, True) == (answer.exit_code, "Nothing to compare with" in answer.stderr)

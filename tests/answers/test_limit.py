@@ -1,0 +1,72 @@
+"""The search for a limit: the answer, its interval, and questions that have none."""
+
+import pytest
+from tests.answers.conftest import busy_config
+
+from endive.answers.limit import LARGEST, SMALLEST, find_limit
+from endive.answers.limit_text import limit_sentence
+from endive.answers.replicate import Replicator
+from endive.answers.variation import base_of
+from endive.errors import ObjectiveError
+from endive.objectives import MET, NOT_MET
+
+CLIENTS = "source.writers.arrivals.clients"
+
+
+def ask(key, slo, **options):
+    return find_limit(base_of(busy_config()), key, slo=slo, replicator=Replicator(processes=1), **options)
+
+
+def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_one_that_surely_fails():
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
+    outcomes = {point.value: point.verdict.outcome for point in found.points}
+
+    assert (LARGEST, True) == (found.which, found.is_whole)
+    assert found.low <= found.value <= found.high
+    assert (MET, NOT_MET) == (outcomes[found.low], outcomes[found.high + 1])
+
+
+def test_where_more_helps_the_smallest_value_is_asked_for():
+    found = ask("source.*.retry", "writers.success_rate >= 99 %", low=0, high=16)
+
+    assert SMALLEST == found.which
+    assert 0 < found.low <= found.value <= found.high < 16
+
+
+def test_load_scales_every_source_at_once():
+    found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.1)
+
+    assert not found.is_whole
+    assert 8 * found.low <= ask(CLIENTS, "writers.retries_mean <= 0.5").high + 1
+
+
+def test_the_sentence_names_key_value_interval_objective_and_present_value():
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
+    text = limit_sentence(found)
+
+    assert text.startswith(f"{CLIENTS}: at most {found.value:.0f} (")
+    assert text.endswith("meets writers.retries_mean <= 0.5. It is 8 now.")
+
+
+@pytest.mark.parametrize(
+    ("key", "slo", "options", "problem"),
+    [
+        (CLIENTS, "writers.success_rate >= 0", {"low": 1, "high": 4}, "fails the objective for sure"),
+        (CLIENTS, "writers.p50_commit <= 1ms", {"low": 1, "high": 4}, "meets the objective. Widen it"),
+        (CLIENTS, "writers.success_rate >= 99 %", {"low": 0, "high": 4}, "clients = 0 must be"),
+        ("source.writers.arrivals.client", "success_rate >= 99 %", {}, "has no such number. Did you mean"),
+        ("catalog.type", "success_rate >= 99 %", {}, "it is 'service', not a number."),
+    ],
+)
+def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options, problem):
+    with pytest.raises(ObjectiveError) as refused:
+        ask(key, slo, **options)
+
+    assert problem in str(refused.value)
+
+
+def test_a_search_that_may_not_go_on_says_so():
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5", low=1, high=64, simulations_max=8)
+
+    assert any(note.startswith("Stopped after") for note in found.notes)
+    assert found.low <= found.value <= found.high
