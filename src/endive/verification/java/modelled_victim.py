@@ -81,7 +81,7 @@ def _victim(scenario: Scenario) -> dict[str, Any]:
     operation = scenario.operation
     source: dict[str, Any] = {
         "name": VICTIM,
-        "arrivals": {"kind": "periodic", "period_ms": 1e12},
+        "arrivals": {"kind": "periodic", "period_ms": 1e10},
         "total_timeout_ms": 0.0,  # it is held up for longer than Iceberg's half hour
         "operation_types": {name: 1.0 for name in KINDS if name == operation.kind},
     }

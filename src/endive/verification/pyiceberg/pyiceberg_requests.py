@@ -101,7 +101,7 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
         merging = {"merging": "bins", "min_count_to_merge": scenario.merge_count_min}
     victim: dict[str, Any] = {
         "name": "victim",
-        "arrivals": {"kind": "periodic", "period_ms": 1e12},
+        "arrivals": {"kind": "periodic", "period_ms": 1e10},
         "operation_types": {_KINDS.get(scenario.operation, "validated_overwrite"): 1.0},
         "total_timeout_ms": 0.0,  # it is held up for longer than half an hour
     }
