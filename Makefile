@@ -14,7 +14,7 @@ FOR_CHECK := $(VENV)/.installed-for-check
 RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines verify pins clean
+.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos verify pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -43,6 +43,12 @@ bench: $(FOR_TEST) $(JAVA) ## measure speed, side by side, as ratios
 
 fuzz-engines: $(FOR_TEST) ## compare the two engines on random configurations
 	@$(RUN)python -m verification.fuzz_engines
+
+fuzz-config: $(FOR_TEST) ## read 20,000 mutated configurations, studies, profiles and traces
+	@$(RUN)python -m verification.fuzz_config
+
+chaos: $(FOR_TEST) $(JAVA) ## break 100 sweeps at random, let them go on, and compare
+	@$(RUN)python -m verification.chaos
 
 verify: $(FOR_TEST) $(JAVA) ## slow checks against closed forms and measurements
 	@$(RUN)python -m verification

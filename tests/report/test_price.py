@@ -44,7 +44,8 @@ source = "price list"
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "store.toml").write_text(PROFILE)
+    (tmp_path / "sweep" / "_files").mkdir(parents=True)
+    (tmp_path / "sweep" / "_files" / "store.toml").write_text(PROFILE)
     return write_synthetic(tmp_path / "sweep", SyntheticStudy("study", {"load_per_s": (1, 2)}, has_groups=False))
 
 
@@ -62,7 +63,7 @@ def requests_chart(folder):
 
 
 def test_requests_are_priced_by_the_profile(folder, tmp_path):
-    write_configs(folder, tmp_path / "store.toml")
+    write_configs(folder, "./store.toml")
     chart, rows = requests_chart(folder)
 
     # Load 1: 8 * (4/3) = 10.67 requests, a quarter of each kind; reads cost 0.0005, writes 0.004, cas has no price.
@@ -79,7 +80,7 @@ def test_requests_are_priced_by_the_profile(folder, tmp_path):
 
 
 def test_requests_of_a_catalog_service_are_not_on_the_stores_bill(folder, tmp_path):
-    write_configs(folder, tmp_path / "store.toml", catalog="service")
+    write_configs(folder, "./store.toml", catalog="service")
     _, rows = requests_chart(folder)
 
     assert {"manifest list: read", "manifest list: write"} == {row["kind"] for row in rows if row["usd_per_million"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
 from endive.report.reading import open_analysis, refuse_two_models
 from endive.report.report import make_report
 from endive.results import MODEL_VERSION
@@ -72,7 +72,7 @@ def test_an_index_that_cannot_be_read_is_named(folder, damage):
 
 def test_an_index_of_another_layout_is_refused(folder):
     path = folder / "analysis" / "index.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 9}))
+    path.write_bytes(sealed({**unsealed(path.read_bytes()), "format": 9}))
 
     assert "has layout 9; this version of Endive reads layout 1" in refusal(folder)
 
@@ -86,13 +86,17 @@ def test_a_damaged_table_is_named(folder):
 def test_a_table_without_a_column_is_named(folder):
     path = folder / "analysis" / "phases.parquet"
     pq.write_table(pq.read_table(path).drop_columns(["share"]), path)
+    index = folder / "analysis" / "index.json"
+    document = unsealed(index.read_bytes())
+    document["digests"][path.name] = file_digest(path)
+    index.write_bytes(sealed(document))
 
     assert "DIR/analysis/phases.parquet lacks the column 'share'. Run: endive analyze DIR" == refusal(folder)
 
 
 def test_studies_of_two_model_versions_are_not_put_side_by_side(folder, two_protocols):
     path = folder / "analysis" / "index.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "model_version": 99}))
+    path.write_bytes(sealed({**unsealed(path.read_bytes()), "model_version": 99}))
 
     with pytest.raises(OutputError, match=f"model versions {MODEL_VERSION} and 99"):
         make_report(two_protocols, compare_with=folder)
@@ -103,14 +107,24 @@ def test_studies_of_one_model_version_are(two_protocols):
 
 
 def test_a_folder_swept_further_since_is_noted(folder):
-    plan = json.loads((folder / "_endive.json").read_text())
-    plan["studies"]["two_protocols"]["parts"][0]["runs"].append("later")
-    (folder / "_endive.json").write_text(json.dumps(plan))
+    (folder / "runs" / "study=two_protocols").mkdir(parents=True)
+    pq.write_table(pa.table({"run_id": ["later"]}), folder / "runs" / "study=two_protocols" / "runs.parquet")
 
-    notes = make_report(folder).notes
+    notes = open_analysis(folder).notes
 
     assert 1 == len(notes)
     assert "swept further after this analysis (two_protocols)" in notes[0]
+
+
+def test_runs_that_are_missing_are_told_until_the_sweep_has_gone_on(folder):
+    path = folder / "analysis" / "index.json"
+    document = unsealed(path.read_bytes())
+    facts = document["studies"]["two_protocols"]
+    planned, facts["runs"] = facts["runs_planned"], facts["runs_planned"] - 3
+    path.write_bytes(sealed(document))
+
+    expected = f"3 of {planned:,} runs of study two_protocols are missing: the sweep has not finished."
+    assert (expected,) == make_report(folder).notes
 
 
 def test_a_study_whose_runs_all_failed_has_a_page_that_says_so(tmp_path):

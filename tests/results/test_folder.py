@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -113,3 +114,19 @@ def test_no_moment_shows_a_summary_beside_the_txns_of_another_run(tmp_path, four
     write_run(tmp_path, four_outcomes, seed=8)
 
     assert seen == [("transactions.parquet", False), ("config.toml", False), ("summary.json", False)]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_holds_is_not(tmp_path, four_outcomes):
+    left = tmp_path / ".partial-1-dead"
+    left.mkdir()
+    (left / "transactions.parquet").write_bytes(b"half")
+    long_ago_s = time.time() - 60
+    os.utime(left, (long_ago_s, long_ago_s))
+
+    with RunFolder(tmp_path):
+        held = next(path for path in tmp_path.glob(".partial-*") if path != left)
+        os.utime(held, (long_ago_s, long_ago_s))
+        write_run(tmp_path, four_outcomes)
+        assert held.exists()
+
+    assert names(tmp_path) == ["config.toml", "summary.json", "transactions.parquet"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from endive.errors import OutputError
 from endive.results import TRANSACTION_SCHEMA, ResultWriter, to_record_batch, writer
 from endive.results import schema as s
+from endive.results.writer import refuse_foreign_file
 
 METADATA = {"endive.seed": "42", "endive.engine": "reference"}
 
@@ -204,3 +206,24 @@ def test_a_disk_full_during_a_small_file_is_told_and_leaves_no_trace(tmp_path, f
         writer.write_atomically(tmp_path / "summary.json", b"{}")
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_result_is_not_replaced_unasked(tmp_path, batch):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"notes\.txt: it exists and is no result of Endive's\. Use --force"):
+        refuse_foreign_file(tmp_path / "notes.txt")
+
+    write(tmp_path / "t.parquet", batch)
+    refuse_foreign_file(tmp_path / "t.parquet")
+    refuse_foreign_file(tmp_path / "new.parquet")
+
+
+def test_what_a_killed_run_left_of_a_file_is_removed_by_the_next(tmp_path, batch):
+    left = tmp_path / ".t.parquet.1-dead.tmp"
+    left.write_bytes(b"half")
+    long_ago_s = time.time() - 60
+    os.utime(left, (long_ago_s, long_ago_s))
+
+    write(tmp_path / "t.parquet", batch)
+
+    assert ["t.parquet"] == sorted(path.name for path in tmp_path.iterdir())

@@ -5,6 +5,7 @@ This file defines the coordinates, the cache and every reason why real Iceberg c
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -20,6 +21,10 @@ VERSION: Final = "1.9.2"
 VERSIONS_KNOWN: Final = ("1.9.", "1.10.")  # release lines whose requests are known to be the recorded ones
 GROUP: Final = "org.apache.iceberg"
 ARTIFACTS: Final = ("iceberg-spark-runtime-3.5_2.12", "iceberg-aws-bundle")
+SHA256: Final = {  # of the jars that are fetched, as Maven Central has them
+    "iceberg-spark-runtime-3.5_2.12-1.9.2.jar": "c40ae0a8e2673bb5c01951b7d15aae2224a534f8331f4274ce2082776116a044",
+    "iceberg-aws-bundle-1.9.2.jar": "ea5b6fec1b547e2fe936f804c737943f5ee322d038560f63a8261deb766def1b",
+}
 COPY_GOAL: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 SUPPORT: Final = ("derby-", "derbyshared-", "hadoop-client-api-", "slf4j-api-")  # in the jar folder of PySpark
 FETCH_TIMEOUT_S: Final = 900
@@ -34,7 +39,23 @@ def find_jars(folder: Path | None = None) -> tuple[tuple[Path, ...], str]:
             if not (place / f"{artifact}-{VERSION}.jar").is_file():
                 _fetch(artifact, place)
     chosen, version = _choose(place, VERSION if folder is None else None)
+    for jar in chosen:
+        _refuse_unknown_bytes(jar)
     return chosen + _support(place), version
+
+
+def _refuse_unknown_bytes(jar: Path) -> None:
+    """A jar of a known name must be the known one: a download may be cut off, and a jar is code."""
+    wanted = SHA256.get(jar.name)
+    if wanted is None:
+        return
+    with jar.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != wanted:
+        raise IcebergMissingError(
+            f"{jar} has {jar.stat().st_size:,} bytes with SHA-256 {found}, not the known {wanted}: it was cut off or "
+            "changed. Delete it; it is then fetched again."
+        )
 
 
 def cache_folder() -> Path:

@@ -6,7 +6,13 @@ their own words.
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any, Final
 
 import typer
@@ -14,10 +20,15 @@ import typer.core
 from rich.console import Console
 from rich.text import Text
 
+from endive.config.printable import printable
 from endive.errors import EndiveError
 
 EXIT_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
+EXIT_SIGNAL: Final = 128  # plus the number of the signal
+EXIT_BUG: Final = 70  # an error of ours, as sysexits.h has it
+TRACEBACK_VARIABLE: Final = "ENDIVE_TRACEBACK"
+_TOLD_CHARACTERS_MAX: Final = 300
 _PIPED_COLUMNS: Final = 100
 
 
@@ -34,20 +45,79 @@ def stderr() -> Console:
 def print_error(message: str) -> None:
     """Each line of the message as a line of its own, never wrapped when piped."""
     console = stderr()
-    for line in message.splitlines():
+    for line in printable(message).splitlines():
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
 
 
+class Terminated(KeyboardInterrupt):  # what it is like, not what went wrong
+    """SIGTERM or SIGHUP: the process ends as with Ctrl-C, and leaves what Ctrl-C leaves."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = EXIT_SIGNAL + number
+
+
 class EndiveGroup(typer.core.TyperGroup):
-    """A group whose commands end with a message instead of a traceback when the user can mend it."""
+    """A group whose commands end with a message instead of a traceback, whatever happens."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was named."""
+        _provide_streams()
         try:
-            return super().invoke(ctx)
+            with _answered_signals():
+                return super().invoke(ctx)
         except EndiveError as error:
             print_error(str(error))
             raise typer.Exit(EXIT_ERROR) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             stderr().print("interrupted", style="yellow")
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+            raise typer.Exit(getattr(interrupt, "exit_code", EXIT_INTERRUPTED)) from None
+        except Exception as error:
+            if type(error).__module__.startswith(("click", "typer")) or os.environ.get(TRACEBACK_VARIABLE):
+                raise
+            print_error(_unexpected(error))
+            raise typer.Exit(EXIT_BUG) from None
+
+
+def _unexpected(error: Exception) -> str:
+    """What to say of an error that no command expected."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Make the simulation or the study smaller, or use a larger machine."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        return f"A file or the answer cannot be written: {error.strerror}."
+    told = " ".join(str(error).split())[:_TOLD_CHARACTERS_MAX]
+    return (
+        f"{type(error).__name__}: {told}. This is a mistake in Endive, not in what you asked for: please report it, "
+        f"with what {TRACEBACK_VARIABLE}=1 shows."
+    )
+
+
+def _provide_streams() -> None:
+    """Somewhere to write to, also for a process that was started without."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # until the process ends
+
+
+@contextlib.contextmanager
+def _answered_signals() -> Iterator[None]:
+    """SIGINT is heard even if the parent ignores it; SIGTERM and SIGHUP end the command as it does.
+
+    A SIGHUP that is ignored stays so: that is what nohup asks for.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(number: int, frame: object) -> None:
+        raise Terminated(number)
+
+    wanted: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        wanted[signal.SIGHUP] = terminate
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)

@@ -14,6 +14,7 @@ from endive import __version__
 from endive.cli import (
     analyze,
     catalogs,
+    check,
     compare,
     config,
     limit,
@@ -40,6 +41,7 @@ app.command("run")(run.run)
 app.command("limit")(limit.limit)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
+app.command("check")(check.check)
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)

@@ -39,6 +39,8 @@ def report(
     if figures is not None:
         written = write_figures(found, figures)
         stderr().print(f"{len(written)} files in {figures}", markup=False, soft_wrap=True)
+    for note in found.notes:
+        console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)

@@ -51,14 +51,20 @@ def run(
         typer.Option(help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
+    ] = False,
 ) -> None:
     """Simulate one configuration: which sources commit, how fast, and whether the objective is met."""
     from endive.cli.run_text import print_answer
     from endive.config import load_simulation_config
     from endive.config.slo import objective_of
+    from endive.results.writer import refuse_foreign_file
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved = load_simulation_config(config, given)
+    if resolved.simulation.output_path is not None and not force:
+        refuse_foreign_file(Path(resolved.simulation.output_path))
     objective = objective_of(resolved, slo)
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     name = resolved.experiment.label or config.stem

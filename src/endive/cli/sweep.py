@@ -53,6 +53,9 @@ Overrides = Annotated[
 ]
 Conf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
+]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")]
 
 
@@ -70,6 +73,7 @@ def sweep(
     dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
     retry_failed: RetryFailed = False,
+    repair: Repair = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
 
@@ -100,6 +104,7 @@ def sweep(
                 detail=detail.value,
                 engine=engine.value,
                 retries_failed=retry_failed,
+                repairs=repair,
                 progress=progress,
             )
         except KeyboardInterrupt:

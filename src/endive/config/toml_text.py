@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, time
 from typing import Any
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -30,6 +31,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{key_text(key)} = {value_text(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, (date, time)):
+        return value.isoformat()
     assert isinstance(value, Sequence), f"no TOML form for {type(value).__name__}"
     return f"[{', '.join(value_text(item) for item in value)}]"
 

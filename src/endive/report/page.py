@@ -127,7 +127,8 @@ def bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
+    script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
+    return f"/*!\n{_asset('vega-licence.txt')}*/\n{script}"
 
 
 def _asset(name: str) -> str:

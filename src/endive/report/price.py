@@ -10,12 +10,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.errors import EndiveError
+from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.report.reading import Study
 from endive.results.schema import OBJECTS
 from endive.storage import OPERATIONS, Profile, grouped_prices, load_profile
@@ -42,7 +44,7 @@ def find_prices(study: Study) -> Prices:
     for point, config in configs.items():
         profile = _profile(config["storage"]["provider"], config["storage"].get("vintage", "measured"))
         if profile is None or not profile.prices:
-            without[str(config["storage"]["provider"])] = None
+            without[Path(config["storage"]["provider"]).name] = None
             continue
         objects = [name for name in OBJECTS if name not in ("catalog", "log") or config["catalog"]["type"] in _ON_STORE]
         found[point] = {
@@ -71,7 +73,7 @@ def _configs(study: Study) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for point, text in zip(table["point"].to_pylist(), table["config"].to_pylist(), strict=True):
         if point not in found:
-            found[point] = json.loads(text)
+            found[point] = with_kept_paths(json.loads(text), study.folder)
     return found
 
 

@@ -6,7 +6,6 @@ versions side by side. Refuses to own the tables' meaning (``docs/reference/anal
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from endive.config.printable import printable_values
 from endive.errors import OutputError
+from endive.pipeline.dataset.printable_table import printable_table
+from endive.pipeline.dataset.seal import file_digest, unsealed
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
+RUNS: Final = "runs"
+UNFINISHED: Final = "unfinished_sweep"
 FORMAT: Final = 1  # of the analysis, as far as this report can read it
 SINGLE_TXN_TABLES: Final = ("attempts", "convoy", "timeline")
 
@@ -84,11 +88,14 @@ def open_analysis(folder: Path) -> Analysis:
     if not (place / INDEX).is_file():
         raise OutputError(_no_analysis(folder))
     index = _index(folder, place / INDEX)
-    tables = {name: _table(folder, place, name, entry) for name, entry in index["tables"].items()}
+    tables = {name: _table(folder, place, name, index) for name in index["tables"]}
+    changed = _changed(folder, index)
+    if changed and "warnings" in tables:
+        tables["warnings"] = _without_missing(tables["warnings"], changed)
     studies = tuple(_study(folder, name, facts, index, tables) for name, facts in index["studies"].items())
     if not studies:
         raise OutputError(f"The analysis in {place} holds no study. Run: endive analyze {folder}")
-    return Analysis(folder=folder, index=index, studies=studies, notes=_notes(folder, index))
+    return Analysis(folder=folder, index=index, studies=studies, notes=_notes(folder, index, changed))
 
 
 def refuse_two_models(studies: Sequence[Study]) -> None:
@@ -142,10 +149,10 @@ def _failures(folder: Path) -> tuple[int, int, str]:
 
 def _index(folder: Path, path: Path) -> dict[str, Any]:
     try:
-        index = json.loads(path.read_bytes())
+        index = printable_values(unsealed(path.read_bytes()))
         kind, version = index["endive"], index["format"]
-        _ = index["tables"], index["studies"], int(index["model_version"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        _ = index["tables"], index["studies"], index["digests"], int(index["model_version"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise OutputError(f"{path} cannot be read as the index of an analysis. Run: endive analyze {folder}") from error
     if kind != "analysis" or version != FORMAT:
         raise OutputError(
@@ -154,10 +161,13 @@ def _index(folder: Path, path: Path) -> dict[str, Any]:
     return dict(index)
 
 
-def _table(folder: Path, place: Path, name: str, entry: Mapping[str, Any]) -> pa.Table:
-    path = place / str(entry["files"]["parquet"])
+def _table(folder: Path, place: Path, name: str, index: Mapping[str, Any]) -> pa.Table:
+    entry = index["tables"][name]
+    path = place / Path(f"{name}.parquet").name  # in the folder of the analysis, whatever the index says
     try:
-        table = pq.ParquetFile(path).read()
+        if file_digest(path) != index["digests"].get(path.name):
+            raise OSError("its bytes are not those that the analysis wrote")
+        table = printable_table(pq.ParquetFile(path).read())
     except (OSError, pa.ArrowException) as error:
         raise OutputError(f"{path} is missing or damaged. Run: endive analyze {folder}") from error
     missing = {column["name"] for column in entry["columns"]} - set(table.column_names)
@@ -177,18 +187,39 @@ def _study(
     return Study(name=name, folder=folder, facts=facts, model_version=int(index["model_version"]), tables=own)
 
 
-def _notes(folder: Path, index: Mapping[str, Any]) -> tuple[str, ...]:
-    """What has happened to the folder since it was analysed."""
-    try:
-        plans = json.loads((folder / "_endive.json").read_bytes())["studies"]
-        planned = {name: sum(len(part["runs"]) for part in plan["parts"]) for name, plan in plans.items()}
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
-    known = {name: facts["runs_planned"] for name, facts in index["studies"].items()}
-    changed = sorted(name for name in planned if planned[name] != known.get(name))
-    if not changed:
-        return ()
-    return (
-        f"The folder was swept further after this analysis ({', '.join(changed)}). "
-        f"Run 'endive analyze {folder}' and report again.",
+def _without_missing(warnings: pa.Table, changed: Sequence[str]) -> pa.Table:
+    """Without what was said of missing runs before the sweep went on."""
+    is_old = pc.and_(
+        pc.equal(warnings["warning"], UNFINISHED), pc.is_in(warnings["study"], pa.array(changed, pa.string()))
     )
+    return warnings.filter(pc.invert(is_old))
+
+
+def _changed(folder: Path, index: Mapping[str, Any]) -> tuple[str, ...]:
+    """Studies that hold other runs now than when they were analysed."""
+    found = []
+    for name, facts in index["studies"].items():
+        path = folder / RUNS / f"study={name}" / f"{RUNS}.parquet"
+        try:
+            swept = pq.read_metadata(path).num_rows if path.exists() else facts["runs"]
+        except (OSError, pa.ArrowException):
+            continue  # 'endive check' says more
+        if swept != facts["runs"]:
+            found.append(name)
+    return tuple(found)
+
+
+def _notes(folder: Path, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:
+    """What is missing, and what has happened to the folder since it was analysed."""
+    notes = [
+        f"{facts['runs_planned'] - facts['runs']:,} of {facts['runs_planned']:,} runs of study {name} are missing: the "
+        "sweep has not finished."
+        for name, facts in index["studies"].items()
+        if facts["runs"] < facts["runs_planned"] and name not in changed
+    ]
+    if changed:
+        notes.append(
+            f"The folder was swept further after this analysis ({', '.join(changed)}). "
+            f"Run 'endive analyze {folder.name}' and report again."
+        )
+    return tuple(notes)

@@ -17,7 +17,7 @@ from typing import Final
 
 from endive.errors import OutputError
 from endive.results.result import SimulationResult
-from endive.results.writer import ResultWriter, output_errors, write_atomically
+from endive.results.writer import ResultWriter, hold, is_abandoned, output_errors, write_atomically
 
 TRANSACTIONS_FILE: Final = "transactions.parquet"
 CONFIG_FILE: Final = "config.toml"
@@ -39,10 +39,14 @@ class RunFolder:
         self._partial = self.path / f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
         with output_errors(self.path):
             self._partial.mkdir(parents=True)
+            self._held = os.open(self._partial, os.O_RDONLY)
+        hold(self._held)
+        self._remove_abandoned()
         try:
             self.writer = ResultWriter(self._partial / TRANSACTIONS_FILE)
         except BaseException:
             self._discard()
+            os.close(self._held)
             raise
 
     def publish(self, result: SimulationResult, config_toml: str) -> None:
@@ -73,6 +77,12 @@ class RunFolder:
                 "Choose an empty or a new folder."
             )
 
+    def _remove_abandoned(self) -> None:
+        """What killed runs left in the folder."""
+        for leftover in self.path.glob(f"{_PARTIAL}*"):
+            if leftover != self._partial and is_abandoned(leftover):
+                shutil.rmtree(leftover, ignore_errors=True)
+
     def _discard(self) -> None:
         shutil.rmtree(self._partial, ignore_errors=True)
         if self._is_new:
@@ -91,3 +101,4 @@ class RunFolder:
         self.writer.discard()
         if self._partial.exists():
             self._discard()
+        os.close(self._held)

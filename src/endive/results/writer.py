@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +25,12 @@ import pyarrow.parquet as pq
 from endive.errors import OutputError
 from endive.results.schema import TRANSACTION_SCHEMA
 
+try:
+    import fcntl
+except ImportError:  # not on Windows: there nothing is known of those who left a file
+    fcntl = None  # type: ignore[assignment]
+
+SETTLED_S: Final = 5.0  # between making a temporary file and holding it, many times over
 ROW_GROUP_ROWS: Final = 65_536  # about 25 MB of Arrow memory
 
 _CAUSES: Final = {
@@ -33,7 +41,7 @@ _CAUSES: Final = {
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ENOENT: "the folder does not exist; create it first",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
-    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
 }
 
 
@@ -59,6 +67,44 @@ def refuse_unless_file(path: Path) -> None:
         raise OutputError(f"Cannot write {path}: it exists and is not a regular file; choose another name.")
 
 
+def refuse_foreign_file(path: Path) -> None:
+    """An existing result of Endive's may be replaced; whatever else is there may not."""
+    with output_errors(path):
+        refuse_unless_file(path)
+        if not path.exists():
+            return
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+    except (OSError, pa.ArrowException):
+        metadata = {}
+    if not any(key.startswith(b"endive.") for key in metadata):
+        raise OutputError(f"Cannot write {path}: it exists and is no result of Endive's. Use --force to replace it.")
+
+
+def hold(descriptor: int) -> bool:
+    """Take the operating system's lock on an open file or folder, which ends with the process; whether it is ours."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether the process that made a temporary file or folder, and held it, has ended."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return False
+    try:
+        is_settled = time.time() - os.fstat(descriptor).st_mtime > SETTLED_S
+        return is_settled and hold(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class AtomicFile:
     """A binary file that appears under its name only when ``publish`` is called."""
 
@@ -66,8 +112,9 @@ class AtomicFile:
         self.path = path
         with output_errors(path):
             refuse_unless_file(path)
-            self._temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-            self.stream = _create(self._temporary)
+            self.temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+            self.stream = _create(self.temporary)
+            hold(self.stream.fileno())
 
     def publish(self) -> None:
         """Everything to disk, then the rename, then the rename to disk."""
@@ -76,7 +123,7 @@ class AtomicFile:
                 self.stream.flush()
                 os.fsync(self.stream.fileno())
                 self.stream.close()
-                os.replace(self._temporary, self.path)
+                os.replace(self.temporary, self.path)
                 _sync_folder(self.path.parent)
         except BaseException:
             self.discard()
@@ -87,7 +134,7 @@ class AtomicFile:
         with contextlib.suppress(OSError):
             self.stream.close()
         with contextlib.suppress(OSError):
-            self._temporary.unlink()
+            self.temporary.unlink()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -115,6 +162,14 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _remove_abandoned(path: Path) -> None:
+    """What killed runs left of the same file."""
+    with contextlib.suppress(OSError):
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            if is_abandoned(leftover):
+                leftover.unlink(missing_ok=True)
+
+
 class ResultWriter:
     """Record batches in, one Parquet file out; a context manager that discards what was not closed.
 
@@ -124,6 +179,7 @@ class ResultWriter:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        _remove_abandoned(self.path)
         self._file = AtomicFile(self.path)
         self._parquet: Any = None
         self._pending: list[pa.RecordBatch] = []
@@ -138,6 +194,7 @@ class ResultWriter:
             TRANSACTION_SCHEMA.with_metadata(dict(metadata)),
             compression="zstd",
             use_dictionary=[field.name for field in TRANSACTION_SCHEMA if field.type != pa.float64()],
+            write_page_checksum=True,
         )
 
     @property

@@ -360,3 +360,9 @@ def test_an_axis_that_says_no_values_is_told_so(study, axis, told):
     found = problems(study, f"[axes]\n{axis}\n")
 
     assert any(told in problem for problem in found), found
+
+
+def test_a_date_is_told_as_the_value_it_was_written_as(study):
+    found = problems(study, "[axes]\n'transaction.retry' = [2026-01-01]\n")
+
+    assert "transaction.retry = 2026-01-01 must be a whole number from 0 to 1000000." in found[0]

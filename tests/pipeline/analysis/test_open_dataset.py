@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
+from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.results import Window
 from endive.results.provenance import MODEL_VERSION
 
@@ -23,6 +23,22 @@ def refused(folder, message):
     with pytest.raises(OutputError, match=message):
         open_dataset(folder)
     assert before == files(folder)
+
+
+def reseal_part(folder, study, path):
+    """The record as it would be if the file had been written so, and the summaries of that record."""
+    record = folder / "_records" / f"study={study}" / f"{path.stem}.json"
+    document = unsealed(record.read_bytes())
+    document["files"]["transactions"] = {"bytes": path.stat().st_size, "digest": file_digest(path)}
+    record.write_bytes(sealed(document))
+    reseal_summaries(folder)
+
+
+def reseal_summaries(folder):
+    """The checksums as they would be if the summaries had been written so."""
+    found = SweepFolder.read(folder)
+    for study in found.studies:
+        found.summaries(study).seal({files.part.name: files.digest() for files in found.complete_parts(study)})
 
 
 def part_of(folder, study="mixed"):
@@ -79,7 +95,7 @@ def test_a_foreign_file_among_the_data_is_named(dataset):
 def test_a_truncated_file_of_txns_is_named(dataset, kept_bytes):
     path = part_of(dataset)
     path.write_bytes(path.read_bytes()[:kept_bytes])
-    refused(dataset, rf"{path.name} is damaged and cannot be read .* Delete it and start the same 'endive sweep' again")
+    refused(dataset, rf"{path.name} is damaged: it has .* bytes of .* Sweep again with --repair")
 
 
 def test_a_truncated_file_of_runs_is_named(dataset):
@@ -92,6 +108,7 @@ def test_a_file_of_txns_that_lost_some_of_them_is_named(dataset):
     path = part_of(dataset)
     table = pq.ParquetFile(path).read()
     pq.write_table(table.slice(1), path)
+    reseal_part(dataset, "mixed", path)
     refused(dataset, rf"{path.name} has {table.num_rows - 1:,} txns, but its runs made {table.num_rows:,}")
 
 
@@ -105,12 +122,13 @@ def test_a_file_of_txns_that_is_gone_is_named(dataset):
 def test_a_file_with_other_columns_is_named(dataset):
     path = part_of(dataset)
     pq.write_table(pa.table({"run_id": ["x"]}), path)
+    reseal_part(dataset, "mixed", path)
     refused(dataset, rf"{path.name} is not a file of txns: it has no column append_compactions_completed")
 
 
 def test_a_folder_of_another_model_version_is_refused(dataset):
-    manifest = json.loads((dataset / "_endive.json").read_text())
-    (dataset / "_endive.json").write_text(json.dumps({**manifest, "model_version": 0}))
+    manifest = unsealed((dataset / "_endive.json").read_bytes())
+    (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": 0}))
     refused(dataset, "model version 0")
 
 
@@ -120,6 +138,7 @@ def test_runs_of_another_model_version_are_refused(dataset):
     index = table.column_names.index("model_version")
     older = pa.array([0, *table["model_version"].to_pylist()[1:]], pa.int32())
     pq.write_table(table.set_column(index, table.schema.field(index), older), path)
+    reseal_summaries(dataset)
     refused(dataset, f"has runs of model version 0; this is {MODEL_VERSION}")
 
 
@@ -130,19 +149,22 @@ def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):
             index = table.column_names.index(name)
             table = table.set_column(index, table.schema.field(index), pa.array([value] * table.num_rows))
         pq.write_table(table, path)
+    reseal_summaries(dataset)
     refused(dataset, r"All 21 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
 
 
 def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
-    for path in dataset.glob("runs/*/runs.parquet"):
-        path.unlink()
+    for pattern in ("runs/*/runs.parquet", "groups/*/groups.parquet", "studies/*", "_records/*/_checksums.json"):
+        for path in dataset.glob(pattern):
+            path.unlink()
     refused(dataset, "holds no finished run")
 
 
 def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
-    manifest = json.loads((dataset / "_endive.json").read_text())
-    manifest["studies"]["mixed"]["parts"].append({"name": "part-99999-0", "runs": ["a", "b"]})
-    (dataset / "_endive.json").write_text(json.dumps(manifest))
+    manifest = unsealed((dataset / "_endive.json").read_bytes())
+    runs = ["0123456789abcdef", "fedcba9876543210"]
+    manifest["studies"]["mixed"]["parts"].append({"name": "part-99999-0123456789ab", "runs": runs})
+    (dataset / "_endive.json").write_bytes(sealed(manifest))
 
     found = open_dataset(dataset)
 
@@ -150,6 +172,40 @@ def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
     assert 12 == found.runs["study"].to_pylist().count("mixed")
 
 
-def test_a_study_without_its_file_loses_its_title_only(dataset):
-    (dataset / "studies" / "mixed.toml").unlink()
-    assert {} == open_dataset(dataset).studies["mixed"].document
+@pytest.mark.parametrize(
+    "file", ["studies/mixed.toml", "groups/study=mixed/groups.parquet", "runs/study=mixed/runs.parquet"]
+)
+def test_a_summary_that_is_gone_is_named(dataset, file):
+    (dataset / file).unlink()
+    refused(dataset, r"is damaged: it is missing or cannot be read .* Start the same 'endive sweep' again")
+
+
+def test_a_record_of_another_sweep_is_not_the_one_that_was_summed_up(dataset):
+    path = sorted((dataset / "_records" / "study=mixed").glob("part-*.json"))[0]
+    record = unsealed(path.read_bytes())
+    record["runs"][0]["txns"] += 1
+    path.write_bytes(sealed(record))
+    refused(dataset, r"is damaged: it is not the one that runs\.parquet was made from")
+
+
+def test_a_column_that_is_no_axis_is_refused(dataset):
+    path = dataset / "runs" / "study=mixed" / "runs.parquet"
+    table = pq.ParquetFile(path).read()
+    pq.write_table(table.append_column("a`, java_method('x') as `b", pa.array([1] * table.num_rows)), path)
+    reseal_summaries(dataset)
+    refused(dataset, "which is no axis of a study")
+
+
+def test_escape_sequences_do_not_leave_the_dataset(dataset):
+    path = dataset / "studies" / "mixed.toml"
+    path.write_text(path.read_text().replace('"Mixed load"', '"Mixed \\u001b]0;load"'))
+    runs = dataset / "runs" / "study=mixed" / "runs.parquet"
+    table = pq.ParquetFile(runs).read()
+    index = table.column_names.index("catalog.type")
+    pq.write_table(table.set_column(index, "catalog.type", pa.array(["\x1b[2J"] * table.num_rows)), runs)
+    reseal_summaries(dataset)
+
+    found = open_dataset(dataset)
+
+    assert "Mixed \ufffd]0;load" == found.studies["mixed"].document["study"]["title"]
+    assert "\ufffd[2J" == found.runs["catalog.type"].to_pylist()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 
 import pyarrow as pa
@@ -113,3 +114,18 @@ def test_parquet_keeps_types_and_carries_units():
     assert TABLE.equals(found)
     assert b"ms" == found.schema.field("commit_latency_p95_ms").metadata[b"unit"]
     assert found.schema.field("saturated").metadata is None
+
+
+def test_a_text_cannot_become_html_or_a_formula() -> None:
+    texts = ["<img src=x onerror=alert(1)>", "=HYPERLINK(1)", "+1", "-1", "@x", "\tx", "plain", None]
+    table = pa.table({"catalog.type": texts, "load": [-1.5] * len(texts)})
+
+    page, sheet = to_markdown(table, "T"), to_csv(table).decode()
+
+    assert "<img" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    rows = list(csv.reader(io.StringIO(sheet)))
+    assert ["<img src=x onerror=alert(1)>", "'=HYPERLINK(1)", "'+1", "'-1", "'@x", "'\tx", "plain", ""] == [
+        row[0] for row in rows[1:]
+    ]
+    assert {"-1.5"} == {row[1] for row in rows[1:]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -13,17 +12,30 @@ import pytest
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+
+NAMES = ("part-00000-0123456789ab", "part-00001-ba9876543210")
+RUNS = ["0" * 15 + letter for letter in "abc"]
+
+
+def write_edited(folder, edit):
+    """A manifest that says something else, with a digest that fits: as a stranger would make it."""
+    document = unsealed((folder / "_endive.json").read_bytes())
+    edit(document["studies"])
+    (folder / "_endive.json").write_bytes(sealed(document))
 
 
 def test_a_plan_written_down_reads_back(tmp_path):
     with SweepFolder.locked(tmp_path / "out") as folder:
-        folder.studies["a"] = StudyPlan("transactions", [Part("part-1", ("x", "y")), Part("part-2", ("z",))])
+        folder.studies["a"] = StudyPlan(
+            "transactions", [Part(NAMES[0], tuple(RUNS[:2])), Part(NAMES[1], tuple(RUNS[2:]))]
+        )
         folder.studies["b"] = StudyPlan("runs")
         folder.write_manifest()
 
     assert SweepFolder.read(tmp_path / "out").studies == folder.studies
-    assert folder.studies["a"].run_ids == {"x", "y", "z"}
+    assert folder.studies["a"].run_ids == set(RUNS)
 
 
 def test_a_folder_nothing_was_written_into_does_not_stay(tmp_path):
@@ -46,7 +58,7 @@ def test_a_folder_that_is_none_of_a_sweep_is_not_read(tmp_path):
         SweepFolder.read(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 2}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 3}', "\x00", "[" * 100_000])
 def test_a_manifest_that_cannot_be_read_is_told(tmp_path, text):
     (tmp_path / "_endive.json").write_text(text)
 
@@ -74,13 +86,13 @@ HOLDER = textwrap.dedent(
 
 
 def test_the_lock_of_a_living_process_holds_and_that_of_a_killed_one_does_not(tmp_path):
-    (tmp_path / "_endive.lock").write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    (tmp_path / "_endive.lock").write_text("")
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with (
-            pytest.raises(OutputError, match=rf"Another sweep is writing into .* \(process {holder.pid} on "),
+            pytest.raises(OutputError, match=r"Another sweep is writing into .*\. Wait until it has ended"),
             SweepFolder.locked(tmp_path),
         ):
             pass
@@ -90,3 +102,36 @@ def test_the_lock_of_a_living_process_holds_and_that_of_a_killed_one_does_not(tm
 
     with SweepFolder.locked(tmp_path) as folder:
         assert folder.studies == {}
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (lambda studies: studies.update({"x' || java_method('a','b') || '": studies["a"]}), "a study cannot be called"),
+        (lambda studies: studies.update({"../../escaped": studies["a"]}), "a study cannot be called"),
+        (lambda studies: studies["a"]["parts"][0].update(name="../../escaped"), "a part cannot be called"),
+        (lambda studies: studies["a"]["parts"][0].update(name="/etc/passwd"), "a part cannot be called"),
+        (lambda studies: studies["a"]["parts"][0].update(runs=["../x"]), "a run cannot be called"),
+        (lambda studies: studies["a"].update(detail="all"), "detail cannot be 'all'"),
+    ],
+)
+def test_a_manifest_from_a_stranger_names_nothing_outside_the_folder(tmp_path, edit, told):
+    with SweepFolder.locked(tmp_path) as folder:
+        folder.studies["a"] = StudyPlan("transactions", [Part(NAMES[0], tuple(RUNS))])
+        folder.write_manifest()
+    write_edited(tmp_path, edit)
+
+    with pytest.raises(OutputError, match=f"cannot be read as the manifest of a sweep: {told}"):
+        SweepFolder.read(tmp_path)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    with SweepFolder.locked(tmp_path / "out") as folder:
+        folder.studies["a"] = StudyPlan("transactions", [Part(NAMES[0], tuple(RUNS))])
+        folder.write_manifest()
+    (tmp_path / "out" / "transactions").mkdir()
+    (tmp_path / "out" / "transactions" / "study=a").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(OutputError, match="is a link out of the dataset"), SweepFolder.locked(tmp_path / "out"):
+        pass

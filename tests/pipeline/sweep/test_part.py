@@ -26,11 +26,11 @@ class LostError(BaseException):
 def job(planned, tmp_path):
     """A folder with one planned part of three runs, and a function that works on it."""
     runs = planned("transaction.inter_arrival.scale=[2000]", "transaction.retry_backoff.policy=none", seeds=3).runs
-    part = Part("part-00000-test", tuple(run.run_id for run in runs))
+    part = Part("part-00000-0123456789ab", tuple(run.run_id for run in runs))
     folder = SweepFolder(tmp_path / "out", {"small": StudyPlan("transactions", [part])})
     folder.path.mkdir()
     folder.make_places("small")
-    specs = [RunSpec(run.run_id, run.seed, run.config) for run in runs]
+    specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash) for run in runs]
 
     def work(detail: str = "transactions", lost: frozenset[str] = frozenset(), notes=lambda *_: None):
         files = PartFiles(folder.path, "small", detail, part)
@@ -58,7 +58,9 @@ def test_a_part_holds_its_runs_one_after_the_other(job):
 def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
     monkeypatch.setattr(part_module, "ROW_GROUP_ROWS", 64)
     run = planned("transaction.inter_arrival.scale=[500]").runs[0]
-    _, txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config), "auto", keeps_transactions=True)
+    _, txns = part_module.simulate_run(
+        RunSpec(run.run_id, run.seed, run.config, run.config_hash), "auto", keeps_transactions=True
+    )
     stream = io.BytesIO()
     writer = part_module.PartWriter(stream)
     for name in ("a", "b", "c", "d"):
@@ -167,9 +169,9 @@ def test_a_note_is_left_before_and_after_every_run(job):
 
 def test_a_failing_run_keeps_its_traceback_in_the_record(job, monkeypatch):
     files, _part, work = job
-    monkeypatch.setattr("endive.pipeline.sweep.part.parse_config", lambda document: document["nothing"])
+    monkeypatch.setattr("endive.pipeline.sweep.part.parse_config", lambda document, source: document["nothing"])
     records = work()
 
     assert [record["error"] for record in records] == ["KeyError: 'nothing'"] * 3
-    assert "parse_config" in records[0]["traceback"]
+    assert records[0]["traceback"][-1].startswith("test_part.py:")
     assert pq.read_table(files.transactions).num_rows == 0

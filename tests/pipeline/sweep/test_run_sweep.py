@@ -12,6 +12,7 @@ from tests.pipeline.in_process import InProcessSpark
 import endive
 from endive.errors import ConfigError, EngineError, OutputError
 from endive.pipeline import run_sweep
+from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.sweep import part as part_module
 
@@ -299,7 +300,8 @@ def test_a_truncated_file_is_named_and_nothing_is_changed(planned, in_process, t
     before = contents(tmp_path / "out")
 
     with pytest.raises(
-        OutputError, match=f"is damaged: it has {size - 100:,} bytes of {size:,}. Delete .*{victim.name}"
+        OutputError,
+        match=f"is damaged: it has {size - 100:,} bytes of {size:,}. Sweep again with --repair, .*{victim.name}",
     ):
         swept(planned(), tmp_path / "out", in_process)
     assert contents(tmp_path / "out") == before
@@ -340,8 +342,8 @@ def test_a_foreign_file_among_the_data_is_refused(planned, in_process, tmp_path)
 def test_a_folder_of_another_version_is_never_mixed_in(planned, in_process, tmp_path, key):
     swept(planned(), tmp_path / "out", in_process)
     manifest = tmp_path / "out" / "_endive.json"
-    document = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**document, key: document[key] - 1}))
+    document = unsealed(manifest.read_bytes())
+    manifest.write_bytes(sealed({**document, key: document[key] - 1}))
     before = contents(tmp_path / "out")
 
     with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {document[key] - 1} .*must not be mixed"):
@@ -362,7 +364,7 @@ def test_a_second_sweep_into_the_same_folder_is_refused(planned, in_process, tmp
     swept(planned(), tmp_path / "out", in_process)
     with (
         SweepFolder.locked(tmp_path / "out"),
-        pytest.raises(OutputError, match=r"Another sweep is writing into .* \(process \d+ on"),
+        pytest.raises(OutputError, match=r"Another sweep is writing into .*\. Wait until"),
     ):
         swept(planned(), tmp_path / "out", in_process)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 
 import pytest
@@ -11,6 +12,12 @@ from endive.verification.live import IcebergMissingError
 from endive.verification.suite import Options
 from verification.java_rig import jars
 from verification.java_rig.jars import find_jars
+
+
+@pytest.fixture(autouse=True)
+def any_bytes(monkeypatch):
+    """Jars of these tests are empty files; the test of digests brings its own."""
+    monkeypatch.setattr(jars, "SHA256", {})
 
 
 @pytest.fixture
@@ -96,3 +103,16 @@ def test_a_live_suite_without_java_is_skipped_with_the_reason(tmp_path, monkeypa
 
     assert outcome.skipped is not None
     assert outcome.skipped.startswith("Iceberg needs Java 17 or newer, and none was found.")
+
+
+def test_a_jar_that_was_cut_off_is_noticed(folder, monkeypatch):
+    names = ("iceberg-spark-runtime-3.5_2.12-1.9.2.jar", "iceberg-aws-bundle-1.9.2.jar")
+    put(folder, *names)
+    (folder / names[1]).write_bytes(b"whole")
+    monkeypatch.setattr(jars, "SHA256", {names[1]: hashlib.sha256(b"whole").hexdigest()})
+    assert "1.9.2" == find_jars(folder)[1]
+
+    (folder / names[1]).write_bytes(b"who")
+
+    with pytest.raises(IcebergMissingError, match=r"aws-bundle-1\.9\.2\.jar has 3 bytes with SHA-256 .*cut off"):
+        find_jars(folder)

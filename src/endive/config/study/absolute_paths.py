@@ -6,11 +6,13 @@ This file defines the list of keys that hold a path: a storage profile and an ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from endive.config.capabilities import is_profile_path
 from endive.config.study.axis import Axis
+from endive.config.study.study import Study
 
 
 def with_absolute_paths(base: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -47,3 +49,21 @@ def absolute_axis(axis: Axis, folder: Path) -> Axis:
 def absolute_point(point: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The same for the values of a point."""
     return {key: _absolute(key, value, folder) for key, value in point.items()}
+
+
+def with_paths(study: Study, new: Mapping[str, str]) -> Study:
+    """The same study with other paths in place of these; whatever is not among them stays."""
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, str):
+            return new.get(value, value)
+        if isinstance(value, Mapping):
+            return {key: moved(item) for key, item in value.items()}
+        return [moved(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    return replace(
+        study,
+        base=moved(study.base),
+        groups=tuple(tuple(Axis(axis.key, tuple(map(moved, axis.values))) for axis in group) for group in study.groups),
+        points=tuple(moved(point) for point in study.points),
+    )

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
+from endive.pipeline.dataset.seal import content_digest, file_digest, sealed
 from endive.results import MODEL_VERSION, package_version
 from endive.results.writer import output_errors
 
@@ -45,7 +46,7 @@ def write_analysis(
         **facts,
         "tables": {name: _described(name, titles[name], table) for name, table in tables.items()},
     }
-    partial = root / f"{_PARTIAL}{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    partial = root / f"{_PARTIAL}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
     with output_errors(root / ANALYSIS):
         _sweep_out(root)
         try:
@@ -54,7 +55,8 @@ def write_analysis(
                 _write(partial / f"{name}.parquet", to_parquet(table))
                 _write(partial / f"{name}.csv", to_csv(table))
                 _write(partial / f"{name}.md", to_markdown(table, titles[name]).encode())
-            _write(partial / INDEX, (json.dumps(index, indent=1, allow_nan=False) + "\n").encode())
+            digests = {path.name: file_digest(path) for path in sorted(partial.iterdir())}
+            _write(partial / INDEX, sealed({**index, "digests": digests}, indent=1))
             _swap(partial, root / ANALYSIS)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -121,10 +123,15 @@ def _swap(partial: Path, place: Path) -> None:
 
 def _sweep_out(root: Path) -> None:
     """Remove what analyses on this machine left behind when they were killed."""
-    for leftover in root.glob(f"{_PARTIAL}{socket.gethostname()}-*"):
-        pid = leftover.name.removeprefix(f"{_PARTIAL}{socket.gethostname()}-").split("-")[0]
+    for leftover in root.glob(f"{_PARTIAL}{_machine()}-*"):
+        pid = leftover.name.removeprefix(f"{_PARTIAL}{_machine()}-").split("-")[0]
         if pid.isdecimal() and not _is_alive(int(pid)):
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _machine() -> str:
+    """A name for this machine that does not tell which it is."""
+    return content_digest(socket.gethostname().encode())[:8]
 
 
 def _is_alive(pid: int) -> bool:

@@ -227,5 +227,5 @@ def load_frames(spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadA
 
 
 def _quoted(name: str) -> str:
-    """A column whose name may have dots in it."""
-    return f"`{name}`"
+    """A column whose name may have dots and backticks in it."""
+    return f"`{name.replace('`', '``')}`"

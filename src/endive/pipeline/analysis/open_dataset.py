@@ -7,7 +7,7 @@ before Spark sees them, and the schemas with which Spark reads. Writes nothing. 
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,9 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from endive.config.document import document_in
+from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
+from endive.pipeline.dataset.names import is_axis_name
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, TRANSACTIONS
+from endive.pipeline.dataset.printable_table import printable_table
+from endive.pipeline.dataset.referred_files import with_kept_paths
+from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
 from endive.results import schema as s
@@ -110,8 +116,11 @@ class Dataset:
 
     def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
         """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
-        frame = spark.read.schema(transaction_struct()).parquet(str(self.folder.partition(TRANSACTIONS, study)))
-        return frame.selectExpr(f"'{study}' as study", "run_id", *TRANSACTION_COLUMNS)
+        from pyspark.sql import functions as sf
+
+        reader = spark.read.schema(transaction_struct()).option("parquet.page.verify-checksum.enabled", "true")
+        frame = reader.parquet(str(self.folder.partition(TRANSACTIONS, study)))
+        return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
 
     def common_window(self, study: str) -> Window | None:
         """The window of all runs of a study; None if they differ, as when duration is an axis."""
@@ -131,14 +140,19 @@ def open_dataset(path: str | Path) -> Dataset:
     runs, groups, studies = {}, {}, {}
     configs: dict[tuple[str, int], str] = {}
     for study, plan in folder.studies.items():
+        summaries = folder.summaries(study)
+        if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
+            continue  # planned, and nothing of it was finished
+        _refuse_other_parts(folder, study, summaries.parts_told())
         table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
-        if table is None or not table.num_rows:
+        if not table.num_rows:
             continue
         _refuse_other_models(folder.partition(RUNS, study) / "runs.parquet", table)
         runs[study] = _with_free_names(table)
-        configs |= _configs(study, table)
+        configs |= _configs(root, study, table)
         groups[study] = _read_small(folder.partition(GROUPS, study) / "groups.parquet")
         axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
+        _refuse_axes(folder.partition(RUNS, study) / "runs.parquet", table)
         document = _read_study(folder.path / STUDIES / f"{study}.toml")
         studies[study] = StudyFacts(detail=plan.detail, runs_planned=len(plan.run_ids), axes=axes, document=document)
     _refuse_nothing(root, runs)
@@ -147,7 +161,7 @@ def open_dataset(path: str | Path) -> Dataset:
         folder=folder,
         studies=studies,
         runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", *FIGURES]),
-        groups=_joined({study: table for study, table in groups.items() if table is not None}, None),
+        groups=_joined(groups, None),
         axes=axes,
         zero_columns=frozenset(),
         configs=configs,
@@ -169,20 +183,27 @@ def transaction_struct() -> Any:
 # ---- runs and groups ---------------------------------------------------------------------------------
 
 
-def _read_small(path: Path) -> pa.Table | None:
-    if not path.exists():
-        return None
+def _refuse_other_parts(folder: SweepFolder, study: str, told: Mapping[str, str]) -> None:
+    """The summaries must come from the parts that are there, each of which must be what its record says."""
+    for part in folder.studies[study].parts:
+        files = folder.files(study, part)
+        if part.name not in told or not files.is_complete:
+            continue  # finished after the runs were gathered, or gone, which is told below
+        files.read_record()
+        if files.digest() != told[part.name]:
+            raise damaged_summary(files.record, "it is not the one that runs.parquet was made from")
+
+
+def _read_small(path: Path) -> pa.Table:
     try:
-        return pq.ParquetFile(path).read()
+        return printable_table(pq.ParquetFile(path, page_checksum_verification=True).read())
     except (pa.ArrowException, OSError) as error:
         raise _damaged(path, error) from None
 
 
 def _read_study(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # titles and hints only: the numbers do not need it
+    found = document_in(path)
+    return {} if isinstance(found, str) else printable_values(found)  # titles and hints: the numbers do not need it
 
 
 def _refuse_other_models(path: Path, runs: pa.Table) -> None:
@@ -195,12 +216,19 @@ def _refuse_other_models(path: Path, runs: pa.Table) -> None:
         )
 
 
-def _configs(study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
-    """The resolved configuration of each point, as JSON."""
+def _configs(root: Path, study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
+    """The resolved configuration of each point, as JSON, with files where the dataset keeps them."""
     found: dict[tuple[str, int], str] = {}
     for point, config in zip(runs["point"].to_pylist(), runs["config"].to_pylist(), strict=True):
-        found.setdefault((study, point), config)
+        if (study, point) not in found:
+            found[study, point] = json.dumps(with_kept_paths(json.loads(config), root))
     return found
+
+
+def _refuse_axes(path: Path, runs: pa.Table) -> None:
+    for name in runs.column_names:
+        if name not in RESERVED and not is_axis_name(name):
+            raise OutputError(f"{path} has a column {name!r}, which is no axis of a study. Sweep again.")
 
 
 def _with_free_names(runs: pa.Table) -> pa.Table:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
@@ -78,9 +80,9 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def to_csv(table: pa.Table) -> bytes:
-    """Full precision, column names as headings, nothing for null."""
+    """Full precision, column names as headings, nothing for null; no text that a spreadsheet would compute."""
     stream = io.BytesIO()
-    pacsv.write_csv(table, stream, pacsv.WriteOptions(quoting_style="needed"))
+    pacsv.write_csv(_without_formulas(table), stream, pacsv.WriteOptions(quoting_style="needed"))
     return stream.getvalue()
 
 
@@ -109,7 +111,7 @@ def to_markdown(table: pa.Table, title: str) -> str:
 def heading(column: str) -> str:
     """A column's name in words, with its unit."""
     if "." in column:
-        return f"`{column}`"
+        return f"`{column.replace('|', '')}`"
     unit = unit_of(column)
     statistic = next((ending for ending in _STATISTICS if column.endswith(ending)), "")
     name = column.removesuffix(statistic)
@@ -141,7 +143,16 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return _number(value)
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    return escape(str(value), quote=False).replace("|", "\\|").replace("\n", " ")
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """Texts that a spreadsheet would take for a formula begin with an apostrophe instead."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            safe = pc.replace_substring_regex(table.column(index), r"^([=+\-@\t\r])", r"'\1")
+            table = table.set_column(index, field, safe)
+    return table
 
 
 def _number(value: float) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, sealed, unsealed
 from endive.results.writer import output_errors, write_atomically
 
 RECORDS: Final = "_records"
@@ -22,8 +23,6 @@ TRANSACTIONS: Final = "transactions"
 DETAIL_TRANSACTIONS: Final = "transactions"
 DETAIL_RUNS: Final = "runs"
 DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_RUNS)
-
-_PARQUET_MAGIC: Final = b"PAR1"
 
 Record = dict[str, Any]
 
@@ -34,6 +33,14 @@ class Part:
 
     name: str
     run_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What the record of a part knows of a file beside it."""
+
+    size_bytes: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +72,20 @@ class PartFiles:
         """Whether the part is there. The last of its files to appear decides."""
         return (self.transactions if self.keeps_transactions else self.record).exists()
 
-    def write_record(self, runs: Sequence[Record], sizes_bytes: Mapping[str, int]) -> None:
+    def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
-        files = {dataset: {"bytes": size_bytes} for dataset, size_bytes in sizes_bytes.items()}
-        document = {"part": self.part.name, "files": files, "runs": list(runs)}
-        write_atomically(self.record, json.dumps(document, allow_nan=False).encode())
+        told = {dataset: {"bytes": facts.size_bytes, "digest": facts.digest} for dataset, facts in files.items()}
+        document = {"part": self.part.name, "files": told, "runs": list(runs)}
+        write_atomically(self.record, sealed(document))
 
     def read_record(self) -> Record:
         """The record of a complete part, with its files checked; OutputError if one is damaged."""
         try:
-            document: Record = json.loads(self.record.read_bytes())
+            document: Record = unsealed(self.record.read_bytes())
             told = tuple(run["run_id"] for run in document["runs"])
-            files = {dataset: int(file["bytes"]) for dataset, file in document["files"].items()}
+            files = {name: FileFacts(file["bytes"], file["digest"]) for name, file in document["files"].items()}
+        except BrokenSealError as error:
+            raise self._damaged(self.record, str(error)) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise self._damaged(self.record, "it is missing or cannot be read") from None
         if told != self.part.run_ids:
@@ -87,20 +96,24 @@ class PartFiles:
             self._check_parquet(self.transactions, files[TRANSACTIONS])
         return document
 
+    def digest(self) -> str:
+        """The digest of what was measured, with those of the other files; the same whenever the part is simulated."""
+        document = unsealed(self.record.read_bytes())
+        runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in document["runs"]]
+        return content_digest(json.dumps({**document, "runs": runs}, sort_keys=True, allow_nan=False).encode())
+
     def forget(self) -> None:
         """Take the part away, so that it is simulated again: first what makes it complete."""
         with output_errors(self.root):
             self.transactions.unlink(missing_ok=True)
             self.record.unlink(missing_ok=True)
 
-    def _check_parquet(self, path: Path, size_bytes: int) -> None:
+    def _check_parquet(self, path: Path, facts: FileFacts) -> None:
         found_bytes = path.stat().st_size
-        if found_bytes != size_bytes:
-            raise self._damaged(path, f"it has {found_bytes:,} bytes of {size_bytes:,}")
-        with path.open("rb") as stream:
-            stream.seek(-len(_PARQUET_MAGIC), 2)
-            if stream.read() != _PARQUET_MAGIC:
-                raise self._damaged(path, "it does not end like a Parquet file")
+        if found_bytes != facts.size_bytes:
+            raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
+        if file_digest(path) != facts.digest:
+            raise self._damaged(path, "its bytes are not those that the sweep wrote")
 
     def _damaged(self, path: Path, what: str) -> OutputError:
         there = [file for file in (self.transactions, self.record) if file.exists()]
@@ -109,7 +122,9 @@ class PartFiles:
 
 def _remedy(files: Iterable[Path]) -> str:
     names = " and ".join(str(file) for file in files)
-    return f"Delete {names} and sweep again: only these runs are simulated again." if names else "Sweep again."
+    if not names:
+        return "Sweep again."
+    return f"Sweep again with --repair, or delete {names} and sweep again: only these runs are simulated again."
 
 
 def _partition(root: Path, dataset: str, study: str) -> Path:

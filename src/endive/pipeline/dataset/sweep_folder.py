@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,15 @@ from typing import Any, Final
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.lock import LOCK_FILE, FolderLock
-from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, RECORDS, TRANSACTIONS, Part, PartFiles
+from endive.pipeline.dataset.names import part_name, run_name, study_name
+from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, RECORDS, TRANSACTIONS, Part, PartFiles
+from endive.pipeline.dataset.referred_files import FILES
+from endive.pipeline.dataset.seal import DIGEST, sealed, unsealed
+from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 from endive.results.writer import output_errors, write_atomically
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 MANIFEST: Final = "_endive.json"
 PROGRESS: Final = "_progress"
 RUNS: Final = "runs"
@@ -42,6 +46,9 @@ class StudyPlan:
         return {run_id for part in self.parts for run_id in part.run_ids}
 
 
+Rebuild = Callable[[Path], dict[str, StudyPlan] | None]
+
+
 class SweepFolder:
     """Paths and manifest of one folder. Reading is free; writing wants the lock (``SweepFolder.locked``)."""
 
@@ -60,15 +67,23 @@ class SweepFolder:
 
     @classmethod
     @contextmanager
-    def locked(cls, path: Path) -> Iterator[SweepFolder]:
-        """A new or an existing folder, held for writing and checked; a folder of something else is refused."""
+    def locked(cls, path: Path, rebuild: Rebuild | None = None) -> Iterator[SweepFolder]:
+        """A new or an existing folder, held for writing and checked; a folder of something else is refused.
+
+        ``rebuild`` gives the plans of a folder whose manifest is damaged.
+        """
         is_new = not path.exists()
         _refuse_foreign(path)
         with output_errors(path):
             path.mkdir(parents=True, exist_ok=True)
         try:
             with FolderLock(path):
-                folder = cls.read(path) if (path / MANIFEST).exists() else cls(path, {})
+                plans = None if rebuild is None else rebuild(path)
+                if plans is not None:
+                    folder = cls(path, plans)
+                    folder.write_manifest()
+                else:
+                    folder = cls.read(path) if (path / MANIFEST).exists() else cls(path, {})
                 folder.refuse_unplanned_files()
                 yield folder
         finally:
@@ -91,8 +106,7 @@ class SweepFolder:
                 for name, plan in self.studies.items()
             },
         }
-        text = json.dumps(document, indent=1) + "\n"
-        write_atomically(self.path / MANIFEST, text.encode())
+        write_atomically(self.path / MANIFEST, sealed(document, indent=1))
 
     # --- places -----------------------------------------------------------------------------------------
 
@@ -103,6 +117,15 @@ class SweepFolder:
     def files(self, study: str, part: Part) -> PartFiles:
         """The files of a part."""
         return PartFiles(self.path, study, self.studies[study].detail, part)
+
+    def summaries(self, study: str) -> Summaries:
+        """The files that sum up a study, and what they must be."""
+        files = {
+            "runs": self.partition(RUNS, study) / f"{RUNS}.parquet",
+            "groups": self.partition(GROUPS, study) / f"{GROUPS}.parquet",
+            "study": self.path / STUDIES / f"{study}.toml",
+        }
+        return Summaries(self.partition(RECORDS, study) / CHECKSUMS, files)
 
     def make_places(self, study: str) -> None:
         """The folders that workers write into."""
@@ -132,7 +155,7 @@ class SweepFolder:
     def sweep_out(self) -> None:
         """Remove what killed sweeps left behind: temporary files and notes on progress."""
         shutil.rmtree(self.path / PROGRESS, ignore_errors=True)
-        for dataset in (RECORDS, RUNS, GROUPS, TRANSACTIONS, STUDIES):
+        for dataset in (RECORDS, RUNS, GROUPS, TRANSACTIONS, STUDIES, FILES):
             for leftover in (self.path / dataset).glob("**/.*.tmp"):
                 leftover.unlink(missing_ok=True)
         for leftover in self.path.glob(f".{MANIFEST}.*.tmp"):
@@ -140,13 +163,20 @@ class SweepFolder:
 
     def refuse_unplanned_files(self) -> None:
         """A file among the data that no plan knows would be read as data."""
+        for dataset in (RUNS, GROUPS, TRANSACTIONS, RECORDS, STUDIES, FILES):
+            self._refuse_link(self.path / dataset)
         for dataset in (RUNS, GROUPS, TRANSACTIONS, RECORDS):
             for path in sorted((self.path / dataset).glob("**/*")):
+                self._refuse_link(path)
                 if path.is_file() and not path.name.startswith(".") and not self._is_planned(dataset, path):
                     raise OutputError(
                         f"{path} does not belong to this sweep, and would be read as a part of it. "
                         "Move it away, or choose another folder."
                     )
+
+    def _refuse_link(self, path: Path) -> None:
+        if path.is_symlink():
+            raise OutputError(f"{path} is a link out of the dataset, which is not followed. Remove it.")
 
     def _is_planned(self, dataset: str, path: Path) -> bool:
         study = path.parent.name.removeprefix("study=")
@@ -155,6 +185,8 @@ class SweepFolder:
             return False
         if dataset in (RUNS, GROUPS):
             return path.name == f"{dataset}.parquet"
+        if dataset == RECORDS and path.name == CHECKSUMS:
+            return True
         return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
 
 
@@ -176,17 +208,25 @@ def _refuse_foreign(path: Path) -> None:
 
 def _read_manifest(path: Path) -> dict[str, StudyPlan]:
     try:
-        document = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        written = json.loads(content)
+        if DIGEST not in written:  # older folders have none
+            _refuse_other_versions(path, written)
+        document = unsealed(content)
         _refuse_other_versions(path, document)
-        return {name: _read_plan(plan) for name, plan in document["studies"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {study_name(name): _read_plan(plan) for name, plan in document["studies"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
-            f"{path} cannot be read as the manifest of a sweep. Restore it, or choose another folder."
+            f"{path} cannot be read as the manifest of a sweep{reason}. Restore it, sweep again with --repair, or "
+            "choose another folder."
         ) from None
 
 
 def _read_plan(plan: Mapping[str, Any]) -> StudyPlan:
-    parts = [Part(part["name"], tuple(part["runs"])) for part in plan["parts"]]
+    parts = [Part(part_name(part["name"]), tuple(map(run_name, part["runs"]))) for part in plan["parts"]]
+    if plan["detail"] not in DETAILS:
+        raise ValueError(f"detail cannot be {plan['detail']!r}")
     return StudyPlan(plan["detail"], parts)
 
 

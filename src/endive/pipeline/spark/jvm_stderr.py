@@ -24,9 +24,13 @@ _STDERR: Final = 2
 
 @contextmanager
 def stderr_into(path: Path) -> Iterator[None]:
-    """Everything goes into a file."""
-    with path.open("ab") as stream, _stderr_is(stream.fileno()):
-        yield
+    """Everything goes into a file, which no link may stand in for."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with _stderr_is(descriptor):
+            yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

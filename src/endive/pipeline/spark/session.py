@@ -102,7 +102,9 @@ def session_on_demand(
 
     What the JVM says goes into a file, which stays only if Spark is the reason for an end before time.
     """
-    log = Path(tempfile.gettempdir()) / f"endive-spark-{os.getpid()}.log"
+    descriptor, name_of_log = tempfile.mkstemp(prefix="endive-spark-", suffix=".log")  # new, and nobody else's
+    os.close(descriptor)
+    log = Path(name_of_log)
     made: list[SparkSession] = []
 
     def make() -> SparkSession:

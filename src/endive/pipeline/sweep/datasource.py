@@ -138,7 +138,7 @@ class EndiveReader(DataSourceReader):  # type: ignore[misc]
 
         keeps_transactions = self._options.detail == DETAIL_TRANSACTIONS
         for run in partition.value:
-            spec = RunSpec(run.run_id, run.seed, run.config)
+            spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash)
             record, txns = simulate_run(spec, self._options.engine, keeps_transactions=keeps_transactions)
             if not keeps_transactions:
                 row = {**run_row(run, self._axes, record), "study": self._study}

@@ -19,8 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.config import parse_config
-from endive.errors import EndiveError
-from endive.pipeline.dataset.part_files import TRANSACTIONS, PartFiles, Record
+from endive.errors import EndiveError, OutputError
+from endive.pipeline.dataset.part_files import TRANSACTIONS, FileFacts, PartFiles, Record
+from endive.pipeline.dataset.referred_files import config_source
+from endive.pipeline.dataset.seal import file_digest
 from endive.pipeline.sweep.work import RunSpec
 from endive.results import TRANSACTION_SCHEMA, SimulationResult
 from endive.results.writer import AtomicFile, output_errors
@@ -52,7 +54,9 @@ def simulate_part(
 
     def simulate(spec: RunSpec) -> tuple[Record, pa.Table | None]:
         on_run(spec.run_id, False)
-        answer = simulate_run(spec, engine, keeps_transactions=files.keeps_transactions, is_lost=spec.run_id in lost)
+        is_lost = spec.run_id in lost
+        source = config_source(files.root)
+        answer = simulate_run(spec, engine, keeps_transactions=files.keeps_transactions, source=source, is_lost=is_lost)
         on_run(spec.run_id, True)
         return answer
 
@@ -69,7 +73,7 @@ def simulate_part(
                 part.add(spec.run_id, txns)
             del txns  # or two runs would be in memory at once
         part.finish()
-        files.write_record(records, {TRANSACTIONS: part.size_bytes})
+        files.write_record(records, {TRANSACTIONS: part.facts()})
         part.publish()
     return records
 
@@ -78,23 +82,39 @@ def simulate_part(
 
 
 def simulate_run(
-    spec: RunSpec, engine: str, *, keeps_transactions: bool, is_lost: bool = False
+    spec: RunSpec, engine: str, *, keeps_transactions: bool, source: str = "<run>", is_lost: bool = False
 ) -> tuple[Record, pa.Table | None]:
-    """The record of a run and its txns, sorted; a run that fails has an error instead."""
+    """The record of a run and its txns, sorted; a run that fails has an error instead.
+
+    ``source`` is where relative paths of the configuration start. OutputError if the configuration, with the files it
+    names, is not the one that was planned.
+    """
     start_s = time.perf_counter()
     txns = None
     try:
         if is_lost:
             raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
-        simulation = Simulation(parse_config(json.loads(spec.config)))
+        config = parse_config(json.loads(spec.config), source=source)
+        if config.config_hash() != spec.config_hash:
+            raise _ChangedError
+        simulation = Simulation(config)
         sink = simulation.new_sink(keep_transactions=keeps_transactions)
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
         txns = result.transactions if keeps_transactions else None
         record = _success(result)
+    except _ChangedError:
+        raise OutputError(
+            f"Run {spec.run_id} is not the one that was planned: a profile or trace that its configuration names has "
+            "changed since. Start the same 'endive sweep' again; with the changed file it is another study."
+        ) from None
     except Exception as error:
         record = _failure(error)
     wall_s = round(time.perf_counter() - start_s, 6)
     return {"run_id": spec.run_id, "seed": spec.seed, **record, "wall_s": wall_s}, txns
+
+
+class _ChangedError(Exception):
+    """The configuration of a run hashes to something else than its plan says."""
 
 
 def _success(result: SimulationResult) -> Record:
@@ -103,7 +123,15 @@ def _success(result: SimulationResult) -> Record:
 
 def _failure(error: Exception) -> Record:
     told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
-    return {"status": "failed", "error": told, "traceback": traceback.format_exc()}
+    return {"status": "failed", "error": told, "traceback": _places(error)}
+
+
+def _places(error: BaseException) -> list[str]:
+    """Where an error came from, the innermost place last; without the folders of this machine."""
+    return [
+        f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
 
 
 # ---- the file of txns --------------------------------------------------------------------------------
@@ -127,6 +155,7 @@ class PartWriter:
             PART_SCHEMA,
             compression="zstd",
             use_dictionary=_DICTIONARY_COLUMNS,
+            write_page_checksum=True,
         )
 
     def add(self, run_id: str, txns: pa.Table) -> None:
@@ -160,7 +189,6 @@ class PartFile:
         self._path = path
         self._file = AtomicFile(path)
         self._writer = PartWriter(self._file.stream)
-        self.size_bytes = 0
 
     def add(self, run_id: str, txns: pa.Table) -> None:
         """Take the txns of one run."""
@@ -168,10 +196,15 @@ class PartFile:
             self._writer.add(run_id, txns)
 
     def finish(self) -> None:
-        """Write the rest; ``size_bytes`` is then the size of the file."""
+        """Write the rest; the bytes of the file are then known."""
         with output_errors(self._path):
             self._writer.close()
-            self.size_bytes = self._file.stream.tell()
+            self._file.stream.flush()
+
+    def facts(self) -> FileFacts:
+        """What the record of the part says of the file; after ``finish``."""
+        with output_errors(self._path):
+            return FileFacts(self._file.stream.tell(), file_digest(self._file.temporary))
 
     def publish(self) -> None:
         """Let the file appear: the commit."""

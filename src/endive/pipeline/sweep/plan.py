@@ -11,12 +11,14 @@ import heapq
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from endive.config.study import Study, run_identity
 from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.dataset.referred_files import Files, by_content, with_local_paths
 from endive.pipeline.sweep.expected_txns import RUN_COST_TXNS, expected_txns
 from endive.results import MODEL_VERSION, SCHEMA_VERSION
 
@@ -35,9 +37,14 @@ class Run:
     point: int
     seed: int
     config_hash: str
-    config: str  # resolved, as JSON
+    config: str  # resolved, as JSON; files are named by content
     values: Mapping[str, Any]  # of the axes and derived keys
     txns: float  # expected
+    files: Files = field(default_factory=dict)  # that the configuration refers to
+
+    def local_config(self) -> str:
+        """The configuration for a run on this machine, outside a dataset."""
+        return json.dumps(with_local_paths(json.loads(self.config), self.files), sort_keys=True, allow_nan=False)
 
     @property
     def cost(self) -> float:
@@ -50,6 +57,7 @@ def plan_runs(study: Study) -> tuple[Run, ...]:
     runs: list[Run] = []
     for point in study.expand():
         plain = point.config.to_dict()
+        files = by_content(plain)
         txns = expected_txns(point.config)
         for seed in study.seeds:
             plain["simulation"]["seed"] = seed
@@ -60,11 +68,20 @@ def plan_runs(study: Study) -> tuple[Run, ...]:
                     seed=seed,
                     config_hash=point.config_hash,
                     config=json.dumps(plain, sort_keys=True, allow_nan=False),
-                    values=point.values,
+                    files=files,
+                    values=_without_folders(point.values, files),
                     txns=txns,
                 )
             )
     return tuple(runs)
+
+
+def _without_folders(values: Mapping[str, Any], files: Files) -> Mapping[str, Any]:
+    """The values of a point, a file of the user's by its name alone."""
+    paths = set(files.values())
+    return {
+        key: Path(value).name if isinstance(value, str) and value in paths else value for key, value in values.items()
+    }
 
 
 def plan_parts(runs: Sequence[Run], *, cores: int, first_number: int = 0) -> tuple[Part, ...]:

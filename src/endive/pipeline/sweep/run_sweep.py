@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from endive.config.study.absolute_paths import with_paths
 from endive.config.study.study_text import study_text
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.pipeline.dataset.check import forget_damaged, is_manifest_broken, rebuilt_plans
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part
+from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.plan import Run, plan_parts, plan_tasks
@@ -59,9 +62,12 @@ def run_sweep(
     detail: str = DETAIL_TRANSACTIONS,
     engine: str = "auto",
     retries_failed: bool = False,
+    repairs: bool = False,
     progress: Progress | None = None,
 ) -> SweepOutcome:
     """Run what is missing of a study in a folder; the session is made only if something is.
+
+    With ``repairs``, what is damaged counts as missing.
 
     Raises EndiveError if it cannot be finished. Whatever was finished until then stays.
     """
@@ -69,9 +75,11 @@ def run_sweep(
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
     start_s = time.monotonic()
     name = planned.study.name
-    with SweepFolder.locked(Path(out).resolve()) as folder:
+    with SweepFolder.locked(Path(out).resolve(), _plans_if_broken if repairs else None) as folder:
         _refuse_mixing(folder, planned, detail)
         folder.sweep_out()
+        if repairs and name in folder.studies:
+            forget_damaged(folder, name)
         kept = _complete(folder, planned)
         if retries_failed:
             kept = _forget_failed(folder, name, kept)
@@ -95,6 +103,10 @@ def run_sweep(
 
 
 # ---- plan --------------------------------------------------------------------------------------------
+
+
+def _plans_if_broken(root: Path) -> dict[str, StudyPlan] | None:
+    return rebuilt_plans(root) if is_manifest_broken(root) else None
 
 
 def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> None:
@@ -140,10 +152,14 @@ def _extend_plan(folder: SweepFolder, planned: PlannedStudy, detail: str, cores:
     known = plan.run_ids
     new = [run for run in planned.runs if run.run_id not in known]
     plan.parts += plan_parts(new, cores=cores, first_number=len(plan.parts))
+    keep_files(folder.path, _files(planned))
     folder.write_manifest()
     folder.make_places(planned.study.name)
-    text = study_text(planned.study)
-    write_atomically(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
+
+
+def _files(planned: PlannedStudy) -> dict[str, str]:
+    """The files that the study refers to, by their names in the dataset."""
+    return {name: path for run in planned.runs for name, path in run.files.items()}
 
 
 # ---- work --------------------------------------------------------------------------------------------
@@ -199,6 +215,7 @@ def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mappi
             "run_id": run_id,
             "seed": runs[run_id].seed,
             "config": runs[run_id].config,
+            "config_hash": runs[run_id].config_hash,
         }
         for task, parts in enumerate(tasks)
         for part_position, part in enumerate(parts)
@@ -237,7 +254,12 @@ def _told(error: Exception) -> str:
 
 def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, Any]) -> None:
     folder.make_places(planned.study.name)
+    kept = {path: f"../{FILES}/{name}" for name, path in _files(planned).items()}
+    text = study_text(with_paths(planned.study, kept))
+    write_atomically(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
     gather(folder, planned.study.name, planned.runs, planned.axes, records.values())
+    parts = {files.part.name: files.digest() for files in folder.complete_parts(planned.study.name)}
+    folder.summaries(planned.study.name).seal(parts)
 
 
 def _transactions_bytes(folder: SweepFolder, name: str) -> int:

@@ -36,6 +36,7 @@ class RunSpec:
     run_id: str
     seed: int
     config: str  # resolved, as JSON
+    config_hash: str  # what the plan says that the configuration hashes to
 
 
 class ProgressNotes:

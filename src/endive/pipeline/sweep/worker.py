@@ -23,6 +23,7 @@ TASK_SCHEMA: Final = pa.schema(
         pa.field("run_id", pa.string(), nullable=False),
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("config", pa.string(), nullable=False),
+        pa.field("config_hash", pa.string(), nullable=False),
     ]
 )
 OUTCOME_SCHEMA: Final = pa.schema(
@@ -41,7 +42,7 @@ def simulate_task(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
     parts: dict[str, list[RunSpec]] = {}
     for row in sorted(rows, key=lambda row: (row["part_position"], row["run_position"])):
-        spec = RunSpec(row["run_id"], row["seed"], row["config"])
+        spec = RunSpec(row["run_id"], row["seed"], row["config"], row["config_hash"])
         parts.setdefault(row["part"], []).append(spec)
     for name, specs in parts.items():
         yield _outcome(name, _simulate_or_read(work, name, specs))

@@ -4,6 +4,7 @@ This file defines memory: places for txns in flight grow as they are needed, row
 ``loop``; nothing here knows a rule of the model.
 """
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from endive.workload import NO_MORE
 
 Array = npt.NDArray[Any]
 ROWS_PER_BATCH = 8_192
-EVENTS_PER_TURN = 2_000_000  # a fraction of a second: then Ctrl-C is heard and progress shown
+EVENTS_PER_TURN = 2_000_000  # a fraction of a second: then progress is shown
 PLACES_AT_FIRST = 1_024
 BYTES_MAX = 1 << 36  # of places: beyond this a simulation is refused rather than swapped out
 
@@ -83,7 +84,7 @@ class CompiledEngine:
         self._grow()
         self._start_sources()
         while True:
-            why = advance(self._run, EVENTS_PER_TURN)
+            why = self._turn()
             if why == at.PLACES_SHORT:
                 self._grow()
             else:
@@ -103,6 +104,28 @@ class CompiledEngine:
             commits_reported=self._reported,
             commits_unanswered=unanswered,
         )
+
+    def _turn(self) -> int:
+        """As many events as one turn has. The thread that hears Ctrl-C waits meanwhile instead of computing.
+
+        A turn may take long, when each of its events does: an interrupt leaves it to itself and does not wait.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return int(advance(self._run, EVENTS_PER_TURN))
+        ended: list[int | BaseException] = []
+
+        def compute() -> None:
+            try:
+                ended.append(int(advance(self._run, EVENTS_PER_TURN)))
+            except BaseException as error:
+                ended.append(error)
+
+        thread = threading.Thread(target=compute, daemon=True, name="endive-turn")
+        thread.start()
+        thread.join()
+        if isinstance(ended[0], BaseException):
+            raise ended[0]
+        return ended[0]
 
     def _raise_violation(self) -> None:
         """Whatever the observer has written down since it was last asked."""

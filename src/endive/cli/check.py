@@ -1,0 +1,36 @@
+"""``endive check``: is a dataset still what was written?
+
+This file defines what is said about it. What is compared with what is in ``endive.pipeline.dataset.check``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+EXIT_DAMAGED: Final = 1
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep --out' has filled.")],
+) -> None:
+    """Read every file of a dataset and say which are damaged, and what to run to mend them.
+
+    Ends with 1 if anything is. Changes nothing.
+    """
+    from endive.cli.console import print_error
+    from endive.pipeline.dataset.check import check_dataset
+
+    found = check_dataset(folder)
+    for damage in found.damages:
+        print_error(damage.text)
+    missing = f"; {found.missing_parts:,} parts are planned and not there" if found.missing_parts else ""
+    typer.echo(f"{folder}: {found.parts:,} parts with {found.runs:,} runs checked{missing}.")
+    if not found.damages:
+        typer.echo("Nothing is damaged.")
+        return
+    for study in dict.fromkeys(damage.study for damage in found.damages if damage.study):
+        typer.echo(f"Mend study {study}: endive sweep STUDY --out {folder} --repair, with the study file of {study}.")
+    raise typer.Exit(EXIT_DAMAGED)

@@ -1,0 +1,177 @@
+"""Every file of a dataset held against what was written down of it: ``endive check``, and what ``--repair`` takes away.
+
+This file defines the walk over the folder. What a file must be is known to ``part_files``, ``summaries``,
+``referred_files`` and the index of the analysis; nothing is changed here but by ``forget_damaged`` and
+``rebuilt_plans``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from endive.errors import OutputError
+from endive.pipeline.dataset.names import part_name, run_name, study_name
+from endive.pipeline.dataset.part_files import (
+    DETAIL_RUNS,
+    DETAIL_TRANSACTIONS,
+    RECORDS,
+    TRANSACTIONS,
+    Part,
+    PartFiles,
+)
+from endive.pipeline.dataset.referred_files import FILES, is_intact
+from endive.pipeline.dataset.seal import file_digest, unsealed
+from endive.pipeline.dataset.summaries import damaged_summary
+from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder
+
+ANALYSIS: Final = "analysis"
+INDEX: Final = "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something that is not what it was, and how it is mended."""
+
+    text: str
+    study: str | None  # that has to be swept again with --repair; None if that does not mend it
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was looked at, and what was found."""
+
+    parts: int
+    missing_parts: int
+    runs: int
+    damages: tuple[Damage, ...]
+
+
+def check_dataset(path: Path) -> Checked:
+    """Read every byte of a dataset; OutputError if it is none, everything else is told as damage."""
+    root = path.resolve()
+    if not (root / MANIFEST).is_file():
+        raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Name one that was swept into.")
+    try:
+        folder = SweepFolder.read(root)
+    except OutputError as error:
+        studies = sorted(place.name.removeprefix("study=") for place in (root / RECORDS).glob("study=*"))
+        told = [Damage(str(error), studies[0] if studies else None)]
+        told += [Damage(f"Study {study} has lost its plan with it.", study) for study in studies[1:]]
+        return Checked(0, 0, 0, tuple(told))
+    damages = [*_foreign(folder), *_kept_files(folder), *_analysis(root)]
+    parts = missing = runs = 0
+    for study in folder.studies:
+        complete = folder.complete_parts(study)
+        parts += len(complete)
+        missing += len(folder.missing_parts(study))
+        runs += sum(len(files.part.run_ids) for files in complete)
+        problems = {files: problem for files in complete if (problem := _problem(files)) is not None}
+        whole = [files for files in complete if files not in problems]
+        texts = (*problems.values(), *_damaged_summaries(folder, study, whole))
+        damages += [Damage(text, study) for text in texts]
+    return Checked(parts, missing, runs, tuple(damages))
+
+
+def forget_damaged(folder: SweepFolder, study: str) -> int:
+    """Take away the parts of a study that are damaged, so that they are simulated again; how many there were."""
+    count = 0
+    for part in folder.studies[study].parts:
+        files = folder.files(study, part)
+        if files.is_complete and _problem(files) is not None:
+            files.forget()
+            count += 1
+    return count
+
+
+def is_manifest_broken(root: Path) -> bool:
+    """Whether the manifest is there and is not what was written."""
+    try:
+        unsealed((root / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, RecursionError):
+        return True
+    return False
+
+
+def rebuilt_plans(root: Path) -> dict[str, StudyPlan]:
+    """The plans by the records that are whole; parts without one are taken away."""
+    found: dict[str, StudyPlan] = {}
+    for place in sorted((root / RECORDS).glob("study=*")):
+        study = study_name(place.name.removeprefix("study="))
+        plans = [plan for path in sorted(place.glob("part-*.json")) if (plan := _plan_in(path)) is not None]
+        details = {detail for detail, _ in plans}
+        detail = DETAIL_TRANSACTIONS if DETAIL_TRANSACTIONS in details else DETAIL_RUNS
+        found[study] = StudyPlan(detail, [part for _, part in plans])
+        known = {part.name for _, part in plans}
+        for path in (*place.glob("part-*.json"), *(root / TRANSACTIONS / place.name).glob("part-*.parquet")):
+            if path.stem not in known:
+                path.unlink()
+    return found
+
+
+def _plan_in(path: Path) -> tuple[str, Part] | None:
+    try:
+        document = unsealed(path.read_bytes())
+        detail = DETAIL_TRANSACTIONS if TRANSACTIONS in document["files"] else DETAIL_RUNS
+        runs = tuple(run_name(run["run_id"]) for run in document["runs"])
+        return detail, Part(part_name(path.stem), runs)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _problem(files: PartFiles) -> str | None:
+    try:
+        files.read_record()
+    except OutputError as error:
+        return str(error)
+    return None
+
+
+def _damaged_summaries(folder: SweepFolder, study: str, parts: list[PartFiles]) -> Iterator[str]:
+    summaries = folder.summaries(study)
+    if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
+        return  # nothing was gathered yet
+    try:
+        told = summaries.parts_told()
+    except OutputError as error:
+        yield str(error)
+        return
+    for files in parts:
+        if files.part.name in told and files.digest() != told[files.part.name]:
+            yield str(damaged_summary(summaries.checksums, "it speaks of other parts"))
+
+
+def _foreign(folder: SweepFolder) -> Iterator[Damage]:
+    try:
+        folder.refuse_unplanned_files()
+    except OutputError as error:
+        yield Damage(str(error), None)
+
+
+def _kept_files(folder: SweepFolder) -> Iterator[Damage]:
+    for place in sorted((folder.path / FILES).glob("*")):
+        if not place.name.startswith(".") and not is_intact(place):
+            studies = ", ".join(folder.studies)
+            yield Damage(f"{place} is damaged: its bytes are not those that were planned with ({studies}).", None)
+
+
+def _analysis(root: Path) -> Iterator[Damage]:
+    """The files of the analysis, by its index."""
+    place = root / ANALYSIS
+    if not place.exists():
+        return
+    mend = f"Run: endive analyze {root}"
+    try:
+        digests = unsealed((place / INDEX).read_bytes())["digests"]
+    except (OSError, ValueError, KeyError, json.JSONDecodeError):
+        yield Damage(f"{place / INDEX} is damaged or missing. {mend}", None)
+        return
+    for name, digest in digests.items():
+        path = place / Path(name).name
+        if not path.is_file() or file_digest(path) != digest:
+            yield Damage(f"{path} is damaged or missing. {mend}", None)

@@ -1,0 +1,90 @@
+"""Profiles and traces that a study refers to: kept in the dataset by content, so that all workers read the same.
+
+This file defines their names (the digest of the content, with the ending) and their folder, ``_files``. A run's
+configuration names them relative to that folder; machines of a cluster share it, and no path of this one is written
+down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config.capabilities import is_profile_path
+from endive.errors import ConfigError, OutputError
+from endive.pipeline.dataset.seal import content_digest, file_digest
+from endive.results.writer import output_errors, write_atomically
+
+FILES: Final = "_files"
+
+Files = Mapping[str, str]  # name in the dataset -> path on this machine
+
+
+def by_content(plain: dict[str, Any]) -> dict[str, str]:
+    """Let a resolved configuration name its files by content, in place; the files, by their new names."""
+    found: dict[str, str] = {}
+    for table, key in _places(plain):
+        path = table[key]
+        name = f"{_digest(path)}{Path(path).suffix}"
+        found[name] = path
+        table[key] = f"./{name}"
+    return found
+
+
+def with_local_paths(plain: dict[str, Any], files: Files) -> dict[str, Any]:
+    """The same configuration with the files where they lie on this machine, in place."""
+    for table, key in _places(plain):
+        table[key] = files[table[key].removeprefix("./")]
+    return plain
+
+
+def with_kept_paths(plain: dict[str, Any], root: Path) -> dict[str, Any]:
+    """The same configuration with the files where the dataset ``root`` keeps them, in place."""
+    for table, key in _places(plain):
+        table[key] = str(root / FILES / Path(table[key]).name)
+    return plain
+
+
+def keep_files(root: Path, files: Files) -> None:
+    """Copy what the dataset does not hold yet; OutputError if a file is no longer what the plan was made from."""
+    for name, path in files.items():
+        place = root / FILES / name
+        if place.exists() and is_intact(place):
+            continue
+        content = _content(path)
+        if content_digest(content) != Path(name).stem:
+            raise OutputError(f"{path} was changed while the sweep was starting. Start the same command again.")
+        with output_errors(place):
+            place.parent.mkdir(exist_ok=True)
+        write_atomically(place, content)
+
+
+def is_intact(place: Path) -> bool:
+    """Whether a kept file is what its name says."""
+    return file_digest(place) == place.stem
+
+
+def config_source(root: Path) -> str:
+    """Where relative paths of a run's configuration start, as ``parse_config`` wants it told."""
+    return str(root / FILES / "config.toml")
+
+
+def _places(plain: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    storage = plain.get("storage", {})
+    if is_profile_path(storage.get("provider", "")):
+        yield storage, "provider"
+    for source in plain.get("source", []):
+        if source["arrivals"]["kind"] == "trace":
+            yield source["arrivals"], "path"
+
+
+def _digest(path: str) -> str:
+    return content_digest(_content(path))
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from error

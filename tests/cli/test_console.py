@@ -1,0 +1,99 @@
+"""However a command ends, it says so in words, and the process ends with the code that fits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from endive.cli.console import EndiveGroup
+from endive.errors import OutputError
+
+SLEEPER = textwrap.dedent(
+    """
+    import signal, time
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it puts in the background
+    import typer
+    from endive.cli.console import EndiveGroup
+    app = typer.Typer(cls=EndiveGroup)
+    @app.command()
+    def sleep():
+        print("asleep", flush=True)
+        try:
+            time.sleep(60)
+        finally:
+            print("tidied", flush=True)
+    @app.command()
+    def other(): ...
+    app()
+    """
+)
+
+
+def app_that_raises(error: BaseException) -> typer.Typer:
+    app = typer.Typer(cls=EndiveGroup)
+
+    @app.command()
+    def fail() -> None:
+        raise error
+
+    @app.command()
+    def other() -> None: ...
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (OutputError("Choose another folder."), 2, "error: Choose another folder."),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 70, "There is not enough memory"),
+        (OSError(28, "No space left on device"), 70, "cannot be written: No space left on device"),
+        (ZeroDivisionError("by nought"), 70, "ZeroDivisionError: by nought. This is a mistake in Endive"),
+        (RecursionError(), 70, "RecursionError"),
+        (OutputError("\ud800 is no name"), 2, "error: \ufffd is no name"),
+        (OutputError("a \x1b]0;title\x07"), 2, "error: a \ufffd]0;title\ufffd"),
+    ],
+)
+def test_an_error_is_a_line_and_never_a_traceback(error: BaseException, code: int, told: str) -> None:
+    found = CliRunner().invoke(app_that_raises(error), ["fail"])
+
+    assert code == found.exit_code
+    assert told in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_mistake_of_ours_shows_its_traceback_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENDIVE_TRACEBACK", "1")
+
+    found = CliRunner().invoke(app_that_raises(ZeroDivisionError("by nought")), ["fail"])
+
+    assert isinstance(found.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_parent_ignores_it(number: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLEEPER, "sleep"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert "asleep\n" == process.stdout.readline()
+
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+
+    assert 128 + number == process.returncode
+    assert "tidied\n" == out
+    assert "interrupted\n" == err
+
+
+def test_closed_streams_are_no_reason_for_a_traceback() -> None:
+    command = f"{sys.executable} -m endive.cli.main providers >&- 2>/dev/null"
+
+    assert 0 == subprocess.run(["sh", "-c", command], check=False).returncode
