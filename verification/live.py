@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from endive.verification.java.load_loops import Loop
 from endive.verification.java.pair_recording import PairRecording
 from endive.verification.java.pairs import Pair
 from endive.verification.java.request_recording import Recording
@@ -31,11 +32,18 @@ def java_pairs(pairs: Sequence[Pair], jars: Path | None) -> PairRecording:
     return record(pairs, jars)
 
 
-def java_load(jars: Path | None) -> dict[str, Any]:
-    """Java Iceberg under load."""
+def java_load(jars: Path | None, *, is_quick: bool = False) -> dict[str, Any]:
+    """Java Iceberg under load; quick: every cell once, for a few seconds."""
     from verification.java_rig.load_plan import measure
 
-    return measure(jars)
+    return measure(jars, repetitions=2, duration_s=5.0, beside_repetitions=2) if is_quick else measure(jars)
+
+
+def java_loops(loops: Sequence[Loop], jars: Path | None, seconds: float, repetitions: int) -> dict[str, Any]:
+    """Java Iceberg under load: row deltas, compactions, kept tables, REST."""
+    from verification.java_rig.loop_stage import measure_loops
+
+    return measure_loops(loops, jars, repetitions=repetitions, duration_s=seconds)
 
 
 def pyiceberg_requests() -> dict[str, Any]:

@@ -27,7 +27,9 @@ Java = Any  # whatever lives in the JVM
 class IcebergJvm:
     """One JVM; a context manager that ends it. ``jvm`` is py4j's view of its classes."""
 
-    def __init__(self, folder: Path | None = None, *, is_catalog_logged: bool = False) -> None:
+    def __init__(
+        self, folder: Path | None = None, *, is_catalog_logged: bool = False, worker_threads: int | None = None
+    ) -> None:
         try:
             provide_java()
         except EngineError as error:
@@ -39,6 +41,8 @@ class IcebergJvm:
         options = [HEAP, f"-Dderby.stream.error.file={self.database_log}", "-Duser.timezone=UTC"]
         if is_catalog_logged:
             options.append("-Dderby.language.logStatementText=true")
+        if worker_threads is not None:
+            options.append(f"-Diceberg.worker.num-threads={worker_threads}")
         port, self._process = py4j.launch_gateway(
             classpath=os.pathsep.join(str(jar) for jar in jars),
             javaopts=options,

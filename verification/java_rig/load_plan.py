@@ -32,7 +32,7 @@ def measure(
 ) -> dict[str, Any]:
     """Every cell ``repetitions`` times; ``keep`` is told what is there after each round."""
     with LoadStage(jars) as stage:
-        stage.run_closed(4, WARM_UP_S)
+        stage.run_closed(4, min(WARM_UP_S, 2 * duration_s))
         document: dict[str, Any] = {
             "iceberg": stage.jvm.version,
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

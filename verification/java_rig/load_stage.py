@@ -35,6 +35,7 @@ from verification.java_rig.operations import (
     create_table,
 )
 
+WORKER_THREADS: Final = 64  # writers share one JVM here; each would have a pool of its own
 FILES_PER_S: Final = 8.0  # made beforehand: more than one writer commits; what is missing is made on the way
 POINTER_CALLS: Final = 400
 FAILURES: Final = ("CommitFailedException", "ValidationException")
@@ -90,7 +91,7 @@ class LoadStage:
     def __init__(self, jars: Path | None = None) -> None:
         self._stack = ExitStack()
         self.objects = self._stack.enter_context(ObjectServer())
-        self.jvm = self._stack.enter_context(IcebergJvm(jars))
+        self.jvm = self._stack.enter_context(IcebergJvm(jars, worker_threads=WORKER_THREADS))
         self.files = Files(self.jvm)
         self._quick = self.objects.open_door("quick")
         self._quick.is_logged = False

@@ -163,7 +163,7 @@ def measure_loops(
     """Every cell ``repetitions`` times, in rounds, so that a busy minute does not fall on one cell alone."""
     with LoopStage(jars) as stage:
         for loop in _first_of_each_kind(loops):
-            stage.run_loop(loop, WARM_UP_S)
+            stage.run_loop(loop, min(WARM_UP_S, duration_s))
         document: dict[str, Any] = {
             "iceberg": stage.jvm.version,
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

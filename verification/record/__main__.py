@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def _java_loops(given: argparse.Namespace) -> None:
     from verification.java_rig.loop_stage import measure_loops
 
     out: Path = given.out or LOOPS_FILE
-    loops = [loop for loop in all_loops() if not given.only or loop.key.startswith(tuple(given.only))]
+    loops = [loop for loop in all_loops() if not given.only or re.search("|".join(given.only), loop.key)]
     measure_loops(
         loops,
         given.iceberg_jars,
@@ -114,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(record=_java_loops)
     command.add_argument("--seconds", type=float, default=15.0)
     command.add_argument("--repetitions", type=int, default=4)
-    command.add_argument("--only", nargs="*", default=[], metavar="START", help="cells whose key begins so")
+    command.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="cells whose key has it")
     command = what.add_parser("pyiceberg-load")
     command.set_defaults(record=_pyiceberg_load)
     command.add_argument("--seconds", type=float, default=20.0)

@@ -26,8 +26,9 @@ def resampled(runs: Sequence[Run], figure: Callable[[list[Run]], Figure], times:
 
 
 def standard_error(figures: Sequence[float]) -> float:
-    """Of a figure, from its resampled values."""
-    return statistics.stdev(figures) if len(figures) > 1 else 0.0
+    """Of a figure, from its resampled values; those that do not exist are left out."""
+    known = [figure for figure in figures if math.isfinite(figure)]
+    return statistics.stdev(known) if len(known) > 1 else 0.0
 
 
 def share_error_percent(hits: int, count: int) -> float:

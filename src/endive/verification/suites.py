@@ -60,6 +60,7 @@ _ALL: Final = (
         title="Throughput and latency under load, against real Iceberg",
         parts=(
             Part(module="endive.verification.java.java_load", name="java", needs=_JAVA),
+            Part(module="endive.verification.java.java_loops", name="java loops", needs=_JAVA),
             Part(module="endive.verification.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -63,7 +64,7 @@ class Figures:
         most = max((attempts for _, _, attempts in txns), default=0)
         return cls(
             committed_per_s=len(latencies) / seconds,
-            exhausted_percent=100.0 * (1.0 - len(latencies) / len(txns)),
+            exhausted_percent=100.0 * (1.0 - len(latencies) / len(txns)) if txns else math.nan,
             p50_ms=quantile(latencies, 0.50),
             p95_ms=quantile(latencies, 0.95),
             attempts=tuple(sum(attempts == n for _, _, attempts in txns) for n in range(1, most + 1)),
@@ -72,11 +73,13 @@ class Figures:
     def share_percent(self, attempts: int) -> float:
         """Of the txns that ended, those after so many attempts."""
         counted = self.attempts[attempts - 1] if attempts <= len(self.attempts) else 0
-        return 100.0 * counted / sum(self.attempts)
+        return 100.0 * counted / sum(self.attempts) if self.attempts else math.nan
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """By straight lines between the values."""
+    """By straight lines between the values; not a number if there are none."""
+    if not ordered:
+        return math.nan
     at = share * (len(ordered) - 1)
     low = int(at)
     high = min(low + 1, len(ordered) - 1)
@@ -127,14 +130,15 @@ def latencies(
     spare: Sequence[Sequence[Beyond]],
     *,
     is_first_dearer: bool,
+    first_manifests: int = 1,
 ) -> dict[str, dict[str, Distribution]]:
     """``storage.objects`` of a configuration: by object and operation, through the measured quantiles.
 
     ``cell`` are the ``beyond_ms`` of the runs of the cell; a kind of request it hardly sent is taken from the
     first of ``spare`` that has enough of them.
     A client works more between the requests of a first attempt than between those of a retry. If ``is_first_dearer``,
-    lists and metadata take what they take in retries, and the difference goes to the manifest, which only first
-    attempts write: so both kinds of attempt take what was measured.
+    lists and metadata take what they take in retries, and the difference goes to the ``first_manifests`` that only
+    first attempts write: so both kinds of attempt take what was measured.
     """
     objects: dict[str, dict[str, Distribution]] = {}
     for (obj, operation), labels in SOURCES.items():
@@ -146,7 +150,8 @@ def latencies(
         if not points:
             continue
         dearer_ms = _first_dearer_ms(cell) if is_first_dearer and (obj, operation) == ("manifest", "write") else 0.0
-        values = [max(0.0, delays_ms[method] + beyond_ms + dearer_ms) for beyond_ms, _ in points]
+        more_ms = dearer_ms / first_manifests
+        values = [max(0.0, delays_ms[method] + beyond_ms + more_ms) for beyond_ms, _ in points]
         objects.setdefault(obj, {})[operation] = {
             "distribution": "empirical",
             "quantiles": _quantiles(values, [weight for _, weight in points]),
@@ -171,6 +176,25 @@ def pointer_ms(cell: Sequence[Beyond], idle_ms: float) -> float:
     of the next one; so half the difference is one of them. No less than the idle database takes.
     """
     return max(idle_ms, (mean_ms(cell, "swap GET metadata") - mean_ms(cell, "load GET metadata")) / 2.0)
+
+
+def statement_ms(cell: Sequence[Beyond], idle_ms: float) -> float:
+    """One statement to the database while a loop runs, where a table may be kept and so never loaded.
+
+    Between the metadata object that is written and what is read next lie three statements; a list is read without any.
+    """
+    swaps = [label for label in ("swap GET metadata", "swap HEAD manifest_list") if any(label in run for run in cell)]
+    if not swaps or not any("first GET manifest_list" in run for run in cell):
+        return idle_ms
+    plain_ms = mean_ms(cell, "first GET manifest_list")
+    return max(idle_ms, (mean_ms(cell, swaps[0]) - plain_ms) / 3.0)
+
+
+def pooled_quantiles(cell: Sequence[Beyond], is_chosen: Callable[[str], bool]) -> list[list[float]]:
+    """Pairs [p, ms] of every request whose label is chosen."""
+    labels = sorted({label for run in cell for label in run if is_chosen(label)})
+    points = _points(cell, labels)
+    return _quantiles([max(0.0, ms) for ms, _ in points], [weight for _, weight in points])
 
 
 def mean_ms(cell: Sequence[Beyond], label: str) -> float:

@@ -6,12 +6,12 @@ seconds; the victim is held up at a catalog request until as many of them as the
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
-from endive.config import parse_config
+from endive.config import SourceConfig, parse_config
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
@@ -33,8 +33,16 @@ LOOK_US: Final = 5_000_000  # how often a held-up victim looks whether its rival
 
 def play(scenario: Scenario) -> Recorded:
     """What the model says of a scenario, in the form real Iceberg's answer has."""
-    config = parse_config(configuration(scenario))
-    moments = _Moments(scenario)
+    detector = _ScriptedConflict(len(scenario.losses) + 1 if scenario.conflict else 0)
+    moments = Moments(scenario.n_behind, scenario.losses)
+    return play_out(configuration(scenario), moments, rival_partition(scenario), detector)
+
+
+def play_out(
+    document: Mapping[str, Any], moments: Moments, rivals_partition: int, detector: ConflictDetector | None = None
+) -> Recorded:
+    """The victim's requests and how it ends; without a detector that of the configuration decides on conflicts."""
+    config = parse_config(document)
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
         return _BesetCatalog(build_catalog(config, storage, state), moments)
@@ -43,8 +51,8 @@ def play(scenario: Scenario) -> Recorded:
     simulation = Simulation(
         config,
         catalog=make,
-        workload=lambda workload: _TwoPartitions(workload, rival_partition(scenario)),
-        conflict_detector=_ScriptedConflict(len(scenario.losses) + 1 if scenario.conflict else 0),
+        workload=lambda workload: _TwoPartitions(workload, rivals_partition),
+        conflict_detector=detector,
     )
     rows = simulation.run(trace=trace).transactions.to_pylist()
     row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
@@ -89,6 +97,8 @@ def _victim(scenario: Scenario) -> dict[str, Any]:
         source["overwrite"] = operation.overwrite
         if operation.overwrite != "replace_partitions":
             source["isolation"] = operation.isolation
+        if operation.overwrite == "row_delta" and "referenced_files" in SourceConfig.model_fields:
+            source["referenced_files"] = operation.is_referring
     if operation.removed_from:
         source["rewritten_manifests"] = operation.removed_from
     return source
@@ -108,11 +118,12 @@ def _rival(scenario: Scenario, turn: int) -> dict[str, Any]:
     }
 
 
-class _Moments:
+class Moments:
     """How many rivals the victim lets pass, and before which of its requests."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+    def __init__(self, n_behind: int, losses: Sequence[int]) -> None:
+        self._n_behind = n_behind
+        self._losses = losses
         self._passed: set[tuple[int, int]] = set()
 
     def rivals_before(self, attempt: int, step: int) -> int:
@@ -121,16 +132,16 @@ class _Moments:
             return 0
         self._passed.add((attempt, step))
         if step == REFRESH and attempt == 1:
-            return self._scenario.n_behind
-        if step == POINTER_READ and attempt <= len(self._scenario.losses):
-            return self._scenario.losses[attempt - 1]
+            return self._n_behind
+        if step == POINTER_READ and attempt <= len(self._losses):
+            return self._losses[attempt - 1]
         return 0
 
 
 class _BesetCatalog(Catalog):
     """A catalog whose requests the victim sends when its rivals are through."""
 
-    def __init__(self, catalog: Catalog, moments: _Moments) -> None:
+    def __init__(self, catalog: Catalog, moments: Moments) -> None:
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
         self._moments = moments

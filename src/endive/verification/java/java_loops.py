@@ -1,0 +1,234 @@
+"""Suite ``load``, closed loops of Java Iceberg: row deltas, compactions, a mix, kept tables and the REST catalog.
+
+This file defines the model's side of those cells and the comparison. The cells live in ``load_loops``, what is judged
+in ``closed_checks``; what Iceberg did was measured once and lies in ``data/loops.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from endive.config import SourceConfig, parse_config
+from endive.simulation import Simulation
+from endive.verification.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
+from endive.verification.java.load_cells import BASE_SNAPSHOTS
+from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, ROW_DELTA, Loop, all_loops
+from endive.verification.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
+from endive.verification.live import IcebergMissingError, rigs
+from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
+
+SUITE: Final = "load"
+PART: Final = "java loops"
+COMMAND: Final = "endive verify load"
+NOT_MODELLED: Final = "not modelled yet"
+KEPT_KEY: Final = "keeps_table"  # of a source
+LIVE: Final = (15.0, 4)  # seconds of a run, and how many
+LIVE_QUICK: Final = (5.0, 2)
+KINDS: Final = {APPEND: "fast_append", ROW_DELTA: "validated_overwrite", COMPACTION: "rewrite_files"}
+FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2}  # that a first attempt writes
+IN_FLIGHT: Final = "in_flight"
+INTRO: Final = """
+Closed loops beyond appends behind JDBC, measured and simulated as above, with four differences. A writer *loads* its
+table before every txn, or *keeps* the one it loaded first, as a streaming job does. What a client does between two
+commits (Python makes the change) is measured and given to the model as the txn's runtime. Manifests are not merged.
+Behind *rest* stands Iceberg's own `CatalogHandlers` in a small server; what it takes to answer is measured, and it
+writes the metadata object in 30 ms.
+
+A row delta (serializable) changes rows of its own in the partition that all of them share: each attempt reads what the
+others have done, and none is in conflict. A compaction replaces the only file of a partition of its own. In the *mix*
+half of the writers append, a quarter changes rows and a quarter compacts; each kind is judged by itself.
+"""
+
+REMARKS: Final = """
+### Reading the loops
+
+The machine was busy with other work while they were measured (load averages of 20 and more on two cores), and each cell
+was run for a minute in all. So the sampling errors are large, and many a figure is unclear that would be right or wrong
+on a quiet machine; `endive verify load --live` measures on yours. What is certain all the same: where row deltas,
+appends and compactions meet, the row deltas starve, in real Iceberg and in the model.
+
+The recorder's compactions name a file that no scan has returned. Iceberg then reads the manifest twice, once to find
+the file and once to write the rest. In the loop of compactions the model is given the time of both; in the mix it
+cannot be, since row deltas read manifests too, and what it says of compactions there is shown without a verdict.
+
+Requests that were slow on one side are slow together on a busy machine: the model draws each on its own, and puts P95
+of a single writer too low.
+
+All writers run in one JVM. Its pool of worker threads, as large as the machine has cores, would be shared by writers
+that have one each in reality; the recorder makes it 64, so that no writer waits for another one's manifests.
+
+The REST server loads the table at the beginning of a request and checks a commit near the end of one. The model assumes
+the middle for both, so that rivals have less time to come in between; at 16 writers it has fewer retries run out than
+were measured.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the measurement, or against a new one."""
+    if options.is_live:
+        try:
+            how_long = LIVE_QUICK if options.is_quick else LIVE
+            document = rigs().java_loops(all_loops(), options.iceberg_jars, *how_long)
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+    else:
+        document = read_load(LOOPS_FILE)
+    loops = [loop for loop in all_loops() if loop.key in document["loops"]]
+    checks = [check for loop in loops for check in _cell(document, loop, options)]
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(check for check in checks if check.measure != UNJUDGED),
+        tables=(_input_table(document, loops), *_missing_table(checks)),
+        remarks=REMARKS,
+        command=COMMAND + (" --live" if options.is_live else ""),
+        provenance=provenance(
+            iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
+        ),
+    )
+
+
+def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Check]:
+    """What is judged of one cell, kind by kind; unjudged if the model has no words for it."""
+    runs = document["loops"][loop.key]
+    kinds = list(dict.fromkeys(loop.operations))
+    config = configuration(document, loop)
+    if config is None:
+        what: dict[str, Value] = {
+            "loop": loop.operation,
+            "table": loop.table,
+            "catalog": loop.catalog,
+            "writers": loop.writers,
+        }
+        return [Check(name="closed loop", what=what, expected=None, actual=None, measure=UNJUDGED, note=NOT_MODELLED)]
+    groups = GROUPS_QUICK if options.is_quick else GROUPS
+    simulated = simulate(config, kinds, range(groups * len(runs)))
+    checks = []
+    for kind in kinds:
+        what = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
+        title = f"{kind} in a mix" if len(kinds) > 1 else f"{kind} loop"
+        real = [_ended(run, loop, kind) for run in runs]
+        found = closed_checks(title, what, real, simulated[kind], runs[0]["duration_s"])
+        is_explained = len(kinds) > 1 and kind == COMPACTION
+        checks += [shown(check, "not judged: see below") for check in found] if is_explained else found
+    return checks
+
+
+def _ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, bool, int]]:
+    """Latency in ms, committed?, attempts of one kind's txns that ended before the run was over."""
+    return [
+        (float(end_ms - commit_ms), bool(is_committed), attempts)
+        for writer, _, _, commit_ms, end_ms, is_committed, attempts in run["txns"]
+        if loop.operations[writer] == kind and end_ms <= 1000.0 * run["duration_s"]
+    ]
+
+
+# ---- the model's side ------------------------------------------------------------------------------------
+
+
+def configuration(document: Mapping[str, Any], loop: Loop) -> dict[str, Any] | None:
+    """The cell in the model's words, or None if it has none for a kept table."""
+    if loop.table == KEEP and KEPT_KEY not in SourceConfig.model_fields:
+        return None
+    runs = document["loops"][loop.key]
+    beyond = [run["beyond_ms"] for run in runs]
+    spare = [[run["beyond_ms"] for runs in document["loops"].values() for run in runs]]
+    manifests = FIRST_MANIFESTS.get(loop.operation)
+    objects = latencies(
+        document["delays_ms"], beyond, spare, is_first_dearer=manifests is not None, first_manifests=manifests or 1
+    )
+    if loop.operation == APPEND:
+        del objects["manifest"]["read"]
+    elif loop.operation == COMPACTION:
+        objects["manifest"]["read"] = _twice(objects["manifest"]["read"])
+    catalog: dict[str, Any] = {"type": "service", "latency_ms": statement_ms(beyond, document["pointer_ms"])}
+    if loop.catalog == "rest":
+        objects["metadata"] = {"write": {"distribution": "fixed", "ms": document["delays_ms"]["PUT"]}}
+        quantiles = pooled_quantiles(beyond, lambda label: label.endswith("catalog"))
+        catalog = {
+            "type": "service",
+            "service": {"flavour": "rest"},
+            "latency": {"distribution": "empirical", "quantiles": quantiles},
+        }
+    base_count = BASE_SNAPSHOTS + loop.operations.count(COMPACTION)
+    return {
+        "simulation": {"duration_ms": 1000.0 * runs[0]["duration_s"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "s3", "min_latency_ms": 0.0, "objects": objects},
+        "catalog": catalog,
+        "table": {"initial_manifests": base_count, "initial_snapshots": base_count},
+        **({} if loop.operation == APPEND else {"commit": {"merging": "off"}}),
+        "source": [_source(loop, kind, runs) for kind in dict.fromkeys(loop.operations)],
+    }
+
+
+def _twice(distribution: Mapping[str, Any]) -> dict[str, Any]:
+    """Two reads in a row.
+
+    The recorder's compactions name a file that no scan has returned, so that Iceberg does not know its manifest and
+    reads each candidate twice: whether it holds the file, and to write it anew. Spark's compaction reads it once.
+    """
+    return {**distribution, "quantiles": [[share, 2.0 * ms] for share, ms in distribution["quantiles"]]}
+
+
+def _source(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The writers of one kind; their runtime is what their clients did between two commits."""
+    source: dict[str, Any] = {
+        "name": kind,
+        "arrivals": {"kind": "closed", "clients": loop.operations.count(kind)},
+        "operation_types": {KINDS[kind]: 1.0},
+        "runtime": {"distribution": "fixed", "ms": _building_ms(loop, kind, runs)},
+    }
+    if kind == COMPACTION:
+        source["rewritten_manifests"] = 1
+    if loop.table == KEEP:
+        source[KEPT_KEY] = True
+    return source
+
+
+def _building_ms(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> float:
+    """Mean time from the loaded table to the beginning of the commit."""
+    taken = [row[3] - row[2] for run in runs for row in run["txns"] if loop.operations[row[0]] == kind]
+    return round(sum(taken) / len(taken), 1) if taken else 0.0
+
+
+def simulate(
+    config: Mapping[str, Any], kinds: Sequence[str], seeds: range
+) -> dict[str, list[list[tuple[float, bool, int]]]]:
+    """Latency in ms, committed?, attempts of the txns that ended: by source, seed by seed."""
+    simulation = Simulation(parse_config(config))
+    found: dict[str, list[list[tuple[float, bool, int]]]] = {kind: [] for kind in kinds}
+    for seed in seeds:
+        table = simulation.run(seed).transactions
+        columns = [table[name].to_pylist() for name in ("source", "commit_latency_ms", "status", "attempts")]
+        rows = [row for row in zip(*columns, strict=True) if row[2] != IN_FLIGHT]
+        for kind in kinds:
+            found[kind].append([(ms, status == "committed", n) for name, ms, status, n in rows if name == kind])
+    return found
+
+
+# ---- shown beside the checks -------------------------------------------------------------------------------
+
+
+def _input_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
+    """How busy the machine was, and what the model was told of the clients."""
+    rows: list[tuple[Value, ...]] = []
+    for loop in loops:
+        runs = document["loops"][loop.key]
+        load = [run["load_average"] for run in runs]
+        txns = sum(len(run["txns"]) for run in runs)
+        building = " / ".join(f"{_building_ms(loop, kind, runs):.0f}" for kind in dict.fromkeys(loop.operations))
+        busy = f"{min(load):.0f} to {max(load):.0f}"
+        rows.append((loop.operation, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
+    headings = ("loop", "table", "catalog", "writers", "runs", "txns", "between commits, ms", "load average")
+    return Table(title="The measurement", headings=headings, rows=tuple(rows))
+
+
+def _missing_table(checks: Sequence[Check]) -> list[Table]:
+    """Cells the model cannot play, if any."""
+    missing = [check for check in checks if check.measure == UNJUDGED]
+    if not missing:
+        return []
+    rows = tuple(tuple(check.what.values()) for check in missing)
+    return [Table(title=f"Cells that are {NOT_MODELLED}", headings=tuple(missing[0].what), rows=rows)]

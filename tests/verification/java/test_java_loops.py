@@ -1,0 +1,69 @@
+"""Closed loops of row deltas, compactions and kept tables: what was measured, and what the model is told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from endive.config import parse_config
+from endive.verification import Options
+from endive.verification.java import java_loops
+from endive.verification.java.load_loops import COMPACTION, KEEP, Loop, all_loops
+from endive.verification.java.load_measurement import LOOPS_FILE, QUANTILES, read_load, statement_ms, write_loops
+
+MEASURED = read_load(LOOPS_FILE)
+PLAYED = [loop for loop in all_loops() if java_loops.configuration(MEASURED, loop) is not None]
+
+
+def test_every_loop_was_measured_several_times():
+    assert [loop.key for loop in all_loops()] == list(MEASURED["loops"])
+    assert {True} == {len(runs) >= 3 for runs in MEASURED["loops"].values()}
+
+
+def test_both_ways_with_a_table_at_one_four_and_sixteen_writers():
+    appends = {
+        (loop.table, loop.writers) for loop in all_loops() if (loop.operation, loop.catalog) == ("append", "jdbc")
+    }
+
+    assert {(table, writers) for table in ("load", "keep") for writers in (1, 4, 16)} == appends
+
+
+def test_a_mix_is_half_appends_a_quarter_row_deltas_a_quarter_compactions():
+    mix = Loop(operation="mix", table="load", catalog="jdbc", writers=16)
+
+    assert {"append": 8, "row_delta": 4, "compaction": 4} == Counter(mix.operations)
+
+
+@pytest.mark.parametrize("loop", PLAYED, ids=lambda loop: loop.key)
+def test_a_loop_is_a_configuration_with_as_many_clients(loop):
+    config = parse_config(java_loops.configuration(MEASURED, loop))
+
+    assert loop.writers == sum(source.arrivals.clients for source in config.sources)
+    assert 5 + loop.operations.count(COMPACTION) == config.table.initial_manifests
+
+
+def test_a_kept_table_is_said_in_the_sources_or_not_judged():
+    kept = Loop(operation="append", table=KEEP, catalog="jdbc", writers=4)
+    config = java_loops.configuration(MEASURED, kept)
+
+    is_known = java_loops.KEPT_KEY in java_loops.SourceConfig.model_fields
+    assert is_known == (config is not None)
+    if config is None:
+        (check,) = java_loops._cell(MEASURED, kept, Options(is_quick=True))
+        assert ("shown", "not modelled yet") == (check.verdict, check.note)
+
+
+def test_a_statement_is_a_third_of_what_lies_between_a_swap_and_the_next_read():
+    def level(ms: float) -> list[float]:
+        return [100, ms, *([ms] * len(QUANTILES))]
+
+    cell = [{"swap GET metadata": level(11.0), "first GET manifest_list": level(5.0)}]
+    assert 2.0 == statement_ms(cell, 0.3)
+    assert 0.3 == statement_ms([{}], 0.3)
+
+
+def test_the_measurement_is_the_same_after_writing_and_reading(tmp_path):
+    write_loops(MEASURED, tmp_path / "loops.json")
+
+    assert MEASURED == read_load(tmp_path / "loops.json")
