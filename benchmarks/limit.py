@@ -59,7 +59,7 @@ def questions() -> list[tuple[Base, str, str]]:
         found.append((base, "storage.latency_ms", "success_rate >= 98 %"))
         found.append((base, "load", "p95_commit <= 1500ms and success_rate >= 90 %"))
         crowded = base_of(configuration(30, 1_000, latency_ms, retries))
-        found.append((crowded, "source.writers.arrivals.think_ms.mean_ms", "success_rate >= 99 %"))
+        found.append((crowded, "source.writers.arrivals.think_ms.mean_ms", "success_rate >= 95 %"))
     return found
 
 

@@ -23,6 +23,7 @@ NEVER_COMPILED: Final = (
     "cli",
     "config",
     "explore",
+    "notebook",
     "objectives",
     "observation",
     "pipeline",

@@ -9,11 +9,18 @@ from pathlib import Path
 import pytest
 
 import endive
+from endive.config import load_simulation_config
 from endive.config.study import SweepPoint, load_study
 from endive.pipeline.dataset.figure_columns import FIGURES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-NO_STUDIES = ("quickstart.toml", "appendix/base.toml", "growth/s3_sized.toml")  # a configuration, a base, a profile
+QUESTIONS = ("questions/nightly_merge.toml", "questions/partial_progress.toml", "questions/rest_catalog.toml")
+NO_STUDIES = (
+    "quickstart.toml",
+    "appendix/base.toml",
+    "growth/s3_sized.toml",
+    *QUESTIONS,
+)  # a configuration, a base, a profile
 
 # Combinations and seeds of every study, as docs/studies/README.md states them.
 SIZES = {
@@ -109,3 +116,11 @@ def test_the_ends_of_a_studys_grid_run_in_small(name):
         ended = counts["committed"] + sum(counts["aborted"].values()) + sum(counts["in_flight"].values())
         assert counts["submitted"] == ended == result.transactions.num_rows
         assert {source.name for source in point.config.sources} == set(result.transactions["source"].to_pylist())
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_is_a_configuration_that_opens_with_the_command_to_ask_it(name):
+    config = load_simulation_config(EXPERIMENTS / name)
+
+    assert config.sources
+    assert any(f"experiments/{name}" in line for line in opening(name))

@@ -47,6 +47,12 @@ class Base:
             document = parse_config(document, source=self.source).to_dict()
         elif parts[0] == "source" and not document.get("source"):
             document = {**document, "source": self._plain_sources()}
+        if len(parts) == 3 and parts[0] == "source" and parts[2] == LOAD:
+            sources = [
+                scaled_source(source, float(value)) if source["name"] == parts[1] else source
+                for source in parse_config(document, source=self.source).to_dict()["source"]
+            ]
+            return {**document, "source": sources}
         if len(parts) > 2 and parts[1] == EVERY_SOURCE:
             names = [source.name for source in self.config.sources]
             return apply_overrides(document, {".".join(["source", f'"{n}"', *parts[2:]]): value for n in names})

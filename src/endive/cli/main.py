@@ -12,11 +12,13 @@ import typer
 
 from endive import __version__
 from endive.cli import (
+    advise,
     analyze,
     catalogs,
     check,
     compare,
     config,
+    explain,
     limit,
     measure,
     observe,
@@ -40,6 +42,8 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("limit")(limit.limit)
 app.command("compare")(compare.compare)
+app.command("advise")(advise.advise)
+app.command("explain")(explain.explain)
 app.command("sweep")(sweep.sweep)
 app.command("check")(check.check)
 app.command("analyze")(analyze.analyze)

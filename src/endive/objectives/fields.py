@@ -1,7 +1,7 @@
 """The fields an objective can speak of: the figures of a run's summary, with their units and short names.
 
-This file defines the list; the figures themselves are computed by ``endive.results.summary``, and a test holds the two
-together.
+This file defines the list, from the words of the model; the figures themselves are computed by
+``endive.results.summary``, and a test holds the two together.
 """
 
 from __future__ import annotations
@@ -10,23 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from endive.vocabulary import COUNTERS, PHASES, REASONS
+
 SHARE: Final = "share"
 DURATION: Final = "ms"
 RATE: Final = "per s"
 NUMBER: Final = ""
 
 _PERCENTILES: Final = ("p50", "p95", "p99", "mean")
-_ABORTED: Final = ("validation_exception", "retries_exhausted", "timeout")
-_PHASES: Final = (
-    *("catalog_read", "metadata", "history", "manifests", "manifest_list"),
-    *("commit", "backoff", "runtime"),
-)
-_COUNTERS: Final = (
-    *("restarts", "history_lists", "false_conflicts", "real_conflicts"),
-    *("append_physical_success", "append_physical_failure", "append_logical_success", "append_logical_conflict"),
-    *("append_compactions_triggered", "append_compactions_completed", "append_duplicates"),
-    *("manifest_append_physical_success", "manifest_append_physical_failure", "manifest_append_sealed_rewrite"),
-)
+_COUNTED: Final = ("restarts", "history_lists", *COUNTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +50,13 @@ def _fields() -> Iterator[Field]:
     yield Field(("requests", "bytes_written"), NUMBER, ("bytes_written",))
     yield Field(("txns", "submitted"), NUMBER, ("submitted",))
     yield Field(("txns", "committed"), NUMBER, ("committed",))
-    for reason in _ABORTED:
+    for reason in REASONS[1:]:
         yield Field(("txns", "aborted", reason), NUMBER, (reason,))
     for stage in ("executing", "committing"):
         yield Field(("txns", "in_flight", stage), NUMBER)
-    for phase in _PHASES:
+    for phase in PHASES:
         yield Field(("phases_ms", phase), DURATION)
-    for counter in _COUNTERS:
+    for counter in _COUNTED:
         yield Field(("counters", counter), NUMBER, (counter,))
 
 

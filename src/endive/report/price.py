@@ -11,18 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from endive.answers.price import usd_by_request
 from endive.errors import EndiveError
 from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.report.reading import Study
-from endive.results.schema import OBJECTS
-from endive.storage import OPERATIONS, Profile, grouped_prices, load_profile
-
-_ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
+from endive.storage import Profile, grouped_prices, load_profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +44,7 @@ def find_prices(study: Study) -> Prices:
         if profile is None or not profile.prices:
             without[Path(config["storage"]["provider"]).name] = None
             continue
-        objects = [name for name in OBJECTS if name not in ("catalog", "log") or config["catalog"]["type"] in _ON_STORE]
-        found[point] = {
-            f"{name}.{OPERATIONS[op]}": price.usd_per_1000 / 1000
-            for op, price in profile.prices.items()
-            for name in objects
-        }
+        found[point] = usd_by_request(profile, config["catalog"]["type"])
         sources |= {f"{profile.name}: {operations} {price}": None for operations, price in grouped_prices(profile)}
     if not found:
         which = ", ".join(without)

@@ -1,0 +1,134 @@
+"""What happened in a run: stories of chosen txns, and who cost whom how much time.
+
+This file defines the choice of txns, the replay and the table of blame; a txn's story lives in
+``endive.answers.story``, its timeline in ``endive.answers.timeline``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from endive.answers.journal import Journal, journal_of
+from endive.answers.story import Stories, Story
+from endive.config import SimulationConfig
+from endive.config.study.expression import Expression
+from endive.errors import ConfigError, ObjectiveError
+from endive.results.schema import TRANSACTION_SCHEMA
+
+CHOSEN_MAX: Final = 100
+ROWS_MAX: Final = 200_000  # of one run: the reference engine tells, and it takes its time
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """What lost attempts of one kind of victim cost it, by the rival that came first."""
+
+    victim: str
+    rival: str
+    attempts: int
+    lost_ms: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Stories and blame of one run."""
+
+    seed: int
+    stories: tuple[Story, ...]
+    blame: tuple[Blame, ...]
+    journal: Journal
+    records: tuple[Mapping[str, Any], ...]
+
+
+def explain_run(
+    config: SimulationConfig,
+    *,
+    seed: int | None = None,
+    txn: int | None = None,
+    worst: int | None = None,
+    where: str | None = None,
+    with_blame: bool = False,
+) -> Explanation:
+    """Replay a run on the reference engine and tell what happened to the chosen txns."""
+    from endive.simulation import simulate
+
+    seed = config.simulation.seed if seed is None else seed
+    records = simulate(config, seed=seed).transactions.to_pylist()
+    if len(records) > ROWS_MAX:
+        raise ObjectiveError(
+            f"The run has {len(records):,} txns; explain replays at most {ROWS_MAX:,}. Shorten simulation.duration_ms."
+        )
+    chosen = chosen_txns(records, txn=txn, worst=worst, where=where)
+    ends = [record["end_ms"] for record in chosen]
+    until_us = None if with_blame or None in ends else int(max(ends) * 1000.0) + 2
+    journal, _ = journal_of(config, seed, until_us)
+    stories = Stories(journal, records)
+    return Explanation(
+        seed=seed,
+        stories=tuple(stories.of(record["txn_id"]) for record in chosen),
+        blame=blame_of(stories, records) if with_blame else (),
+        journal=journal,
+        records=tuple(records),
+    )
+
+
+def chosen_txns(
+    records: list[dict[str, Any]], *, txn: int | None, worst: int | None, where: str | None
+) -> list[dict[str, Any]]:
+    """The txns that are asked for: one by its id, or the slowest, among those a condition chooses."""
+    if txn is not None:
+        found = [record for record in records if record["txn_id"] == txn]
+        if not found:
+            raise ObjectiveError(f"--txn {txn}: the run has no such txn. Its txns are 0 to {len(records) - 1:,}.")
+        return found
+    meant = records if where is None else _matching(records, where)
+    if where is not None and not meant:
+        raise ObjectiveError(f'--where "{where}": no txn of the run is like that.')
+    ended = [record for record in meant if record["commit_latency_ms"] is not None]
+    slowest = sorted(ended or meant, key=lambda record: (-(record["commit_latency_ms"] or 0.0), record["txn_id"]))
+    count = worst if worst is not None else (1 if where is None else len(slowest))
+    return slowest[: min(count, CHOSEN_MAX)]
+
+
+def _matching(records: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
+    """The txns that meet a condition over the columns of a result, written as in SQL."""
+    text = re.sub(r"(?<![<>=!])=(?!=)", "==", where).replace("<>", "!=")
+    text = re.sub(r"\bAND\b", "and", re.sub(r"\bOR\b", "or", re.sub(r"\bNOT\b", "not", text)))
+    try:
+        condition = Expression.parse(text, "--where")
+    except ConfigError as error:
+        raise ObjectiveError(f'--where "{where}" cannot be read: {error.problems[0]}') from None
+    known = TRANSACTION_SCHEMA.names
+    for name in condition.names:
+        if name not in known:
+            raise ObjectiveError(f"--where: '{name}' is no column of a txn. Columns are: {', '.join(known[:20])}, ...")
+    found = []
+    for record in records:
+        values = {name: record[name] for name in condition.names}
+        if None in values.values():
+            continue
+        if condition.evaluate(values, "--where") is True:
+            found.append(record)
+    return found
+
+
+def blame_of(stories: Stories, records: list[dict[str, Any]]) -> tuple[Blame, ...]:
+    """Time lost in refused attempts, by kind of victim and kind of the rival that landed first."""
+    lost: dict[tuple[str, str], list[float]] = {}
+    for record in records:
+        is_first_try = record["attempts"] < 2 and record["status"] == "committed"
+        if is_first_try or record["status"] == "in_flight":  # nothing lost, or not yet known what
+            continue
+        story = stories.of(record["txn_id"])
+        for place, attempt in enumerate(story.attempts):
+            if attempt.is_installed or not attempt.rivals:
+                continue
+            after = story.attempts[place + 1].begin_us if place + 1 < len(story.attempts) else attempt.end_us
+            rival = attempt.rivals[0]
+            key = (f"{record['kind']} of {record['source']}", f"{rival.kind} of {rival.source}")
+            lost.setdefault(key, []).append((after - attempt.begin_us) / 1000.0)
+    rows = [Blame(victim, rival, len(times), sum(times)) for (victim, rival), times in lost.items()]
+    return tuple(sorted(rows, key=lambda row: -row.lost_ms))

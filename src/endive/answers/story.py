@@ -1,0 +1,234 @@
+"""The story of one txn: what it read, what it paid, who overtook it, and why it ended.
+
+This file turns a journal into attempts and attempts into sentences; the journal lives in ``endive.answers.journal``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from endive.answers.journal import Journal, Look, Swap
+from endive.objectives import duration_text
+from endive.rng import POINTER_READ, REFRESH
+from endive.vocabulary import OBJECTS, OPERATIONS, PHASES
+
+RIVALS_TOLD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A commit of another txn that landed in a hazard window."""
+
+    txn_id: int
+    source: str
+    kind: str
+    landed_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Requests of one sort, sent one after another."""
+
+    begin_us: int
+    end_us: int
+    what: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try: from its first request to the answer that ended it."""
+
+    number: int
+    begin_us: int
+    end_us: int
+    base_us: int  # the instant of the state it built on
+    decided_us: int  # when the server refused or installed it
+    is_installed: bool
+    is_in_conflict: bool
+    steps: tuple[Step, ...]
+    rivals: tuple[Rival, ...]
+    seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A txn as its record says, with its attempts as the journal says."""
+
+    record: Mapping[str, Any]
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """The story, line by line; times count from the txn's submission."""
+        return [_head(self.record), *_work(self.record), *_attempt_lines(self), _end(self.record), *_bill(self.record)]
+
+
+class Stories:
+    """Tells the stories of one run's txns."""
+
+    def __init__(self, journal: Journal, records: Sequence[Mapping[str, Any]]) -> None:
+        self._journal = journal
+        self._records = {record["txn_id"]: record for record in records}
+        installed = sorted((swap for swap in journal.swaps if swap.is_installed), key=lambda swap: swap.evaluated_us)
+        self._by_table: dict[int, list[Swap]] = {}
+        for swap in installed:
+            for table in swap.tables:
+                self._by_table.setdefault(table, []).append(swap)
+        self._instants = {table: [swap.evaluated_us for swap in swaps] for table, swaps in self._by_table.items()}
+        self._of_txn: dict[int, tuple[list[Look], list[Swap], list[Any]]] = {}
+        entries_of: tuple[Sequence[Any], ...] = (journal.looks, journal.swaps, journal.requests)
+        for place, entries in enumerate(entries_of):
+            for entry in entries:
+                self._of_txn.setdefault(_txn_of(entry), ([], [], []))[place].append(entry)
+
+    def of(self, txn_id: int) -> Story:
+        """The story of one txn."""
+        record = self._records[txn_id]
+        looks, swaps, requests = self._of_txn.get(txn_id, ([], [], []))
+        numbers = range(1, max((entry[2] for entry in requests), default=0) + 1)
+        found = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
+        return Story(record, tuple(attempt for attempt in found if attempt is not None))
+
+    def _attempt(
+        self, number: int, record: Mapping[str, Any], looks: list[Look], swaps: list[Swap], requests: list[Any]
+    ) -> Attempt | None:
+        sent = [entry for entry in requests if entry[2] == number]
+        own_looks = [look for look in looks if look.attempt == number]
+        swap = next((swap for swap in swaps if swap.attempt == number), None)
+        check = next((look for look in own_looks if look.step == POINTER_READ), None)
+        base = next((look for look in reversed(own_looks) if look.step == REFRESH), None)
+        is_in_conflict = swap is None and check is None and record["reason"] == "validation_exception"
+        if swap is None and check is None and not is_in_conflict:
+            return None
+        tables = tuple(record["tables_written"])
+        base_us = swap.base_us if swap is not None else (base or looks[0]).seen_us
+        last_us = max((entry[0] for entry in sent), default=base_us)
+        decided_us = swap.evaluated_us if swap is not None else check.seen_us if check is not None else last_us
+        end_us = swap.answered_us if swap is not None else check.answered_us if check is not None else last_us
+        return Attempt(
+            number=number,
+            begin_us=min([look.sent_us for look in own_looks] + [entry[0] for entry in sent]),
+            end_us=end_us,
+            base_us=base_us,
+            decided_us=decided_us,
+            is_installed=swap is not None and swap.is_installed,
+            is_in_conflict=is_in_conflict,
+            steps=_steps(sent, end_us),
+            rivals=self._rivals(record["txn_id"], tables, base_us, decided_us),
+            seq=base.seq if base is not None else None,
+        )
+
+    def _rivals(self, txn_id: int, tables: Sequence[int], from_us: int, to_us: int) -> tuple[Rival, ...]:
+        found: dict[int, Rival] = {}
+        for table in tables:
+            instants = self._instants.get(table, [])
+            first, last = bisect_right(instants, from_us), bisect_right(instants, to_us)
+            for swap in self._by_table.get(table, [])[first:last]:
+                if swap.txn_id != txn_id:
+                    record = self._records.get(swap.txn_id, {"source": "?", "kind": "?"})
+                    found[swap.txn_id] = Rival(swap.txn_id, record["source"], record["kind"], swap.evaluated_us)
+        return tuple(sorted(found.values(), key=lambda rival: rival.landed_us))
+
+
+def _txn_of(entry: Any) -> int:
+    """Whose entry it is; a request is a plain tuple."""
+    return int(entry[1] if isinstance(entry, tuple) else entry.txn_id)
+
+
+def _steps(sent: list[Any], end_us: int) -> tuple[Step, ...]:
+    """Requests grouped while object and operation stay the same; a group lasts until the next one begins."""
+    groups: list[tuple[int, str, int]] = []
+    for now_us, _, _, obj, op, count in sent:
+        what = f"{OBJECTS[obj]} {OPERATIONS[op]}".replace("_", " ")
+        if groups and groups[-1][1] == what:
+            groups[-1] = (groups[-1][0], what, groups[-1][2] + count)
+        else:
+            groups.append((now_us, what, count))
+    ends = [group[0] for group in groups[1:]] + [max(end_us, groups[-1][0] if groups else 0)]
+    return tuple(Step(begin, end, what, count) for (begin, what, count), end in zip(groups, ends, strict=True))
+
+
+# --- sentences ----------------------------------------------------------------------------------------
+
+
+def _at(story_us: int, record: Mapping[str, Any]) -> str:
+    return f"+{(story_us / 1000.0 - record['submit_ms']) / 1000.0:,.3f} s"
+
+
+def _head(record: Mapping[str, Any]) -> str:
+    who = f"txn {record['txn_id']}: {record['kind']} of {record['source']}"
+    return f"{who}, submitted at {record['submit_ms'] / 1000:,.3f} s"
+
+
+def _work(record: Mapping[str, Any]) -> list[str]:
+    if record["commit_start_ms"] is None:
+        return ["  still at work when the simulation ended"]
+    worked_ms = record["commit_start_ms"] - record["submit_ms"]
+    return [f"  loads the table and works for {duration_text(worked_ms)}, then begins to commit"]
+
+
+def _attempt_lines(story: Story) -> list[str]:
+    lines: list[str] = []
+    record, last_end_us = story.record, None
+    for attempt in story.attempts:
+        if last_end_us is not None:
+            pause_ms = (attempt.begin_us - last_end_us) / 1000.0
+            lines.append(f"  {_at(last_end_us, record)}  waits {duration_text(pause_ms)} before it tries again")
+        lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
+        told = [(step.begin_us, _step(step)) for step in attempt.steps]
+        told.append((attempt.decided_us, _verdict(attempt)))
+        lines += [f"  {_at(begin_us, record)}    {text}" for begin_us, text in sorted(told, key=lambda line: line[0])]
+        last_end_us = attempt.end_us
+    return lines
+
+
+def _step(step: Step) -> str:
+    return f"{step.count:,} x {step.what}, {duration_text((step.end_us - step.begin_us) / 1000.0)}"
+
+
+def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
+    if attempt.seq is None:
+        return f", builds on the state of {_at(attempt.base_us, record)}"
+    return f", builds on catalog version {attempt.seq}, as the server had it at {_at(attempt.base_us, record)}"
+
+
+def _verdict(attempt: Attempt) -> str:
+    window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
+    if attempt.is_in_conflict:
+        return "finds that a rival changed the same data: a real conflict, which no retry mends"
+    if attempt.is_installed:
+        return f"the server installs the commit; nobody came between in the {window} since its base"
+    lost = duration_text((attempt.end_us - attempt.begin_us) / 1000.0)
+    if not attempt.rivals:
+        return f"refused after a hazard window of {window}; {lost} lost"
+    told = ", ".join(
+        f"txn {rival.txn_id} ({rival.kind} of {rival.source}, "
+        f"{duration_text((rival.landed_us - attempt.base_us) / 1000.0)} into it)"
+        for rival in attempt.rivals[:RIVALS_TOLD]
+    )
+    more = len(attempt.rivals) - RIVALS_TOLD
+    others = f" and {more} more" if more > 0 else ""
+    return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
+
+
+def _end(record: Mapping[str, Any]) -> str:
+    if record["status"] == "in_flight":
+        return f"  still {record['in_flight_stage']} when the simulation ended"
+    reason = "" if record["reason"] is None else f": {record['reason'].replace('_', ' ')}"
+    tries = f"{record['attempts']} attempt{'s' if record['attempts'] != 1 else ''}"
+    took = duration_text(record["commit_latency_ms"] or 0.0)
+    when = f"+{record['total_latency_ms'] / 1000:,.3f} s"
+    return f"  {when}  {record['status']}{reason}, after {tries} and {took} of committing"
+
+
+def _bill(record: Mapping[str, Any]) -> list[str]:
+    phases = {phase: record[f"phase_{phase}_ms"] for phase in PHASES if phase != "runtime"}
+    spent = sorted(((ms, phase) for phase, ms in phases.items() if ms), reverse=True)
+    if not spent:
+        return []
+    told = ", ".join(f"{phase.replace('_', ' ')} {duration_text(ms)}" for ms, phase in spent)
+    return [f"  where the time went: {told}"]

@@ -1,0 +1,111 @@
+"""``endive advise``: try what people can change, and rank it by its effect.
+
+This file defines the options and the table; the trials live in ``endive.answers.advise``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from endive.answers.advise import Advice, Advised
+
+_SHOWN: Final = 12
+
+
+def advise(
+    config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
+    slo: Annotated[str | None, typer.Option(help="Objective to meet, instead of [slo].")] = None,
+    levers: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas: retries,backoff,store.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 6,
+    show_all: Annotated[bool, typer.Option("--all", help="Every change that was tried, not only the best.")] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Try the levers one at a time and the best in pairs, and rank them by what they do for the objective."""
+    from endive.answers.advise import advise_on
+    from endive.answers.variation import base_of
+
+    names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
+    found = advise_on(base_of(config, overrides or []), slo=slo, levers=names, seeds=seeds)
+    if as_json:
+        typer.echo(json.dumps(advised_json(found), allow_nan=False))
+    else:
+        _print(found, show_all)
+
+
+def advised_json(found: Advised) -> dict[str, Any]:
+    """The advice as plain values."""
+    return {
+        "objective": found.objective,
+        "figure": str(found.subject),
+        "simulations": found.simulations,
+        "seeds": found.seeds,
+        "now": _advice_json(found.now),
+        "advice": [_advice_json(advice) for advice in found.advice],
+    }
+
+
+def _advice_json(advice: Advice) -> dict[str, Any]:
+    from endive.answers.run_answer import estimate_json
+
+    return {
+        "words": advice.words,
+        "gives_up": advice.gives_up,
+        "keys": dict(advice.keys),
+        "outcome": advice.verdict.outcome,
+        "found": estimate_json(advice.found),
+        "effect": estimate_json(advice.effect),
+        "requests_per_commit": advice.requests_per_commit,
+        "usd_per_1000_commits": advice.usd_per_1000_commits,
+    }
+
+
+def _print(found: Advised, show_all: bool) -> None:
+    from rich.text import Text
+
+    from endive.answers.advise_text import advice_sentence
+    from endive.cli.console import stdout
+
+    console = stdout()
+    console.print(Text(advice_sentence(found), style="bold"))
+    console.print(_table(found, show_all))
+    for advice in found.advice[:3]:
+        console.print(Text(f"{advice.words} gives up: {advice.gives_up}."))
+
+
+def _table(found: Advised, show_all: bool) -> Table:
+    from endive.answers.compare_page import signed_estimate
+    from endive.cli.tables import new_table, number
+    from endive.objectives.words import figure_text
+
+    field = found.subject.field
+    table = new_table(f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect")
+    table.add_column("change")
+    table.add_column("objective")
+    for column in (field.name, "effect", "requests", "USD / 1,000"):
+        table.add_column(column, justify="right")
+    for advice in (found.now, *found.advice[: None if show_all else _SHOWN]):
+        table.add_row(
+            advice.words,
+            advice.verdict.outcome,
+            figure_text(field, advice.found.value),
+            "" if advice is found.now else signed_estimate(field, advice.effect),
+            number(advice.requests_per_commit, 1),
+            number(advice.usd_per_1000_commits, 4),
+        )
+    hidden = 0 if show_all else len(found.advice) - _SHOWN
+    table.caption = f"requests and list price of a commit{f'; {hidden} more with --all' if hidden > 0 else ''}"
+    table.caption_justify = "left"
+    return table

@@ -1,0 +1,95 @@
+"""``endive explain``: replay a run and tell what happened to some of its txns.
+
+This file defines the options and the output; choice and replay live in ``endive.answers.explain``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from endive.answers.explain import Explanation
+
+
+def explain(
+    config: Annotated[Path, typer.Argument(help="Configuration file (TOML), or config.toml of a run's folder.")],
+    seed: Annotated[int | None, typer.Option(help="Seed of the run, instead of simulation.seed.")] = None,
+    txn: Annotated[int | None, typer.Option(help="The txn with this id.")] = None,
+    worst: Annotated[int | None, typer.Option(min=1, help="The N txns that took longest to commit or give up.")] = None,
+    where: Annotated[
+        str | None, typer.Option(help="Only txns like this: \"kind = 'validated_overwrite' and status = 'aborted'\".")
+    ] = None,
+    blame: Annotated[bool, typer.Option("--blame", help="Also who cost whom how much time, in the whole run.")] = False,
+    trace: Annotated[Path | None, typer.Option(help="Write a timeline that ui.perfetto.dev opens.")] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
+    from endive.answers.explain import explain_run
+    from endive.answers.timeline import trace_text
+    from endive.config import load_simulation_config
+    from endive.results.writer import write_atomically
+
+    resolved = load_simulation_config(config, overrides or ())
+    found = explain_run(resolved, seed=seed, txn=txn, worst=worst, where=where, with_blame=blame)
+    if trace is not None:
+        write_atomically(trace, trace_text(found).encode())
+    if as_json:
+        typer.echo(json.dumps(explanation_json(found), allow_nan=False))
+    else:
+        _print(found)
+
+
+def explanation_json(found: Explanation) -> dict[str, Any]:
+    """Stories and blame as plain values."""
+    return {
+        "seed": found.seed,
+        "stories": [
+            {
+                "txn": dict(story.record),
+                "attempts": [asdict(attempt) for attempt in story.attempts],
+                "lines": story.lines,
+            }
+            for story in found.stories
+        ],
+        "blame": [asdict(row) for row in found.blame],
+    }
+
+
+def _print(found: Explanation) -> None:
+    from rich.text import Text
+
+    from endive.cli.console import stdout
+
+    console = stdout()
+    for story in found.stories:
+        head, *rest = story.lines
+        console.print(Text(head, style="bold"), soft_wrap=True)
+        for line in rest:
+            console.print(Text(line), soft_wrap=True)
+    if found.blame:
+        console.print(_blame(found))
+
+
+def _blame(found: Explanation) -> Table:
+    from endive.cli.tables import new_table
+    from endive.objectives import duration_text
+
+    table = new_table("Who cost whom how much time: attempts refused, by the rival that landed first")
+    table.add_column("victim")
+    table.add_column("rival")
+    table.add_column("attempts lost", justify="right")
+    table.add_column("time lost", justify="right")
+    for row in found.blame:
+        table.add_row(row.victim, row.rival, f"{row.attempts:,}", duration_text(row.lost_ms))
+    return table

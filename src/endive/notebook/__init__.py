@@ -1,0 +1,28 @@
+"""Endive in a notebook: questions as functions, answers as values that show themselves."""
+
+from endive.notebook.answers import (
+    AdviceAnswer,
+    ComparisonAnswer,
+    ExplanationAnswer,
+    LimitAnswer,
+    Runs,
+    advise,
+    compare,
+    explain,
+    limit,
+)
+from endive.notebook.run import Run, simulate
+
+__all__ = [
+    "AdviceAnswer",
+    "ComparisonAnswer",
+    "ExplanationAnswer",
+    "LimitAnswer",
+    "Run",
+    "Runs",
+    "advise",
+    "compare",
+    "explain",
+    "limit",
+    "simulate",
+]

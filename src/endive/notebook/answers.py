@@ -1,0 +1,169 @@
+"""The questions as functions: ``endive.limit``, ``advise``, ``explain``, ``compare``; and runs with several seeds.
+
+This file wraps the answers in values that show themselves; the answers live in ``endive.answers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from endive.answers.advise import Advised, advise_on
+from endive.answers.advise_text import advice_sentence
+from endive.answers.compare import Comparison, compare_configs
+from endive.answers.compare_page import difference_words, html_table, signed_estimate
+from endive.answers.explain import Explanation, explain_run
+from endive.answers.limit import Limit, find_limit
+from endive.answers.limit_text import limit_sentence, value_text
+from endive.answers.run_answer import RunAnswer
+from endive.answers.variation import ConfigLike, base_of
+from endive.notebook.show import answer_html, answer_text, text_table
+from endive.objectives.words import figure_text
+
+
+class _Shown:
+    """A value with a sentence and a table."""
+
+    def _sentence(self) -> str:
+        raise NotImplementedError
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{self._sentence()}\n{text_table(*self._table())}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}"
+
+
+@dataclass(frozen=True, repr=False)
+class Runs:
+    """Runs with several seeds, taken together."""
+
+    answer: RunAnswer
+
+    def __repr__(self) -> str:
+        return answer_text(self.answer)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.answer)
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """What ``endive run --seeds N --json`` prints."""
+        return self.answer.to_json_dict()
+
+
+@dataclass(frozen=True, repr=False)
+class LimitAnswer(_Shown):
+    """How far a key can go."""
+
+    found: Limit
+
+    @property
+    def value(self) -> float:
+        """The last value that meets the objective."""
+        return self.found.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where that value lies."""
+        return self.found.low, self.found.high
+
+    def _sentence(self) -> str:
+        return " ".join([limit_sentence(self.found), *self.found.notes])
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        rows = [(value_text(self.found, p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
+        return (self.found.key, "objective", "seeds"), rows
+
+
+@dataclass(frozen=True, repr=False)
+class AdviceAnswer(_Shown):
+    """What would help."""
+
+    found: Advised
+
+    def _sentence(self) -> str:
+        return advice_sentence(self.found)
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        field = self.found.subject.field
+        rows = [
+            (
+                a.words,
+                a.verdict.outcome,
+                figure_text(field, a.found.value),
+                signed_estimate(field, a.effect),
+                a.gives_up,
+            )
+            for a in self.found.advice
+        ]
+        return ("change", "objective", str(self.found.subject), "effect", "gives up"), rows
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonAnswer(_Shown):
+    """What differs."""
+
+    found: Comparison
+
+    def _sentence(self) -> str:
+        keys = ", ".join(f"{key}: {ours} or {theirs}" for key, ours, theirs in self.found.keys)
+        return f"{self.found.seeds} seeds, the same for both. {keys}"
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        rows = [
+            (
+                str(row.subject),
+                figure_text(row.subject.field, row.a.value),
+                figure_text(row.subject.field, row.b.value),
+                difference_words(row),
+                row.outcome,
+            )
+            for row in self.found.differences
+        ]
+        return ("figure", "A", "B", "B less A", "B is"), rows
+
+
+@dataclass(frozen=True, repr=False)
+class ExplanationAnswer:
+    """What happened."""
+
+    found: Explanation
+
+    def __repr__(self) -> str:
+        return "\n".join(line for story in self.found.stories for line in story.lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def limit(config: ConfigLike, vary: str, slo: str | None = None, **options: Any) -> LimitAnswer:
+    """The largest (or smallest) value of a key that meets the objective; options as of ``find_limit``."""
+    return LimitAnswer(find_limit(base_of(config), vary, slo=slo, **options))
+
+
+def advise(
+    config: ConfigLike, slo: str | None = None, levers: Sequence[str] | None = None, **options: Any
+) -> AdviceAnswer:
+    """What to change, ranked by its effect; options as of ``advise_on``."""
+    return AdviceAnswer(
+        advise_on(base_of(config), slo=slo, levers=None if levers is None else tuple(levers), **options)
+    )
+
+
+def compare(
+    a: ConfigLike, b: ConfigLike | None = None, *, overrides: Mapping[str, Any] | None = None, seeds: int = 10
+) -> ComparisonAnswer:
+    """What differs between two configurations, or between one and itself with keys replaced."""
+    other = base_of(a if b is None else b)
+    changed = other.with_values(overrides) if overrides else other.config
+    return ComparisonAnswer(compare_configs(base_of(a).config, changed, seeds=seeds))
+
+
+def explain(config: ConfigLike, **choice: Any) -> ExplanationAnswer:
+    """The story of chosen txns: ``txn=``, ``worst=``, ``where=``, ``seed=``."""
+    return ExplanationAnswer(explain_run(base_of(config).config, **choice))

@@ -1,0 +1,100 @@
+"""``endive.simulate``: one run that shows itself, or several with their doubt.
+
+This file defines the value of one run in a notebook; runs with several seeds and the other questions live in
+``endive.notebook.answers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, overload
+
+from endive.answers.replicate import Replicator
+from endive.answers.run_answer import RunAnswer
+from endive.answers.sample import SampleSink
+from endive.answers.variation import ConfigLike, base_of
+from endive.config.slo import objective_of
+from endive.errors import OutputError
+from endive.notebook.answers import Runs
+from endive.notebook.show import answer_html, answer_text
+from endive.results import SimulationResult
+from endive.simulation import Simulation
+
+
+class Run(SimulationResult):
+    """One run: everything a result has, and a face in a notebook."""
+
+    def __init__(self, result: SimulationResult, answer: RunAnswer) -> None:
+        self.__dict__.update(result.__dict__)
+        self.answer = answer
+
+    def __repr__(self) -> str:
+        return answer_text(self.answer)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.answer)
+
+    def to_pandas(self) -> Any:
+        """The txns as a pandas frame, where pandas is installed."""
+        return self.transactions.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The txns as a polars frame, where polars is installed."""
+        try:
+            import polars
+        except ImportError:
+            raise OutputError("to_polars needs the package polars, which is not installed.") from None
+        return polars.from_arrow(self.transactions)
+
+    def plot(self) -> Any:
+        """Commit latency by source, and where it goes; needs the extra ``report``."""
+        from endive.report.run_chart import run_chart
+
+        blocks = self.to_json_dict()["by_source"]
+        return run_chart(self.transactions, {name: block["phases_ms"] for name, block in blocks.items()})
+
+
+@overload
+def simulate(
+    config: ConfigLike,
+    seed: int | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    seeds: None = None,
+    slo: str | None = None,
+    engine: str = "auto",
+) -> Run: ...
+@overload
+def simulate(
+    config: ConfigLike,
+    seed: int | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    seeds: int,
+    slo: str | None = None,
+    engine: str = "auto",
+) -> Runs: ...
+def simulate(
+    config: ConfigLike,
+    seed: int | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    slo: str | None = None,
+    engine: str = "auto",
+) -> Run | Runs:
+    """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times."""
+    base = base_of(config)
+    resolved = base.with_values(overrides) if overrides else base.config
+    if seed is not None:
+        resolved = resolved.with_seed(seed)
+    objective = objective_of(resolved, slo)
+    name = resolved.experiment.label or "run"
+    if seeds is not None:
+        first = resolved.simulation.seed
+        with Replicator() as replicator:
+            samples = replicator.samples(resolved, range(first, first + seeds))
+        return Runs(RunAnswer(resolved, tuple(samples), objective, name))
+    sink = SampleSink(resolved)
+    result = Simulation(resolved).run(engine=engine, sink=sink)
+    return Run(result, RunAnswer(resolved, (sink.sample(resolved.simulation.seed),), objective, name))

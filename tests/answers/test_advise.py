@@ -1,0 +1,81 @@
+"""Advice: every lever changes something, effects are differences, and what meets the objective comes first."""
+
+import pytest
+from tests.answers.conftest import busy_config
+
+from endive.answers.advise import advise_on
+from endive.answers.advise_text import advice_sentence
+from endive.answers.levers import LEVERS, offers_of
+from endive.answers.price import usd_by_request, usd_per_commit
+from endive.answers.replicate import Replicator
+from endive.answers.variation import base_of
+from endive.errors import ObjectiveError
+from endive.objectives import MET
+from endive.storage import load_profile
+
+
+def advised(slo, levers=None, **options):
+    return advise_on(
+        base_of(busy_config(16)), slo=slo, levers=levers, seeds=3, replicator=Replicator(processes=1), **options
+    )
+
+
+def test_every_lever_has_a_name_of_its_own_and_says_what_it_gives_up():
+    assert len(LEVERS) == len({lever.name for lever in LEVERS})
+    assert all(lever.gives_up for lever in LEVERS)
+
+
+def test_every_offer_is_another_configuration():
+    base = base_of(busy_config())
+    hashes = [config.config_hash() for *_, config in offers_of(base)]
+
+    assert base.config.config_hash() not in hashes
+    assert len(hashes) == len(set(hashes))
+    assert {"retries", "backoff", "writers", "isolation", "tables", "store", "catalog"} <= {
+        lever.name for lever, *_ in offers_of(base)
+    }
+
+
+def test_changes_that_meet_the_objective_come_first_and_effects_are_differences():
+    found = advised("writers.success_rate >= 97 %", ("retries", "store"))
+    outcomes = [advice.verdict.outcome == MET for advice in found.advice]
+
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert "writers.success_rate" == str(found.subject)
+    for advice in found.advice:
+        assert advice.found.value - found.now.found.value == pytest.approx(advice.effect.value)
+
+
+def test_an_objective_of_less_is_advised_towards_less():
+    found = advised("writers.p50_commit <= 1ms", ("store",))
+
+    assert found.advice[0].effect.value < 0 < found.advice[0].gain
+
+
+def test_the_sentence_names_what_would_do_it():
+    sentence = advice_sentence(advised("writers.success_rate >= 97 %", ("retries",)))
+
+    assert "would be met by: " in sentence
+    assert "20 retries" in sentence
+
+
+def test_an_unknown_lever_is_refused_with_the_known_ones():
+    with pytest.raises(ObjectiveError) as refused:
+        advised("success_rate >= 1 %", ("retrys",))
+
+    assert "'retrys' is not known. Levers are: retries, backoff" in str(refused.value)
+
+
+def test_a_price_counts_the_stores_requests_and_not_those_of_a_catalog_server():
+    profile = load_profile("s3", "measured")
+    figures = {
+        "txns": {"committed": 2},
+        "requests": {"counts": {"catalog": {"cas": 1_000}, "manifest": {"write": 4}}},
+    }
+    prices = usd_by_request(profile, "service")
+
+    assert not any(name.startswith("catalog.") for name in prices)
+    assert 2 * prices["manifest.write"] == usd_per_commit(busy_config(), figures)
+    assert prices["manifest.write"] * 1000 == next(
+        price.usd_per_1000 for op, price in profile.prices.items() if op == 1
+    )

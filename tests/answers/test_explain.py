@@ -1,0 +1,103 @@
+"""Explanations: the stories agree with the records, and the choice of txns with what was asked."""
+
+import json
+
+import pytest
+from tests.answers.conftest import busy_config
+
+from endive.answers.explain import chosen_txns, explain_run
+from endive.answers.timeline import trace_text
+from endive.errors import ObjectiveError
+from endive.simulation import simulate
+
+RECORDS = [
+    {"txn_id": 0, "kind": "fast_append", "status": "committed", "commit_latency_ms": 5.0},
+    {"txn_id": 1, "kind": "validated_overwrite", "status": "aborted", "commit_latency_ms": 9.0},
+    {"txn_id": 2, "kind": "fast_append", "status": "in_flight", "commit_latency_ms": None},
+]
+
+
+@pytest.fixture(scope="module")
+def explained():
+    return explain_run(busy_config(), with_blame=True, worst=400)
+
+
+def ids(**asked):
+    return [record["txn_id"] for record in chosen_txns(RECORDS, **{"txn": None, "worst": None, "where": None} | asked)]
+
+
+def test_txns_are_chosen_by_id_by_slowness_and_by_condition():
+    assert [2] == ids(txn=2)
+    assert [1] == ids()
+    assert [1, 0] == ids(worst=5)
+    assert [0] == ids(where="kind = 'fast_append' AND commit_latency_ms > 1")
+    assert [1] == ids(where="status == 'aborted' or kind = 'merge_append'")
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"txn": 7}, "--txn 7: the run has no such txn. Its txns are 0 to 2."),
+        ({"where": "kind = 'rewrite_files'"}, "no txn of the run is like that"),
+        ({"where": "knd = 'fast_append'"}, "'knd' is no column of a txn"),
+        ({"where": "kind ="}, "cannot be read"),
+    ],
+)
+def test_a_choice_that_finds_nothing_is_told(asked, problem):
+    with pytest.raises(ObjectiveError) as refused:
+        ids(**asked)
+
+    assert problem in str(refused.value)
+
+
+def test_every_story_has_as_many_attempts_as_its_record_and_the_last_one_decides(explained):
+    assert len(explained.stories) == 100
+    for story in explained.stories:
+        assert story.record["attempts"] == len(story.attempts)
+        assert (story.record["status"] == "committed") == story.attempts[-1].is_installed
+        assert all(not attempt.is_installed for attempt in story.attempts[:-1])
+
+
+def test_whoever_was_refused_was_overtaken_in_his_hazard_window_and_who_was_not_was_not(explained):
+    for story in explained.stories:
+        for attempt in story.attempts:
+            assert attempt.is_installed == (not attempt.rivals)
+            assert all(attempt.base_us < rival.landed_us <= attempt.decided_us for rival in attempt.rivals)
+        last = story.attempts[-1]
+        assert story.record["hazard_window_ms"] == pytest.approx((last.decided_us - last.base_us) / 1000.0)
+
+
+def test_the_replay_is_the_run(explained):
+    compiled = simulate(busy_config(), engine="compiled").transactions.to_pylist()
+    records = {record["txn_id"]: record for record in compiled}
+
+    for story in explained.stories:
+        assert records[story.record["txn_id"]] == story.record
+        lost_ms = sum((a.end_us - a.begin_us) / 1000.0 for a in story.attempts if not a.is_installed)
+        assert lost_ms <= story.record["commit_latency_ms"]
+
+
+def test_blame_counts_every_lost_attempt_once(explained):
+    records = explained.records
+    lost = sum(record["attempts"] - (record["status"] == "committed") for record in records if record["attempts"])
+
+    assert lost == sum(row.attempts for row in explained.blame)
+
+
+def test_a_story_is_told_in_the_order_of_time_and_names_its_rivals(explained):
+    lines = explained.stories[0].lines
+    times = [float(line.split()[0].lstrip("+").replace(",", "")) for line in lines if line.startswith("  +")]
+
+    assert times == sorted(times)
+    assert any("overtaken in its hazard window of" in line for line in lines)
+    assert lines[0].startswith(f"txn {explained.stories[0].record['txn_id']}: ")
+
+
+def test_a_trace_has_a_track_per_txn_and_both_ends_of_every_arrow():
+    events = json.loads(trace_text(explain_run(busy_config(), worst=2)))["traceEvents"]
+    starts = [event["id"] for event in events if event["ph"] == "s"]
+
+    assert starts
+    assert starts == [event["id"] for event in events if event["ph"] == "f"]
+    assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
+    assert {event["name"] for event in events if event["ph"] == "M"} == {"process_name", "thread_name"}

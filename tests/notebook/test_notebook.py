@@ -1,0 +1,61 @@
+"""Endive in a notebook: values that show themselves, and the example that a reader opens."""
+
+from pathlib import Path
+
+import pytest
+from tests.answers.conftest import busy_config
+
+import endive
+from endive.results import SimulationResult
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "questions.ipynb"
+
+
+def test_a_run_is_a_result_that_shows_itself():
+    run = endive.simulate(busy_config(), overrides={"source.writers.retry": 6})
+
+    assert isinstance(run, SimulationResult)
+    assert repr(run).splitlines()[1].startswith("source")
+    assert "objective every source.success_rate >= 99 %: " in repr(run)
+    assert run._repr_html_().startswith("<b>run</b>")
+    assert len(run.to_pandas()) == run.transactions.num_rows
+    assert 6 == run.answer.config.sources[0].retry
+
+
+def test_several_seeds_are_one_value():
+    runs = endive.simulate(busy_config(), seeds=2)
+
+    assert [1, 2] == runs.to_json_dict()["seeds"]
+    assert "seeds 1 to 2" in repr(runs)
+
+
+def test_a_plot_has_a_curve_for_each_source_that_commits():
+    pytest.importorskip("altair")
+    chart = endive.simulate(busy_config()).plot().to_dict()
+    curves, phases = chart["hconcat"]
+
+    assert "writers" in {row["source"] for row in curves["data"]["values"]}
+    assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}
+    assert "var(" not in str(chart)
+
+
+def test_the_questions_are_functions_that_return_values():
+    limit = endive.limit(busy_config(), "source.writers.arrivals.clients", "writers.retries_mean <= 0.5", seeds_max=3)
+    comparison = endive.compare(busy_config(), overrides={"source.writers.retry": 9}, seeds=2)
+    story = endive.explain(busy_config(), worst=1)
+
+    assert limit.interval[0] <= limit.value <= limit.interval[1]
+    assert "<table>" in limit._repr_html_()
+    assert "writers.success_rate" in repr(comparison)
+    assert repr(story).startswith("txn ")
+
+
+@pytest.mark.slow
+def test_the_example_notebook_runs_from_top_to_bottom():
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
+
+    assert all(cell.get("outputs") for cell in notebook.cells if cell.cell_type == "code")
