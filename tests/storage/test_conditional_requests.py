@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from endive.distributions import LognormalLatency
 from endive.errors import EngineError
-from endive.storage import ObjectStore, load_profile
+from endive.storage import Contention, ObjectStore, load_profile
 from endive.storage.requests import APPEND, CAS, CATALOG, LOG, N_OPERATIONS, TAIL_APPEND
 
 
@@ -74,7 +77,8 @@ def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock
 
 
 def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(clock, new_client, register):
-    store = ObjectStore(load_profile("s3x"))
+    late = Contention(window_ms=5.8, penalty=LognormalLatency.by_median(6.1, 0.05), text="made up", source="a test")
+    store = ObjectStore(replace(load_profile("s3x"), contention={CAS: late}, crowding={}))
     store.attach(clock)
     rival, client = new_client(1), new_client(2)
     success_us = store.latency(CATALOG, CAS).sample_us(client.key, 40, 100)

@@ -50,6 +50,16 @@ source = "ours"
 window_ms = 4.5
 delay = { distribution = "fixed", ms = 2.5 }
 source = "ours"
+[crowding.cas]
+window_ms = 5.5
+known = "measured"
+source = "ours"
+[[crowding.cas.among]]
+rivals = 1
+penalty = { distribution = "fixed", ms = 3.5 }
+[[crowding.cas.among]]
+rivals = 7
+penalty = { distribution = "fixed", ms = 30.5 }
 [write_limit]
 writes_per_s_max = 50
 known = "published"
@@ -98,6 +108,9 @@ def test_a_good_file_gives_every_figure_it_states(tmp_path):
     assert profile.contention[CAS].window_ms == 3.5
     assert profile.contention[CAS].penalty.mean() == 1.5
     assert (profile.throttling[APPEND].window_ms, profile.throttling[APPEND].delay.mean()) == (4.5, 2.5)
+    crowd = profile.crowding[CAS]
+    assert (crowd.window_ms, crowd.known) == (5.5, "measured")
+    assert [(table.rivals, table.penalty.mean()) for table in crowd.tables] == [(1, 3.5), (7, 30.5)]
     assert profile.writes_per_s_max == 50.0
     assert profile.head_before_read == {MANIFEST_LIST}
     assert profile.prices[READ].usd_per_1000 == 0.0004
@@ -177,6 +190,21 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "throttling.tail_append is given, but capabilities lack 'tail_append'. Add it there, or remove the table.",
         ),
         (
+            "rivals = 7",
+            "rivals = 16",
+            "crowding.cas.among[1].rivals = 16 is out of range. Give a number from 1 to 15.",
+        ),
+        (
+            "rivals = 7",
+            "rivals = 1",
+            "crowding.cas.among gives [1, 1] rivals. Give one to 4 tables, their rivals rising.",
+        ),
+        (
+            'penalty = { distribution = "fixed", ms = 30.5 }',
+            "",
+            "crowding.cas.among[1].penalty is missing. Give the distribution of the answer's extra time.",
+        ),
+        (
             "writes_per_s_max = 50",
             'writes_per_s_max = "50"',
             "write_limit.writes_per_s_max = '50' is not a number. Give a number above 0.",
@@ -209,8 +237,8 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "[floor]",
             "[flor]",
             "flor is unknown (did you mean 'floor'?). Known here: name, title, description, vintage, "
-            "capabilities, latency, objects, floor, legs, contention, throttling, write_limit, head_before_read, "
-            "prices. Correct or remove it.",
+            "capabilities, latency, objects, floor, legs, contention, throttling, crowding, write_limit, "
+            "head_before_read, prices. Correct or remove it.",
         ),
     ],
 )

@@ -6,7 +6,18 @@ what happens after an answer: catalogs and transactions do.
 
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.storage.object_store import ObjectStore
-from endive.storage.profile import Contention, Figure, FigureRow, Note, Price, Profile, Throttling, grouped_prices
+from endive.storage.profile import (
+    Contention,
+    Crowding,
+    CrowdTable,
+    Figure,
+    FigureRow,
+    Note,
+    Price,
+    Profile,
+    Throttling,
+    grouped_prices,
+)
 from endive.storage.profile_file import (
     MEASURED,
     SEEDS,
@@ -70,6 +81,8 @@ __all__ = [
     "Clock",
     "ConstantStorageProvider",
     "Contention",
+    "CrowdTable",
+    "Crowding",
     "FifoQueueProvider",
     "Figure",
     "FigureRow",

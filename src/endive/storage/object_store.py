@@ -14,7 +14,9 @@ batch b of p in parallel   ``counter + b * p``: the slowest of p (p = 1: as a si
 cas, append, tail_append   ``counter``: latency of success, and with it the request leg;
                            ``counter + 1``: latency of a refusal, only if refused;
                            ``counter + 2``: acknowledgement penalty, only if contended;
-                           ``counter + DRAW_DELAY``: wait before evaluation, only if throttled
+                           ``counter + DRAW_DELAY``: wait before evaluation, only if throttled;
+                           ``counter + DRAW_CROWD``, and the next: table of crowding and penalty, only if a success
+                           met rivals
 =========================  ====================================================================
 
 A request that nobody observes is one delay of its whole latency; an observed one is two, the request leg
@@ -28,20 +30,26 @@ from typing import Any, NoReturn
 
 from endive.distributions import LatencyDistribution, draw_us
 from endive.errors import EngineError, UnsupportedOperationError
+from endive.rng import uniform
 from endive.storage.client import Client, Clock
 from endive.storage.contention import (
+    CROWD_TABLES_MAX,
+    DRAW_CROWD,
     DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
+    NO_TABLE,
     ObjectState,
     admitted_us,
     answer_leg_us,
+    crowd_table,
     is_contended,
+    meet_crowd,
     next_free_us,
     request_leg_us,
     write_spacing_us,
 )
-from endive.storage.profile import Profile
+from endive.storage.profile import CrowdTable, Profile
 from endive.storage.profile_file import names_supporting
 from endive.storage.provider import Request, StorageProvider, StorageResult
 from endive.storage.requests import (
@@ -76,6 +84,9 @@ class ObjectStore(StorageProvider):
         self._penalties_us = [_draw_of(self.penalty(op)) for op in range(N_OPERATIONS)]
         self._throttle_windows_us = [self.throttle_window_us(op) for op in range(N_OPERATIONS)]
         self._delays_us = [_draw_of(self.throttle_delay(op)) for op in range(N_OPERATIONS)]
+        self._crowd_windows_us = [self.crowd_window_us(op) for op in range(N_OPERATIONS)]
+        self._crowd_rivals = self.crowd_rivals()
+        self._crowd_us = [[table.penalty.sample_us for table in self.crowd_tables(op)] for op in range(N_OPERATIONS)]
         self._success_us: list[_DrawUs] = []
         self._refusal_us: list[_DrawUs] = []
         self._slowest_us: list[_DrawUs] = []
@@ -139,6 +150,24 @@ class ObjectStore(StorageProvider):
         throttling = self.profile.throttling.get(op)
         return None if throttling is None else throttling.delay
 
+    def crowd_window_us(self, op: int) -> int:
+        """How near a rival's request must have been to count as one in the crowd; 0 = nobody counts."""
+        crowding = self.profile.crowding.get(op)
+        return 0 if crowding is None else int(crowding.window_ms * 1000.0 + 0.5)
+
+    def crowd_tables(self, op: int) -> tuple[CrowdTable, ...]:
+        """What a success among rivals waits longer for its answer, by number of rivals."""
+        crowding = self.profile.crowding.get(op)
+        return () if crowding is None else crowding.tables
+
+    def crowd_rivals(self) -> list[int]:
+        """The numbers of rivals that have a table, as ``crowd_table`` reads them."""
+        known = [0] * (N_OPERATIONS * CROWD_TABLES_MAX)
+        for op in range(N_OPERATIONS):
+            for place, table in enumerate(self.crowd_tables(op)):
+                known[op * CROWD_TABLES_MAX + place] = table.rivals
+        return known
+
     @property
     def heads_before_read(self) -> frozenset[int]:
         return self.profile.head_before_read
@@ -163,6 +192,8 @@ class ObjectStore(StorageProvider):
             yield late.penalty
         for held in self.profile.throttling.values():
             yield held.delay
+        for crowding in self.profile.crowding.values():
+            yield from (table.penalty for table in crowding.tables)
 
     def reset(self) -> None:
         self._objects.clear()
@@ -381,16 +412,27 @@ class ObjectStore(StorageProvider):
         contended = is_contended(now_us, state.last_us, state.last_txn, client.txn_id, self._windows_us[op])
         state.last_us = now_us
         state.last_txn = client.txn_id
+        if self._crowd_windows_us[op] > 0:
+            meet_crowd(state, now_us, client.txn_id, self._crowd_windows_us[op])
         observed = evaluate()
         success = op == TAIL_APPEND or bool(observed)
+        penalty_us = self._penalties_us[op](client.key, counter + DRAW_PENALTY) if contended else 0
         if success:
             state.next_free_us = next_free_us(now_us, self._spacing_us)
+            penalty_us += self._crowded_us(state, op, client, counter)
         else:
             latency_us = self._refusal_us[slot](client.key, counter + DRAW_REFUSAL, size_bytes)
-        penalty_us = self._penalties_us[op](client.key, counter + DRAW_PENALTY) if contended else 0
         answer_us = answer_leg_us(latency_us, leg_us, penalty_us)
         yield answer_us
         return StorageResult(success, (now_us - sent_us + answer_us) / 1000.0, size_bytes, observed)
+
+    def _crowded_us(self, state: ObjectState, op: int, client: Client, counter: int) -> int:
+        """How much later a success is acknowledged because of the rivals it met."""
+        if self._crowd_windows_us[op] == 0 or state.rivals == 0:
+            return 0
+        chance = uniform(client.key, counter + DRAW_CROWD)
+        table = crowd_table(self._crowd_rivals, op, state.rivals, chance)
+        return 0 if table == NO_TABLE else self._crowd_us[op][table](client.key, counter + DRAW_CROWD + 1)
 
     def _throttled_us(self, state: ObjectState, op: int, client: Client, counter: int) -> int:
         """How long a request that reaches the object now is held back; the object remembers it either way."""

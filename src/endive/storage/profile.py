@@ -58,6 +58,28 @@ class Throttling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdTable:
+    """What a success waits longer for its acknowledgement among so many rivals."""
+
+    rivals: int
+    penalty: LatencyDistribution
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowding:
+    """A success is acknowledged the later, the more requests of rivals reached its object within ``window_ms``.
+
+    Between two numbers of rivals that have a table both take part, in proportion; a lone writer is never late.
+    """
+
+    window_ms: float
+    tables: tuple[CrowdTable, ...]  # by rising number of rivals
+    source: str
+    known: str = ASSUMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """How well a figure that is no distribution is known, and where it comes from."""
 
@@ -113,6 +135,7 @@ class Profile:
     leg_shares: Mapping[int, float] = field(default_factory=dict)
     contention: Mapping[int, Contention] = field(default_factory=dict)
     throttling: Mapping[int, Throttling] = field(default_factory=dict)
+    crowding: Mapping[int, Crowding] = field(default_factory=dict)
     writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
     prices: Mapping[int, Price] = field(default_factory=dict)
@@ -180,7 +203,14 @@ class Profile:
         )
         figures = {(op, True): fixed for op in self.capabilities}
         return dataclasses.replace(
-            self, figures=figures, object_figures={}, overrides={}, contention={}, throttling={}, min_latency_ms=0.0
+            self,
+            figures=figures,
+            object_figures={},
+            overrides={},
+            contention={},
+            throttling={},
+            crowding={},
+            min_latency_ms=0.0,
         )
 
     def known_figure(self, object: int, op: int, phases: frozenset[str]) -> KnownFigure:
@@ -224,6 +254,8 @@ class Profile:
                 held = self.throttling[op]
                 name, quantiles = f"{OPERATIONS[op]}, throttled: first", _quantiles(held.delay)
                 rows.append(FigureRow(name, held.text, *quantiles, held.known, held.source))
+            if op in self.crowding:
+                rows += _crowd_rows(OPERATIONS[op], self.crowding[op])
         return rows
 
     def _row(self, operation: str, figure: Figure) -> FigureRow:
@@ -234,6 +266,19 @@ class Profile:
     def _floor_ms(self) -> float:
         """The floor under the profile's own figures."""
         return self.min_latency_ms if self.min_latency_override_ms is None else self.min_latency_override_ms
+
+
+def _crowd_rows(operation: str, crowding: Crowding) -> list[FigureRow]:
+    return [
+        FigureRow(
+            f"{operation}, among {table.rivals} rivals: plus" if table.rivals > 1 else f"{operation}, one rival: plus",
+            f"{table.text}; window_ms = {crowding.window_ms:g}",
+            *_quantiles(table.penalty),
+            crowding.known,
+            crowding.source,
+        )
+        for table in crowding.tables
+    ]
 
 
 def grouped_prices(profile: Profile) -> list[tuple[str, Price]]:

@@ -16,6 +16,7 @@ published or assumed (assumed, if it does not say)::
     [legs]              <operation> = share of the latency before the server evaluates (0.5 if absent)
     [contention.<operation>]   window_ms, penalty = {a distribution table}
     [throttling.<operation>]   window_ms, delay = {a distribution table}
+    [crowding.<operation>]     window_ms, and [[crowding.<operation>.among]] rivals, penalty = {a distribution table}
     [write_limit]       writes_per_s_max       successful conditional writes to one object
     [head_before_read]  objects = ["manifest_list"]
     [prices.<operation>]       usd_per_1000, date (the day the list was read)
@@ -31,9 +32,21 @@ from typing import Any
 from endive.config.capabilities import BUILT_IN, is_profile_path
 from endive.config.document import document_in
 from endive.config.known import ASSUMED, KNOWN
-from endive.distributions import LatencyDistribution, from_table
+from endive.distributions import FixedLatency, LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
-from endive.storage.profile import Contention, Figure, Note, ObjectKey, OutcomeKey, Price, Profile, Throttling
+from endive.storage.contention import CROWD, CROWD_TABLES_MAX
+from endive.storage.profile import (
+    Contention,
+    Crowding,
+    CrowdTable,
+    Figure,
+    Note,
+    ObjectKey,
+    OutcomeKey,
+    Price,
+    Profile,
+    Throttling,
+)
 from endive.storage.profile_table import ProfileTable, nearest
 from endive.storage.requests import (
     CAPABILITIES,
@@ -108,6 +121,7 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
         leg_shares=_leg_shares(table.table("legs"), capabilities, notes),
         contention=_contention(table.table("contention"), capabilities),
         throttling=_throttling(table.table("throttling"), capabilities),
+        crowding=_crowding(table.table("crowding"), capabilities),
         writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
         head_before_read=_head_before_read(table.table("head_before_read"), notes),
         prices=_prices(table.table("prices"), capabilities),
@@ -265,6 +279,33 @@ def _throttling(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, 
             window_ms, delay, text, note = held
             found[op] = Throttling(window_ms=window_ms, delay=delay, text=text, known=note.known, source=note.source)
     return found
+
+
+def _crowding(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Crowding]:
+    found: dict[int, Crowding] = {}
+    for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
+        _check_claimed(inner, op, capabilities)
+        window_ms, note = inner.number("window_ms", above=0.0), _note(inner)
+        tables = [_crowd_table(one) for one in inner.tables("among")]
+        rivals = [one.rivals for one in tables]
+        if not 1 <= len(tables) <= CROWD_TABLES_MAX or rivals != sorted(set(rivals)):
+            inner.problem("among", f"gives {rivals} rivals. Give one to {CROWD_TABLES_MAX} tables, their rivals rising")
+        inner.finish()
+        found[op] = Crowding(window_ms=window_ms, tables=tuple(tables), known=note.known, source=note.source)
+    return found
+
+
+def _crowd_table(table: ProfileTable) -> CrowdTable:
+    rivals = table.number("rivals", least=1.0, most=CROWD - 1.0)
+    if rivals != int(rivals):
+        table.problem("rivals", f"= {rivals:g} is not a whole number. Give one from 1 to {CROWD - 1}")
+    inner = table.table("penalty")
+    if not inner.is_given:
+        table.problem("penalty", "is missing. Give the distribution of the answer's extra time")
+    spec = inner.rest()
+    penalty = (_distribution(spec, inner) if inner.is_given else None) or FixedLatency(0.0)
+    table.finish()
+    return CrowdTable(rivals=int(rivals), penalty=penalty, text=_as_text(spec) if spec else "")
 
 
 def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, Note] | None:

@@ -135,6 +135,17 @@ class ProfileTable:
             value = None
         return ProfileTable(value, self._source, self.problems, self._name(key))
 
+    def tables(self, key: str) -> list[ProfileTable]:
+        """The tables of a list inside this one; empty if it is not there."""
+        value = self._take(key)
+        if value is not None and not (isinstance(value, list) and all(isinstance(one, Mapping) for one in value)):
+            self.problem(key, f"= {value!r} is not a list of tables. Write [[{self._name(key)}]] and its keys below")
+            value = None
+        return [
+            ProfileTable(one, self._source, self.problems, f"{self._name(key)}[{place}]")
+            for place, one in enumerate(value or ())
+        ]
+
     def by_name(self, names: Sequence[str], allowed: Iterable[int]) -> Iterator[tuple[int, ProfileTable]]:
         """The tables inside this one whose names are known, in the order of their codes."""
         for code in allowed:

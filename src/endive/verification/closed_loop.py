@@ -22,22 +22,27 @@ import numpy.typing as npt
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import draw_us
-from endive.kernel import jitted
-from endive.rng import stream_key, substream
+from endive.kernel import element_of, jitted, records
+from endive.rng import stream_key, substream, uniform
 from endive.storage import APPEND, CAS, CATALOG, ObjectStore, Profile
 from endive.storage.contention import (
+    DRAW_CROWD,
     DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
-    NO_TXN,
+    NO_TABLE,
+    ObjectState,
     admitted_us,
     answer_leg_us,
+    crowd_table,
     is_contended,
+    meet_crowd,
     next_free_us,
     request_leg_us,
 )
 
 DRAWS_PER_REQUEST: Final = 4
+_object = element_of(ObjectState)
 SIZE_BYTES: Final = 100
 SUCCESSES: Final = 20_000
 SEED: Final = 1
@@ -74,9 +79,13 @@ def run_closed_loop(
     code = OPERATIONS[op]
     success, refusal = (storage.latency(CATALOG, code, outcome).code() for outcome in (True, False))
     penalty, delay = (_code(extra) for extra in (storage.penalty(code), storage.throttle_delay(code)))
+    crowd = [_code(table.penalty) for table in storage.crowd_tables(code)]
     assert success is not None, "a measured profile has distributions the compiled loop can draw from"
     assert refusal is not None
-    codes = np.concatenate([success, refusal, penalty, delay])
+    codes = np.concatenate([success, refusal, penalty, delay, *crowd])
+    crowd_at = success.size + refusal.size + penalty.size + delay.size
+    crowd_sizes = [0, *(part.size for part in crowd)]
+    target = records(ObjectState, 1)
     key = stream_key(seed, STREAM)
     keys = np.array([substream(key, i) for i in range(clients)], np.int64)
     latencies_us = np.zeros(successes, np.int64)
@@ -89,6 +98,11 @@ def run_closed_loop(
         storage.contention_window_us(code),
         storage.throttle_window_us(code),
         storage.spacing_us,
+        storage.crowd_window_us(code),
+        np.array(storage.crowd_rivals(), np.int64),
+        code,
+        crowd_at + np.cumsum(crowd_sizes, dtype=np.int64),
+        target.ctypes.data,
         keys,
         latencies_us,
     )
@@ -119,6 +133,11 @@ def _run(
     window_us: int,
     throttle_us: int,
     spacing_us: int,
+    crowd_us: int,
+    crowd_rivals: Ints,
+    op: int,
+    crowd_at: Ints,
+    target: int,
     keys: Ints,
     latencies_us: Ints,
 ) -> tuple[int, int]:
@@ -131,7 +150,7 @@ def _run(
     counter = np.full(clients, -DRAWS_PER_REQUEST, np.int64)
     sent_us = np.zeros(clients, np.int64)
     drawn_us = np.zeros(clients, np.int64)
-    free_us, last_us, last_client, reached_us, reached_client = 0, 0, NO_TXN, 0, NO_TXN
+    state = _object(target, 0)
     version, successes, failures = 0, -clients, 0
     while True:
         i = int(np.argmin(due_us))  # the first of those due at one instant
@@ -155,26 +174,34 @@ def _run(
             continue
         if stage[i] == _REACHES:
             stage[i] = _WAITS
-            throttled = is_contended(now_us, reached_us, reached_client, i, throttle_us)
-            reached_us, reached_client = now_us, i
+            throttled = is_contended(now_us, state.reached_us, state.reached_txn, i, throttle_us)
+            state.reached_us = now_us
+            state.reached_txn = i
             if throttled:
                 due_us[i] = now_us + draw_us(codes, delay_at, keys[i], counter[i] + DRAW_DELAY, 0)
                 if due_us[i] > now_us:
                     continue
-        if admitted_us(now_us, free_us) > now_us:
-            due_us[i] = admitted_us(now_us, free_us)
+        if admitted_us(now_us, state.next_free_us) > now_us:
+            due_us[i] = admitted_us(now_us, state.next_free_us)
             continue
-        contended = is_contended(now_us, last_us, last_client, i, window_us)
-        last_us, last_client = now_us, i
+        contended = is_contended(now_us, state.last_us, state.last_txn, i, window_us)
+        state.last_us = now_us
+        state.last_txn = i
+        if crowd_us > 0:
+            meet_crowd(state, now_us, i, crowd_us)
         latency_us = drawn_us[i]
+        penalty_us = draw_us(codes, penalty_at, keys[i], counter[i] + DRAW_PENALTY, 0) if contended else 0
         if known[i] == version:
             version += 1
             outcome[i] = _SUCCEEDED
-            free_us = next_free_us(now_us, spacing_us)
+            state.next_free_us = next_free_us(now_us, spacing_us)
+            if crowd_us > 0 and state.rivals > 0:
+                table = crowd_table(crowd_rivals, op, state.rivals, uniform(keys[i], counter[i] + DRAW_CROWD))
+                if table != NO_TABLE:
+                    penalty_us += draw_us(codes, crowd_at[table], keys[i], counter[i] + DRAW_CROWD + 1, 0)
         else:
             outcome[i] = _REFUSED
             latency_us = draw_us(codes, refusal_at, keys[i], counter[i] + DRAW_REFUSAL, SIZE_BYTES)
-        penalty_us = draw_us(codes, penalty_at, keys[i], counter[i] + DRAW_PENALTY, 0) if contended else 0
         leg_us = request_leg_us(drawn_us[i], share)
         due_us[i] = now_us + answer_leg_us(latency_us, leg_us, penalty_us)
         stage[i] = _ANSWERED

@@ -35,6 +35,9 @@ GOALS: Final = {
 }
 
 
+LATENCY_GOALS: Final = {"mean": 0.10, "median": 0.10, "p95": 0.25}  # of successes, as shares
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPoint:
     """One number of clients on one object."""

@@ -6,17 +6,19 @@ whoever ships them writes them into the file with their source.
 
 The figures of one operation, as a profile names them; extra times are mixed with nothing by their weight:
 
-===================  ======================================================================
+===================  ==========================================================================================
 success_median_ms    and success_sigma: a request that succeeds
 slow_weight          share of successes from a slow tail, slow_median_ms and slow_sigma
 refusal_median_ms    and refusal_sigma: one that is refused
 leg_share            share of the success latency before the server evaluates
 contention_ms        a request evaluated so soon after a rival's is acknowledged late
 penalty_weight       how many of them, and penalty_median_ms, penalty_sigma: by how much
+crowding_ms          rivals that came so shortly before a success count as its crowd
+crowd_chance         how often a success among rivals is late, and crowd_scale, by how much: times the profile's
 throttling_ms        a request that comes so soon after a rival's is evaluated late
 delay_weight         how many of them, and delay_median_ms, delay_sigma: by how much
 writes_per_s_max     successes of one object
-===================  ======================================================================
+===================  ==========================================================================================
 """
 
 from __future__ import annotations
@@ -26,10 +28,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from endive.distributions import FixedLatency, LatencyDistribution, LognormalLatency, MixtureLatency
-from endive.storage import MEASURED, Contention, Figure, Profile, Throttling, load_profile
+from endive.distributions import (
+    EmpiricalLatency,
+    FixedLatency,
+    LatencyDistribution,
+    LognormalLatency,
+    MixtureLatency,
+)
+from endive.storage import MEASURED, Contention, Crowding, Figure, Profile, Throttling, load_profile
 from endive.verification.closed_loop import OPERATIONS, run_closed_loop
-from endive.verification.curves import GOALS, Goal, MeasuredPoint
+from endive.verification.curves import GOALS, LATENCY_GOALS, Goal, MeasuredPoint
 
 Figures = dict[str, float]
 
@@ -39,15 +47,16 @@ _SHARPNESS: Final = 4  # 2 would minimise the sum of squares; more looks at the 
 _SOURCE: Final = "fit"
 
 # Which figures of a curve move. What a lone client or the pooled refusals showed directly stays near the measured.
-_EXPRESS: Final = ("success_median_ms", "leg_share", "refusal_median_ms", "contention_ms", "penalty_median_ms")
-_AZURE: Final = ("leg_share", "refusal_median_ms", "penalty_weight", "penalty_median_ms")
+_CROWD: Final = ("crowding_ms", "crowd_chance", "crowd_scale")
+_EXPRESS: Final = ("success_median_ms", "leg_share", "refusal_median_ms", *_CROWD)
+_AZURE: Final = ("leg_share", "refusal_sigma", *_CROWD)
 FREE: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms"),
     ("s3x", "cas"): _EXPRESS,
     ("s3x", "append"): _EXPRESS,
-    ("azure", "cas"): (*_AZURE, "contention_ms"),
+    ("azure", "cas"): _AZURE,
     ("azure", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
-    ("azurex", "cas"): (*_AZURE, "contention_ms", "throttling_ms", "delay_median_ms"),
+    ("azurex", "cas"): (*_AZURE, "throttling_ms", "delay_median_ms"),
     ("azurex", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
     ("gcp", "cas"): ("leg_share", "slow_weight", "throttling_ms", "delay_weight", "delay_median_ms"),
 }
@@ -69,6 +78,8 @@ def figures_of(profile: Profile, op: str) -> Figures:
     if code in profile.throttling:
         held = profile.throttling[code]
         found |= {"throttling_ms": held.window_ms, **_extra("delay", held.delay)}
+    if code in profile.crowding:
+        found |= {"crowding_ms": profile.crowding[code].window_ms, "crowd_chance": 1.0, "crowd_scale": 1.0}
     if profile.writes_per_s_max > 0.0:
         found["writes_per_s_max"] = profile.writes_per_s_max
     return found
@@ -88,7 +99,10 @@ def _extra(name: str, distribution: LatencyDistribution) -> Figures:
 
 
 def with_figures(profile: Profile, op: str, figures: Figures) -> Profile:
-    """The same provider with other figures for one operation."""
+    """The same provider with other figures for one operation.
+
+    ``crowd_chance`` and ``crowd_scale`` multiply, in every table of crowding, how often a success is late and how much.
+    """
     code = OPERATIONS[op]
     success: LatencyDistribution = _lognormal("success", figures)
     if "slow_weight" in figures:
@@ -109,14 +123,54 @@ def with_figures(profile: Profile, op: str, figures: Figures) -> Profile:
         throttling[code] = Throttling(
             window_ms=figures["throttling_ms"], delay=held, text=repr(held), known=MEASURED, source=_SOURCE
         )
+    crowding = dict(profile.crowding)
+    if "crowding_ms" in figures:
+        crowding[code] = _scaled(crowding[code], figures)
     return dataclasses.replace(
         profile,
         figures={**profile.figures, **own},
         leg_shares={**profile.leg_shares, code: figures["leg_share"]},
         contention=contention,
         throttling=throttling,
+        crowding=crowding,
         writes_per_s_max=figures.get("writes_per_s_max", 0.0),
     )
+
+
+def without_rivals(profile: Profile, op: str, rivals: int) -> Profile:
+    """The same provider without its table of crowding for so many rivals, if it has one and others besides."""
+    code = OPERATIONS[op]
+    crowding = profile.crowding.get(code)
+    if crowding is None or len(crowding.tables) == 1:
+        return profile
+    kept = tuple(table for table in crowding.tables if table.rivals != rivals)
+    return dataclasses.replace(profile, crowding={**profile.crowding, code: dataclasses.replace(crowding, tables=kept)})
+
+
+def _scaled(crowding: Crowding, figures: Figures) -> Crowding:
+    chance, scale = figures["crowd_chance"], figures["crowd_scale"]
+    tables = tuple(
+        dataclasses.replace(table, penalty=_scaled_penalty(table.penalty, chance, scale)) for table in crowding.tables
+    )
+    return dataclasses.replace(crowding, window_ms=figures["crowding_ms"], tables=tables)
+
+
+def _scaled_penalty(penalty: LatencyDistribution, chance: float, scale: float) -> LatencyDistribution:
+    """So many times as likely to be late, and late by so many times as much."""
+    assert isinstance(penalty, MixtureLatency), "a table of crowding is a mixture"
+    late = [(weight, part) for weight, part in penalty.components if not isinstance(part, FixedLatency)]
+    total = sum(weight for weight, _ in late)
+    factor = min(chance, 1.0 / total)
+    parts = [(weight * factor, _stretched(part, scale)) for weight, part in late]
+    rest = 1.0 - total * factor
+    return MixtureLatency((*([(rest, FixedLatency(0.0))] if rest > 1e-12 else []), *parts))
+
+
+def _stretched(part: LatencyDistribution, scale: float) -> LatencyDistribution:
+    if isinstance(part, LognormalLatency):
+        return LognormalLatency.by_median(math.exp(part.mu) * scale, part.sigma)
+    assert isinstance(part, EmpiricalLatency), "a fit stretches lognormals and measured quantiles"
+    return EmpiricalLatency(tuple((p, ms * scale) for p, ms in part.quantiles))
 
 
 def _lognormal(name: str, figures: Figures) -> LognormalLatency:
@@ -137,6 +191,9 @@ def misfit(profile: Profile, points: Sequence[MeasuredPoint], successes: int) ->
         found = run_closed_loop(profile, point.op, point.clients, successes=successes)
         total += abs((found.success_per_s / point.success_per_s - 1.0) / goal.rate) ** _SHARPNESS
         total += abs((found.failure_pct - point.failure_pct) / goal.failure_points) ** _SHARPNESS
+        for name, allowed in LATENCY_GOALS.items():
+            expected, actual = (getattr(each, f"success_{name}_ms") for each in (point, found))
+            total += abs(math.log(actual / expected) / math.log1p(allowed)) ** _SHARPNESS
     return float(total ** (1.0 / _SHARPNESS))
 
 
@@ -147,13 +204,14 @@ def fit(
     successes: int = 8_000,
     evaluations_max: int = 300,
     step: float = 0.15,
+    profile: Profile | None = None,
 ) -> tuple[Figures, float]:
     """Figures that bring the points as near as the search finds, and their misfit.
 
-    Starts from the profile that is shipped, unless told where.
+    Starts from the profile that is shipped, unless told where or given another.
     """
     store, op = points[0].store, points[0].op
-    profile = load_profile(store)
+    profile = profile or load_profile(store)
     figures = dict(start or figures_of(profile, op))
     names = FREE[store, op]
 

@@ -13,14 +13,16 @@ from typing import Final
 
 from endive.storage import load_profile
 from endive.verification.closed_loop import SUCCESSES, LoopResult, run_closed_loop
-from endive.verification.curves import GOALS, MeasuredPoint, curves
-from endive.verification.fitting import fit, with_figures
+from endive.verification.curves import GOALS, LATENCY_GOALS, MeasuredPoint, curves
+from endive.verification.fitting import fit, with_figures, without_rivals
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance
 
 SUITE: Final = "stores"
-QUICK_SUCCESSES: Final = 3_000
 LEFT_OUT_SUCCESSES: Final = 3_000
 LEFT_OUT_EVALUATIONS: Final = 60
+WITHIN: Final = "within the goal"
+OUTSIDE: Final = "outside the goal"
+LEFT_OUT: Final = ", point left out of the fit"
 LIMITED: Final = "gcp"
 LIMIT_PER_S: Final = (0.7, 1.5)  # what one object of Google's took, measured; its documents say about one per second
 
@@ -43,28 +45,34 @@ which follows from the lone client: it was never idle.
 _REMARKS: Final = """
 ## What the fit needed, and what it does not reproduce
 
-- **S3 and S3 Express** need a late decision (`legs`) and, for Express, acknowledgements that come later under
-  contention. The measured S3 curve is not smooth (16.5 successes/s with 8 clients, 15.3 with 16); no smooth curve can
-  be nearer to both than 3.8 %.
-- **Azure Premium** falls from 16.8 to 14.7 successes/s while its median grows from 57.6 to 66.4 ms. A penalty on the
+- **S3** needs a late decision (`legs`) and nothing else. Its measured curve is not smooth (16.5 successes/s with 8
+  clients, 15.3 with 16); no smooth curve can be nearer to both than 3.8 %.
+- **Crowding.** On S3 Express and Azure a success is acknowledged the later, the more rivals reached the object in the
+  last moments. On Azure one table is enough: with each rival the same share of swaps is late, by the same times. That
+  gives means that grow in proportion to the rivals, and a p95 that stays where it was until a twentieth of the swaps
+  are late and then jumps, as measured. On Azure Premium the late ones take half a second or several seconds, which
+  looks like a client that tries again by itself. S3 Express needs a table for 1, 3, 7 and 15 rivals; between them
+  both neighbours take part in proportion.
+- **Azure Premium** falls from 16.8 to 14.7 successes/s while its median grows from 57.6 to 66.4 ms. A late
   acknowledgement cannot do that: it slows the winner and leaves the others their turn. A short delay *before* the
   swap is decided does (`throttling`).
 - **Google Cloud Storage** answers a lone client in 173 ms half of the time, and 16 clients still get their successes
   with that median, but 70 % of their requests are refused, after seconds. A queue with one slot per second, which an
   earlier profile had, gives neither: its waiting requests mostly succeed (8.6 % refused). Requests that follow another
   client's within a second and are held back for some seconds before they are decided give both, within the errors
-  shown. There is no goal for its points; the check is that one object takes 0.7 to 1.5 writes per second at every
-  number of clients.
-- **Tails.** Latencies of successes are not fitted beyond the lone client's. Medians agree within 17 %; of contended
-  Azure swaps the means are off by up to a factor of two and the p95 by up to five, because the measured penalty is
-  rarer and longer than one lognormal.
+  shown. Its latencies are not within the goal at every point, and fitting them as well did not bring them there: the
+  measured mean of successes *falls* with the clients, from 701 to 493 ms. There is no goal for its points; the check is
+  that one object takes 0.7 to 1.5 writes per second at every number of clients.
+- **Refusals.** The file has no latency of refusals by clients, only pooled medians. The profiles of Azure have those
+  medians (75 and 82 ms), and a wider spread than the pooled 0.85 to 0.90, which the shares of refused requests ask for.
+- **The p99** is neither fitted nor judged.
 - More than 16 clients and objects larger than a few hundred bytes were not measured.
 """
 
 
 def run(options: Options) -> Outcome:
     """Every point, and the curves fitted without one of theirs."""
-    successes = QUICK_SUCCESSES if options.is_quick else SUCCESSES
+    successes = SUCCESSES  # quick or not: fewer leave the latencies of a heavy tail to chance
     measured = [point for points in curves().values() for point in points]
     found = [
         (point, run_closed_loop(load_profile(point.store), point.op, point.clients, successes=successes))
@@ -77,7 +85,7 @@ def run(options: Options) -> Outcome:
         suite=SUITE,
         intro=_INTRO,
         checks=tuple(checks),
-        tables=(_latencies(found),),
+        tables=(_misses(checks),),
         figures=(
             _figure("rate", "Successes per second", "successes/s", found),
             _figure("failures", "Share of refused requests", "refused, %", found),
@@ -109,6 +117,7 @@ def _checks(point: MeasuredPoint, result: LoopResult) -> Iterable[Check]:
         actual=result.failure_pct,
         allowed=None if goal is None else goal.failure_points,
     )
+    yield from _latency_checks(point, result, "", is_judged=goal is not None)
     if point.store == LIMITED:
         low, high = LIMIT_PER_S
         yield Check.exact(
@@ -120,13 +129,30 @@ def _checks(point: MeasuredPoint, result: LoopResult) -> Iterable[Check]:
         )
 
 
+def _latency_checks(point: MeasuredPoint, result: LoopResult, suffix: str, *, is_judged: bool) -> Iterable[Check]:
+    """Mean, median and p95 of successes; those that are not judged say whether they are within the goal."""
+    for name, goal in LATENCY_GOALS.items():
+        check = Check.relative(
+            f"latency of successes, {name}{suffix}",
+            _cell(point),
+            expected=getattr(point, f"success_{name}_ms"),
+            actual=getattr(result, f"success_{name}_ms"),
+            allowed=goal if is_judged else None,
+            unit="ms",
+        )
+        yield check if is_judged else _noted(check, goal)
+
+
 def _left_out() -> Iterable[Check]:
     """Each inner point predicted by a fit that has not seen it; the ends would be extrapolation."""
     for (store, op), points in curves().items():
         for held_out in points[1:-1]:
             others = [point for point in points if point is not held_out]
-            figures, _ = fit(others, successes=LEFT_OUT_SUCCESSES, evaluations_max=LEFT_OUT_EVALUATIONS)
-            profile = with_figures(load_profile(store), op, figures)
+            seen = without_rivals(load_profile(store), op, held_out.clients - 1)
+            figures, _ = fit(
+                others, successes=LEFT_OUT_SUCCESSES, evaluations_max=LEFT_OUT_EVALUATIONS, profile=seen, step=0.05
+            )
+            profile = with_figures(seen, op, figures)
             result = run_closed_loop(profile, op, held_out.clients)
             goal = GOALS.get(store)
             rate = Check.relative(
@@ -149,35 +175,39 @@ def _left_out() -> Iterable[Check]:
             else:
                 yield _noted(rate, goal.rate)
                 yield _noted(failures, goal.failure_points)
+            yield from _latency_checks(held_out, result, LEFT_OUT, is_judged=False)
 
 
 def _noted(check: Check, goal: float) -> Check:
     """A prediction has no goal of its own; say whether it is within that of a fitted point."""
     assert check.error is not None
-    return replace(check, note="within the goal" if abs(check.error) <= goal else "outside the goal")
+    return replace(check, note=WITHIN if abs(check.error) <= goal else OUTSIDE)
 
 
-def _latencies(found: list[tuple[MeasuredPoint, LoopResult]]) -> Table:
-    rows = tuple(
-        (
-            point.store,
-            point.op,
-            point.clients,
-            point.success_median_ms,
-            result.success_median_ms,
-            point.success_mean_ms,
-            result.success_mean_ms,
-            point.success_p95_ms,
-            result.success_p95_ms,
-        )
-        for point, result in found
-    )
+def _misses(checks: Iterable[Check]) -> Table:
+    """Store by store, what is outside its goal: at the points of the fit, and at points it had not seen."""
+    rows = []
+    for store, op in curves():
+        here = [check for check in checks if (check.what["store"], check.what["operation"]) == (store, op)]
+        seen = [check for check in here if not check.name.endswith(LEFT_OUT)]
+        unseen = [check for check in here if check.name.endswith(LEFT_OUT)]
+        rows.append((store, op, _listed(seen), _listed(unseen) if unseen else "not tried"))
     return Table(
-        title="Latency of successes, ms: measured and simulated",
-        headings=("store", "operation", "clients", "median", "sim.", "mean", "sim.", "p95", "sim."),
-        rows=rows,
-        note="Shown without a goal.",
+        title="What misses its goal, store by store",
+        headings=("store", "operation", "at the points of the fit", "at a point left out of it"),
+        rows=tuple(rows),
+        note="Goals: rates and refusals as in the tables below; mean and median of successes 10 %, p95 25 %.",
     )
+
+
+def _listed(checks: Iterable[Check]) -> str:
+    missed = [check for check in checks if check.holds is False or check.note == OUTSIDE]
+    found = [f"{_short(check.name)} with {check.what['clients']} clients" for check in missed]
+    return "; ".join(found) or "nothing"
+
+
+def _short(name: str) -> str:
+    return name.removesuffix(LEFT_OUT).removeprefix("latency of successes, ")
 
 
 def _figure(name: str, title: str, y_title: str, found: list[tuple[MeasuredPoint, LoopResult]]) -> Figure:

@@ -19,7 +19,7 @@ from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import NOT_THERE, Seat, SourceRecord, Submission, WorldRecord
 from endive.storage import ObjectStore
-from endive.storage.contention import ObjectState
+from endive.storage.contention import CROWD_TABLES_MAX, ObjectState
 from endive.transaction.conflicting import CONFLICTING_DISTRIBUTIONS
 from endive.transaction.detectors import (
     DETECTOR_PARTITION_OVERLAP,
@@ -176,6 +176,10 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         world.penalty[op] = codes.place_of(storage.penalty(op))
         world.throttle_us[op] = storage.throttle_window_us(op)
         world.delay[op] = codes.place_of(storage.throttle_delay(op))
+        world.crowd_us[op] = storage.crowd_window_us(op)
+        for place, table in enumerate(storage.crowd_tables(op)):
+            world.crowd_rivals[op * CROWD_TABLES_MAX + place] = table.rivals
+            world.crowd[op * CROWD_TABLES_MAX + place] = codes.place_of(table.penalty)
     for request in range(N_REQUESTS):
         object_kind, op = divmod(request, N_OPERATIONS)
         success: LatencyDistribution = FixedLatency(0.0)

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 from endive.catalog.rules import LogState, ObjectSizes, TableState
 from endive.record import Float, Int8, Int32, Int64, Record, record
+from endive.storage.contention import CROWD_TABLES_MAX
 from endive.transaction.cost import AttemptCost
 from endive.transaction.protocol import CommitProtocol
 from endive.transaction.rules import Operation, Situation
@@ -264,6 +265,9 @@ class WorldRecord(Record):
     delay: Annotated[list[int], "i8", N_OPERATIONS]
     contention_us: Annotated[list[int], "i8", N_OPERATIONS]  # windows
     throttle_us: Annotated[list[int], "i8", N_OPERATIONS]
+    crowd_us: Annotated[list[int], "i8", N_OPERATIONS]
+    crowd_rivals: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
+    crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]  # places of the penalties' codes
     leg_shares: Annotated[list[float], "f8", N_OPERATIONS]
     # what a new one looks like
     blank_row: Row

@@ -8,16 +8,22 @@ from endive.catalog import rules
 from endive.catalog.rules import SCOPE_PARTITION, partition_slot
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, overwrite, step
+from endive.rng import uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
 from endive.storage.contention import (
+    CROWD_TABLES_MAX,
+    DRAW_CROWD,
     DRAW_DELAY,
     DRAW_PENALTY,
     DRAW_REFUSAL,
+    NO_TABLE,
     admitted_us,
     answer_leg_us,
+    crowd_table,
     is_contended,
+    meet_crowd,
     next_free_us,
 )
 from endive.transaction.rules import effect_class, effect_data_manifests, effect_delete_manifests, effect_manifests
@@ -174,8 +180,23 @@ def meets_rival(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: i
     contended = is_contended(now, state.last_us, state.last_txn, txn.row.txn_id, world.contention_us[op])
     state.last_us = now
     state.last_txn = txn.row.txn_id
+    if world.crowd_us[op] > 0:
+        meet_crowd(state, now, txn.row.txn_id, world.crowd_us[op])
     txn.has_reached = 0
     return contended
+
+
+@step
+def crowded_us(world: WorldRecord, txn: TxnRecord, number: int, op: int) -> int:
+    """How much later a success is acknowledged because of the rivals it met."""
+    rivals = server_object(world, number).rivals
+    if rivals == 0:
+        return 0
+    table = crowd_table(world.crowd_rivals, op, rivals, uniform(txn.key, txn.counter + DRAW_CROWD))
+    if table == NO_TABLE:
+        return 0
+    code = world.crowd[op * CROWD_TABLES_MAX + table]
+    return draw_us(codes(world), code, txn.key, txn.counter + DRAW_CROWD + 1, 0)
 
 
 @step
@@ -192,12 +213,14 @@ def answer_us(
 ) -> int:
     """When the answer to a conditional request evaluated now arrives."""
     latency_us = txn.latency_us
-    if success:
-        server_object(world, number).next_free_us = next_free_us(now, world.spacing_us)
-    else:
-        code = world.refusal[object_kind * N_OPERATIONS + op]
-        latency_us = draw_us(codes(world), code, txn.key, txn.counter + DRAW_REFUSAL, size_bytes)
     penalty_us = 0
     if contended and world.penalty[op] >= 0:
         penalty_us = draw_us(codes(world), world.penalty[op], txn.key, txn.counter + DRAW_PENALTY, 0)
+    if success:
+        server_object(world, number).next_free_us = next_free_us(now, world.spacing_us)
+        if world.crowd_us[op] > 0:
+            penalty_us += crowded_us(world, txn, number, op)
+    else:
+        code = world.refusal[object_kind * N_OPERATIONS + op]
+        latency_us = draw_us(codes(world), code, txn.key, txn.counter + DRAW_REFUSAL, size_bytes)
     return now + answer_leg_us(latency_us, txn.leg_us, penalty_us)

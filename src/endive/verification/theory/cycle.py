@@ -51,8 +51,8 @@ winner per cycle. Derivation:
    commit. The mean time between winners is the expected cycle.
 4. r follows from the number of clients N (Little): each attempt holds a client for R + H + G + P + s_c C + D, if
    contended for the penalty, and for the pause; a lost one also for the rest of the refusal, a won one for the rest
-   of the swap and the first read of the next txn. With X = 1 / mean cycle: N = r E[attempt] + (r - X) E[lost] + X
-   E[won].
+   of the swap, for what the swaps within the window of crowding add, and the first read of the next txn. With X = 1 /
+   mean cycle: N = r E[attempt] + (r - X) E[lost] + X E[won].
 
 Samples of R, H, G, P, C, D are drawn with NumPy from the figures in the profile's TOML file; nothing of the
 simulator's own distributions, rules or engines takes part. The pause is chosen so that about eight reads begin in a
@@ -125,6 +125,9 @@ def draw(rng: np.random.Generator, spec: Mapping[str, Any], size_bytes: int = 0,
         drawn = np.full(SAMPLES, float(spec["ms"]))
     elif kind == "lognormal":
         drawn = spec["median_ms"] * np.exp(spec["sigma"] * rng.standard_normal(SAMPLES))
+    elif kind == "empirical":
+        levels, values_ms = (np.array(column) for column in zip(*spec["quantiles"], strict=True))
+        drawn = np.interp(rng.random(SAMPLES), levels, values_ms)
     else:
         assert kind == "size_based", f"sampling knows no {kind}"
         median_ms = spec["base_latency_ms"] + spec["latency_per_mib_ms"] * size_bytes / MIB
@@ -147,6 +150,8 @@ class _Attempt:
     penalty: Sample
     contention_ms: float
     share_of_read: float
+    crowding_ms: float = 0.0
+    crowd: tuple[tuple[int, float], ...] = ((0, 0.0),)  # rivals, and how much later a success is answered, on average
 
 
 def _attempt(provider: str) -> _Attempt:
@@ -163,6 +168,7 @@ def _attempt(provider: str) -> _Attempt:
     nothing = {"distribution": "fixed", "ms": 0.0}
     throttling = profile.get("throttling", {}).get("cas", {"window_ms": 0.0, "delay": nothing})
     contention = profile.get("contention", {}).get("cas", {"window_ms": 0.0, "penalty": nothing})
+    crowding = profile.get("crowding", {}).get("cas", {"window_ms": 0.0, "among": ()})
     return _Attempt(
         read=reads[0],
         build=np.sum(reads[1:], axis=0) + draw(rng, latency["write"], LIST_BYTES, floor_ms),
@@ -174,6 +180,8 @@ def _attempt(provider: str) -> _Attempt:
         penalty=draw(rng, contention["penalty"]),
         contention_ms=contention["window_ms"],
         share_of_read=legs.get("read", SHARE_OF_A_READ),
+        crowding_ms=crowding["window_ms"],
+        crowd=((0, 0.0), *((one["rivals"], float(draw(rng, one["penalty"]).mean())) for one in crowding["among"])),
     )
 
 
@@ -184,6 +192,7 @@ class _Sampled:
     mean_ms: float
     throttled: float  # share of the swaps
     contended: float
+    crowded_ms: float  # how much later a success is acknowledged, on average
 
 
 def expected_cycle(provider: str) -> Cycle:
@@ -200,7 +209,7 @@ def expected_cycle(provider: str) -> Cycle:
     late_ms = found.contended * float(parts.penalty.mean())
     attempt_ms = window_ms + parts.share_of_read * float(parts.read.mean()) + late_ms
     lost_ms = float(np.mean(np.maximum(parts.refusal - parts.leg, 0.0)))
-    won_ms = float(np.mean(parts.swap - parts.leg)) + float(parts.read.mean())
+    won_ms = float(np.mean(parts.swap - parts.leg)) + float(parts.read.mean()) + found.crowded_ms
     lost_per_ms = reads_per_ms - commits_per_ms
     busy = reads_per_ms * attempt_ms + lost_per_ms * lost_ms + commits_per_ms * won_ms
     pause_ms = (CLIENTS - busy) / reads_per_ms
@@ -219,6 +228,8 @@ def sample_cycle(parts: _Attempt, reads_per_ms: float) -> _Sampled:
     again = np.argsort(evaluated_ms)
     evaluated_ms, began_ms = evaluated_ms[again], began_ms[order][again]
     contended = np.diff(evaluated_ms, prepend=-np.inf) <= parts.contention_ms
+    near = np.arange(SAMPLES) - np.searchsorted(evaluated_ms, evaluated_ms - parts.crowding_ms)
+    crowd = np.array(parts.crowd)
     commits_ms = [0.0]
     for end_ms, start_ms in zip(evaluated_ms.tolist(), began_ms.tolist(), strict=True):
         if start_ms > commits_ms[-1]:  # nobody has committed since its base was read
@@ -227,6 +238,7 @@ def sample_cycle(parts: _Attempt, reads_per_ms: float) -> _Sampled:
         mean_ms=(commits_ms[-1] - commits_ms[1]) / (len(commits_ms) - 2),
         throttled=float(throttled.mean()),
         contended=float(contended.mean()),
+        crowded_ms=float(np.mean(np.interp(near, crowd[:, 0], crowd[:, 1]))),
     )
 
 
