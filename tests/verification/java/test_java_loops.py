@@ -54,6 +54,17 @@ def test_a_kept_table_is_said_in_the_sources_or_not_judged():
         assert ("shown", "not modelled yet") == (check.verdict, check.note)
 
 
+def test_a_quick_run_calls_nothing_wrong():
+    outcome = java_loops.run(Options(is_quick=True))
+
+    assert [] == [
+        (check.name, dict(check.what), check.error, check.doubt) for check in outcome.checks if not check.holds
+    ]
+    assert {"append loop", "row_delta loop", "compaction loop"} <= {
+        check.name.split(":")[0] for check in outcome.checks
+    }
+
+
 def test_a_statement_is_a_third_of_what_lies_between_a_swap_and_the_next_read():
     def level(ms: float) -> list[float]:
         return [100, ms, *([ms] * len(QUANTILES))]

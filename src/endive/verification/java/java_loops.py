@@ -13,7 +13,7 @@ from endive.config import SourceConfig, parse_config
 from endive.simulation import Simulation
 from endive.verification.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
 from endive.verification.java.load_cells import BASE_SNAPSHOTS
-from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, ROW_DELTA, Loop, all_loops
+from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
 from endive.verification.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
@@ -45,12 +45,15 @@ REMARKS: Final = """
 
 The machine was busy with other work while they were measured (load averages of 20 and more on two cores), and each cell
 was run for a minute in all. So the sampling errors are large, and many a figure is unclear that would be right or wrong
-on a quiet machine; `endive verify load --live` measures on yours. What is certain all the same: where row deltas,
-appends and compactions meet, the row deltas starve, in real Iceberg and in the model.
+on a quiet machine; `endive verify load --live` measures on yours.
 
 The recorder's compactions name a file that no scan has returned. Iceberg then reads the manifest twice, once to find
 the file and once to write the rest. In the loop of compactions the model is given the time of both; in the mix it
 cannot be, since row deltas read manifests too, and what it says of compactions there is shown without a verdict.
+
+**Open:** in the mix of four writers the real row deltas all but starve, and the model's commit more often, which also
+changes the late appends. The time an attempt takes is the same on both sides; why the first attempts of the real ones
+lose more often is not known. At 16 writers both starve alike.
 
 Requests that were slow on one side are slow together on a busy machine: the model draws each on its own, and puts P95
 of a single writer too low.
@@ -69,12 +72,13 @@ def run(options: Options) -> Outcome:
     if options.is_live:
         try:
             how_long = LIVE_QUICK if options.is_quick else LIVE
-            document = rigs().java_loops(all_loops(), options.iceberg_jars, *how_long)
+            played = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
+            document = rigs().java_loops(played, options.iceberg_jars, *how_long)
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
         document = read_load(LOOPS_FILE)
-    loops = [loop for loop in all_loops() if loop.key in document["loops"]]
+    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     checks = [check for loop in loops for check in _cell(document, loop, options)]
     return Outcome(
         suite=SUITE,
@@ -88,6 +92,11 @@ def run(options: Options) -> Outcome:
             iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
         ),
     )
+
+
+def is_quick_loop(loop: Loop) -> bool:
+    """Four writers of one kind: the cells a quick run compares."""
+    return loop.writers == 4 and loop.operation != MIX
 
 
 def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Check]:
