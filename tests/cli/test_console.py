@@ -23,8 +23,8 @@ SLEEPER = textwrap.dedent(
     app = typer.Typer(cls=EndiveGroup)
     @app.command()
     def sleep():
-        print("asleep", flush=True)
         try:
+            print("asleep", flush=True)
             time.sleep(60)
         finally:
             print("tidied", flush=True)
@@ -54,7 +54,8 @@ def app_that_raises(error: BaseException) -> typer.Typer:
         (OutputError("Choose another folder."), 2, "error: Choose another folder."),
         (KeyboardInterrupt(), 130, "interrupted"),
         (MemoryError(), 70, "There is not enough memory"),
-        (OSError(28, "No space left on device"), 70, "cannot be written: No space left on device"),
+        (OSError(28, "No space left on device"), 2, "error: a file: No space left on device. Choose another"),
+        (OSError(36, "File name too long", "x" * 300), 2, f"error: {'x' * 300}: File name too long. Choose another"),
         (ZeroDivisionError("by nought"), 70, "ZeroDivisionError: by nought. This is a mistake in Endive"),
         (RecursionError(), 70, "RecursionError"),
         (OutputError("\ud800 is no name"), 2, "error: \ufffd is no name"),
@@ -86,7 +87,7 @@ def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_paren
     assert "asleep\n" == process.stdout.readline()
 
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
 
     assert 128 + number == process.returncode
     assert "tidied\n" == out

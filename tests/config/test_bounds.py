@@ -101,3 +101,10 @@ def test_the_largest_sizes_that_are_allowed_give_the_same_rows_in_both_engines(p
 
     assert reference.transactions.equals(compiled.transactions)
     assert 0 <= min(reference.transactions["bytes_read"].to_pylist())
+
+
+def test_a_label_cannot_speak_to_the_terminal(parse):
+    with pytest.raises(ConfigError) as caught:
+        parse('[experiment]\nlabel = "a\\u001b[2J"')
+
+    assert ("experiment.label = 'a\\x1b[2J' must not contain control characters.",) == caught.value.problems

@@ -63,7 +63,7 @@ def test_a_sweep_that_is_complete_says_so_and_needs_no_spark(endive, study_file,
 
     assert answer.exit_code == 0
     assert answer.stderr == ""
-    assert answer.stdout.startswith("small: 0 runs simulated in 0.")
+    assert answer.stdout.startswith("small: 0 runs simulated in ")
     assert answer.stdout.endswith(f" in {tmp_path / 'out'}\n")
     assert "(12 were there)" in answer.stdout
 

@@ -72,6 +72,11 @@ class EndiveGroup(typer.core.TyperGroup):
         except KeyboardInterrupt as interrupt:
             stderr().print("interrupted", style="yellow")
             raise typer.Exit(getattr(interrupt, "exit_code", EXIT_INTERRUPTED)) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read the answer has read enough
+            print_error(f"{error.filename or 'a file'}: {error.strerror or error}. Choose another name or place.")
+            raise typer.Exit(EXIT_ERROR) from None
         except Exception as error:
             if type(error).__module__.startswith(("click", "typer")) or os.environ.get(TRACEBACK_VARIABLE):
                 raise
@@ -83,8 +88,6 @@ def _unexpected(error: Exception) -> str:
     """What to say of an error that no command expected."""
     if isinstance(error, MemoryError):
         return "There is not enough memory. Make the simulation or the study smaller, or use a larger machine."
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-        return f"A file or the answer cannot be written: {error.strerror}."
     told = " ".join(str(error).split())[:_TOLD_CHARACTERS_MAX]
     return (
         f"{type(error).__name__}: {told}. This is a mistake in Endive, not in what you asked for: please report it, "

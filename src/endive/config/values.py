@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
+from endive.config.printable import printable
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
 
 DURATION_MS_MAX = 2**53 / 1000.0  # the clock counts integer microseconds, exact in a float up to 2^53
@@ -201,6 +202,8 @@ class Words:
         """The value, or a refusal that says what is allowed."""
         if not isinstance(value, str) or not value.strip():
             raise refusal(f"must be {self.describe()}.")
+        if printable(value) != value:
+            raise refusal("must not contain control characters.")
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:

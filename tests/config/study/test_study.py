@@ -366,3 +366,11 @@ def test_a_date_is_told_as_the_value_it_was_written_as(study):
     found = problems(study, "[axes]\n'transaction.retry' = [2026-01-01]\n")
 
     assert "transaction.retry = 2026-01-01 must be a whole number from 0 to 1000000." in found[0]
+
+
+def test_a_title_cannot_speak_to_the_terminal(study):
+    text = '[study]\ntitle = "Wipe \\u001b[2J"\nquestion = "or \\u001b]0;x?"\n[axes]\ntransaction.retry = [1]\n'
+
+    found = study(text)
+
+    assert ("Wipe \ufffd[2J", "or \ufffd]0;x?") == (found.title, found.question)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 
 import pyarrow as pa
 import pytest
 
 from endive.errors import OutputError
 from endive.pipeline.analysis import analysis_folder
-from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
+from endive.pipeline.analysis.analysis_folder import _machine, refuse_foreign, write_analysis
+from endive.pipeline.dataset.seal import file_digest, unsealed
 
 TITLES = {"runs": "Runs", "warnings": "Warnings"}
 
@@ -30,7 +29,9 @@ def test_every_table_appears_in_three_formats_with_an_index(tmp_path):
     files = [f"{name}.{kind}" for name in TITLES for kind in ("csv", "md", "parquet")]
     assert sorted([*files, "index.json"]) == names(tmp_path / "analysis")
     assert ["analysis"] == names(tmp_path)
-    assert index == json.loads((tmp_path / "analysis" / "index.json").read_text())
+    written = unsealed((tmp_path / "analysis" / "index.json").read_bytes())
+    digests = {name: file_digest(tmp_path / "analysis" / name) for name in files}
+    assert {**index, "digests": digests} == written
     assert (60, "analysis") == (index["bins"], index["endive"])
     assert {
         "title": "Runs",
@@ -90,7 +91,7 @@ def test_a_file_called_analysis_is_not_replaced(tmp_path):
 
 
 def test_what_a_killed_analysis_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
-    host = socket.gethostname()
+    host = _machine()
     dead, living = (tmp_path / f".analysis-{host}-{pid}-00" for pid in (2**22 + 1, os.getpid()))
     elsewhere = tmp_path / f".analysis-not-{host}-1-00"
     for folder in (dead, living, elsewhere):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from endive.cli import analyze as command
 from endive.cli.console import EndiveGroup
+from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.spark import session as session_module
 
 
@@ -86,9 +87,9 @@ def test_a_setting_that_is_none_is_an_error_with_code_2(endive, dataset):
 
 @pytest.mark.spark
 def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
-    manifest = json.loads((dataset / "_endive.json").read_text())
+    manifest = unsealed((dataset / "_endive.json").read_bytes())
     del manifest["studies"]["lengths"], manifest["studies"]["mixed"]
-    (dataset / "_endive.json").write_text(json.dumps(manifest))
+    (dataset / "_endive.json").write_bytes(sealed(manifest))
     for gone in ("runs", "groups", "transactions", "_records"):
         for study in ("lengths", "mixed"):
             shutil.rmtree(dataset / gone / f"study={study}", ignore_errors=True)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from endive.config.load import read_toml
 from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.printable import printable_values
 from endive.config.problems import shown
 from endive.config.study.absolute_paths import absolute_axis, absolute_point, with_absolute_paths
 from endive.config.study.axis import Axis, key_problem, leaves, read_axis, repeated_value
@@ -55,9 +56,9 @@ class StudyReader:
         base, groups = self._override(base, self._groups(), derived, overrides)
         study = Study(
             name=head.get("name") or self.path.stem,
-            title=head.get("title"),
-            question=head.get("question"),
-            look_for=head.get("look_for"),
+            title=printable_values(head.get("title")),
+            question=printable_values(head.get("question")),
+            look_for=printable_values(head.get("look_for")),
             base=with_absolute_paths(base, folder),
             groups=tuple(tuple(absolute_axis(axis, folder) for axis in group) for group in groups),
             points=tuple(absolute_point(point, folder) for point in self._points()),
