@@ -63,7 +63,9 @@ def questions() -> list[tuple[Base, str, str]]:
     return found
 
 
-def grid_answer(base: Base, key: str, slo: str, found: Limit, replicator: Replicator) -> float | None:
+def grid_answer(
+    base: Base, key: str, slo: str, found: Limit, replicator: Replicator, grid_seeds: int = GRID_SEEDS
+) -> float | None:
     """The last value of a fine grid around the interval that holds by its estimate."""
     width = max(found.high - found.low, 0.02 * found.high)
     low, high = found.low - width, found.high + width
@@ -77,7 +79,7 @@ def grid_answer(base: Base, key: str, slo: str, found: Limit, replicator: Replic
     last = None
     for value in values:
         config = base.with_values({key: int(value) if found.is_whole else value})
-        seeds = range(GRID_FIRST_SEED, GRID_FIRST_SEED + GRID_SEEDS)
+        seeds = range(GRID_FIRST_SEED, GRID_FIRST_SEED + grid_seeds)
         if not judge_samples(objective_of(config, slo), replicator.samples(config, seeds)).holds:
             break
         last = value

@@ -1,6 +1,7 @@
 """The search for a limit: the answer, its interval, and questions that have none."""
 
 import pytest
+from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config
 
 from endive.answers.limit import LARGEST, SMALLEST, find_limit
@@ -70,3 +71,12 @@ def test_a_search_that_may_not_go_on_says_so():
 
     assert any(note.startswith("Stopped after") for note in found.notes)
     assert found.low <= found.value <= found.high
+
+
+def test_the_interval_holds_the_answer_of_a_grid():
+    base, key, slo = questions()[6]
+    with Replicator(processes=1) as replicator:
+        found = find_limit(base, key, slo=slo)
+        answer = grid_answer(base, key, slo, found, replicator, grid_seeds=20)
+
+    assert found.low <= answer <= found.high
