@@ -79,7 +79,7 @@ def _pyiceberg_requests(given: argparse.Namespace) -> None:
 
 
 def _pyiceberg_pairs(given: argparse.Namespace) -> None:
-    from verification.pyiceberg_rig.pair_stage import record
+    from verification.pyiceberg_rig.met_stage import record
     from verification.pyiceberg_rig.story_stage import text_of
 
     (given.out or PYICEBERG_PAIRS_FILE).write_text(text_of(record()), encoding="utf-8")

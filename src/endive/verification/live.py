@@ -24,7 +24,7 @@ class IcebergMissingError(EndiveError):
 def checkout() -> Path:
     """The folder of the checkout this package is run from."""
     folder = Path(endive.__file__).parents[2]
-    if not (folder / RIGS / "live.py").is_file():
+    if not (folder / RIGS / "rigs.py").is_file():
         raise IcebergMissingError(
             "--live needs a checkout of Endive: what drives a real Iceberg lies in its folder 'verification' and is "
             "not installed with the package. Clone the repository, set it up with 'make test' and run the command "
@@ -34,8 +34,8 @@ def checkout() -> Path:
 
 
 def rigs() -> Any:
-    """The module ``verification.live`` of the checkout."""
+    """The module ``verification.rigs`` of the checkout."""
     folder = str(checkout())
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    return importlib.import_module(f"{RIGS}.live")
+    return importlib.import_module(f"{RIGS}.rigs")

@@ -37,7 +37,7 @@ def selecting(name: str) -> BooleanExpression:
     return And(EqualTo("p", partition), And(GreaterThanOrEqual("id", low), LessThanOrEqual("id", low + 9)))
 
 
-class PairStage:
+class MetStage:
     """One pair's table, its victim and its rival, in a folder of their own."""
 
     def __init__(self, met: Met, folder: Path) -> None:
@@ -131,6 +131,6 @@ def record() -> dict[str, Any]:
     found = {}
     for met in all_met():
         with tempfile.TemporaryDirectory() as folder:
-            found[met.key] = PairStage(met, Path(folder)).play()
+            found[met.key] = MetStage(met, Path(folder)).play()
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return {"pyiceberg": pyiceberg.__version__, "recorded": today, "scenarios": found}
