@@ -46,6 +46,13 @@ def java_loops(loops: Sequence[Loop], jars: Path | None, seconds: float, repetit
     return measure_loops(loops, jars, repetitions=repetitions, duration_s=seconds)
 
 
+def java_replay(jars: Path | None, seconds: float) -> dict[str, Any]:
+    """Several writers of Java Iceberg on one table, and what they left."""
+    from verification.java_rig.observed_stage import record
+
+    return record(jars, seconds)
+
+
 def pyiceberg_requests() -> dict[str, Any]:
     """What the installed PyIceberg asks for in every story."""
     try:

@@ -122,3 +122,14 @@ def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path):
         "none. Choose one of: s3x, azure, azurex, instant, constant.",
     ) == problems_of(tmp_path / "b.toml")
     assert "service" == load_simulation_config(tmp_path / "c.toml").catalog.type
+
+
+def test_a_folder_that_observe_wrote_stands_for_the_configuration_in_it(tmp_path):
+    arrivals = '{ kind = "trace", path = "./trace.csv" }'
+    (tmp_path / "endive.toml").write_text(f'[simulation]\nseed = 7\n[[source]]\nname = "a"\narrivals = {arrivals}\n')
+
+    (tmp_path / "trace.csv").write_text("submit_ms\n0\n")
+
+    config = load_simulation_config(tmp_path)
+
+    assert (7, str(tmp_path / "trace.csv")) == (config.simulation.seed, config.sources[0].arrivals.path)

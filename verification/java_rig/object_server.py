@@ -14,13 +14,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
 from verification.java_rig.wire import HttpRequest, answer, read_request
 
 OBJECT_KINDS: Final = ("metadata", "manifest_list", "manifest", "data")
 METHODS: Final = ("GET", "HEAD", "PUT", "DELETE", "POST")
+
+LAST_MODIFIED: Final = "Thu, 01 Jan 2026 00:00:00 GMT"  # obstore wants one; nothing here goes by it
 
 DelaysMs = Mapping[str, float]  # by method, or by "METHOD kind", which wins
 BeforeRequest = Callable[["LoggedRequest"], None]
@@ -162,11 +164,18 @@ class ObjectServer:
             return 204, {}, b""
         if request.method == "POST":
             return self._delete_many(request)
+        if request.method == "GET" and "list-type=2" in urlsplit(request.target).query:
+            return self._list(request)
         body = self.objects.get(key)
         if body is None:
             error = b"<Error><Code>NoSuchKey</Code><Message>no such object</Message></Error>"
             return 404, {"Content-Type": "application/xml"}, error
-        headers = {"ETag": _etag(body), "Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
+        headers = {
+            "ETag": _etag(body),
+            "Accept-Ranges": "bytes",
+            "Content-Type": "application/octet-stream",
+            "Last-Modified": LAST_MODIFIED,
+        }
         asked = request.headers.get("range")
         if asked and request.method == "GET":
             first, last = _range(asked, len(body))
@@ -174,13 +183,30 @@ class ObjectServer:
             return 206, headers, body[first : last + 1]
         return 200, headers, body
 
+    def _list(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
+        """The keys of a bucket that begin with a prefix, all at once."""
+        target = urlsplit(request.target)
+        bucket = unquote(target.path).strip("/")
+        prefix = parse_qs(target.query).get("prefix", [""])[0]
+        root = ElementTree.Element("ListBucketResult")
+        ElementTree.SubElement(root, "IsTruncated").text = "false"
+        for key, body in sorted(self.objects.items()):
+            if key.startswith(f"{bucket}/{prefix}"):
+                entry = ElementTree.SubElement(root, "Contents")
+                fields = {"Key": key[len(bucket) + 1 :], "LastModified": "2026-01-01T00:00:00.000Z"}
+                for name, text in {**fields, "ETag": _etag(body), "Size": str(len(body))}.items():
+                    ElementTree.SubElement(entry, name).text = text
+        return 200, {"Content-Type": "application/xml"}, ElementTree.tostring(root)
+
     def _delete_many(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
         """The bulk delete: an XML list of keys of one bucket."""
         bucket = unquote(urlsplit(request.target).path).strip("/")
+        root = ElementTree.Element("DeleteResult")
         for node in ElementTree.fromstring(request.body).iter():
             if node.tag.rsplit("}", 1)[-1] == "Key" and node.text:
                 self.objects.pop(f"{bucket}/{node.text}", None)
-        return 200, {"Content-Type": "application/xml"}, b"<DeleteResult></DeleteResult>"
+                ElementTree.SubElement(ElementTree.SubElement(root, "Deleted"), "Key").text = node.text
+        return 200, {"Content-Type": "application/xml"}, ElementTree.tostring(root)
 
 
 def _etag(body: bytes) -> str:

@@ -6,6 +6,8 @@ This file defines the command line. What is recorded, and how, lives in ``java_r
     python -m verification.record java-pairs              every pair of victim and rival on Java Iceberg
     python -m verification.record java-load               Java Iceberg under load
     python -m verification.record java-loops              row deltas, compactions, kept tables, REST, under load
+    python -m verification.record java-replay             real writers on one table: metadata, reports, a profile
+    python -m verification.record unpack-replay --out DIR the files of that recording, as a user would have them
     python -m verification.record pyiceberg-requests      every story on the installed PyIceberg
     python -m verification.record pyiceberg-pairs         every pair of victim and rival on PyIceberg
     python -m verification.record pyiceberg-load          PyIceberg under load
@@ -20,6 +22,7 @@ import sys
 from pathlib import Path
 
 from endive.errors import EndiveError
+from endive.verification.java.java_replay import REPLAY_FILE
 from endive.verification.java.load_loops import all_loops
 from endive.verification.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from endive.verification.java.pair_recording import PAIRS_FILE, write_pairs
@@ -72,6 +75,22 @@ def _java_loops(given: argparse.Namespace) -> None:
     )
 
 
+def _java_replay(given: argparse.Namespace) -> None:
+    from verification.java_rig.observed_stage import record
+
+    (given.out or REPLAY_FILE).write_text(json.dumps(record(given.iceberg_jars, given.seconds)), encoding="utf-8")
+
+
+def _unpack_replay(given: argparse.Namespace) -> None:
+    """The recording of java-replay as the files a user would have: for the guide, and for whoever wants to try."""
+    document = json.loads(REPLAY_FILE.read_text(encoding="utf-8"))
+    folder: Path = given.out or Path("replay")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "events.metadata.json").write_text(document["metadata"], encoding="utf-8")
+    (folder / "reports.jsonl").write_text("\n".join(document["reports"]) + "\n", encoding="utf-8")
+    (folder / "store.toml").write_text(document["profile"], encoding="utf-8")
+
+
 def _pyiceberg_requests(given: argparse.Namespace) -> None:
     from verification.pyiceberg_rig.story_stage import record, text_of
 
@@ -116,6 +135,11 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--seconds", type=float, default=15.0)
     command.add_argument("--repetitions", type=int, default=4)
     command.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="cells whose key has it")
+    command = what.add_parser("unpack-replay")
+    command.set_defaults(record=_unpack_replay)
+    command = what.add_parser("java-replay")
+    command.set_defaults(record=_java_replay)
+    command.add_argument("--seconds", type=float, default=540.0)
     command = what.add_parser("pyiceberg-load")
     command.set_defaults(record=_pyiceberg_load)
     command.add_argument("--seconds", type=float, default=20.0)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from endive.config import SimulationConfig, apply_overrides, nearest_key, parse_config, read_toml
+from endive.config import SimulationConfig, apply_overrides, configuration_file, nearest_key, parse_config, read_toml
 from endive.config.overrides import parse_overrides, plain_copy, split_key
 from endive.errors import ConfigError, ObjectiveError
 
@@ -85,7 +84,8 @@ def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None 
     elif isinstance(config, Mapping):
         document, source = config, "<dict>"
     else:
-        document, source = read_toml(config), str(Path(config))
+        file = configuration_file(config)
+        document, source = read_toml(file), str(file)
     document = apply_overrides(document, changes)
     return Base(document, source, parse_config(document, source=source))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +52,7 @@ def observe(
     from endive.observation.observe import with_reports
 
     refuse_foreign_files(out)
+    logging.getLogger("pyiceberg").setLevel(logging.ERROR)  # what matters is told in notes
     given = parse_properties(properties or [])
     histories = _histories(table, catalog, given, is_spark=is_spark, writer_key=writer_key)
     observed = [observe_table(with_reports(each, reports or []), _page()) for each in histories]

@@ -7,7 +7,7 @@ which every default is filled in, or raise a ``ConfigError`` that lists every pr
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
 from endive.config.keys import known_keys, nearest_key
-from endive.config.load import load_simulation_config, parse_config, read_toml
+from endive.config.load import configuration_file, load_simulation_config, parse_config, read_toml
 from endive.config.overrides import apply_overrides, parse_overrides
 from endive.config.recipe import Recipe, recipes
 from endive.config.reference import reference_markdown
@@ -29,6 +29,7 @@ __all__ = [
     "TableConfig",
     "TransactionConfig",
     "apply_overrides",
+    "configuration_file",
     "known_keys",
     "load_simulation_config",
     "nearest_key",

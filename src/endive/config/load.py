@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from endive.config.document import document_in
 from endive.config.examine import examine
@@ -17,11 +17,23 @@ from endive.config.overrides import apply_overrides, parse_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.errors import ConfigError
 
+OBSERVED_FILE: Final = "endive.toml"  # what ``endive observe`` calls the configuration in its folder
+
+
+def configuration_file(path: str | PathLike[str]) -> Path:
+    """The file itself; of a folder that ``endive observe`` wrote, the configuration in it."""
+    inner = Path(path) / OBSERVED_FILE
+    try:
+        return inner if inner.is_file() else Path(path)
+    except (OSError, ValueError):  # no such path can be; reading it says why
+        return Path(path)
+
 
 def load_simulation_config(path: str | PathLike[str], overrides: Sequence[str] = ()) -> SimulationConfig:
     """The configuration in a TOML file, with ``key=value`` overrides applied on top."""
-    mapping = apply_overrides(read_toml(path), parse_overrides(overrides))
-    return parse_config(mapping, source=str(path))
+    file = configuration_file(path)
+    mapping = apply_overrides(read_toml(file), parse_overrides(overrides))
+    return parse_config(mapping, source=str(file))
 
 
 def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> SimulationConfig:

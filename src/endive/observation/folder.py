@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.config import SimulationConfig, apply_overrides, parse_config, parse_overrides, read_toml
+from endive.config.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.errors import OutputError
 from endive.observation.arrivals import submissions_us
@@ -26,7 +27,7 @@ from endive.observation.findings import iso
 from endive.observation.sources import FittedSource
 from endive.results.writer import output_errors
 
-CONFIG_FILE: Final = "endive.toml"
+CONFIG_FILE: Final = OBSERVED_FILE
 TRACE_FILE: Final = "trace.csv"
 FINDINGS_FILE: Final = "observation.json"
 PAGE_FILE: Final = "page.html"

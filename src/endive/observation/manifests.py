@@ -38,8 +38,10 @@ def with_manifests(history: TableHistory, io: Any) -> TableHistory:
         last = (size_bytes, manifests) if commit is chosen[-1] else last
     notes = history.notes
     if problem:
-        missing = len(chosen) - len(counted)
-        notes = (*notes, f"{history.name}: {missing} of {len(chosen)} manifest lists could not be read ({problem}).")
+        notes = (
+            *notes,
+            f"{history.name}: not all manifest lists could be read ({problem}); their manifests are not counted.",
+        )
     commits = tuple(
         replace(commit, manifests=counted[commit.snapshot_id]) if commit.snapshot_id in counted else commit
         for commit in history.commits

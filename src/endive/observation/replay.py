@@ -6,6 +6,7 @@ intervals: how well the history knows it, and how far equal runs of the model li
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +17,16 @@ import numpy as np
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
 from endive.observation.figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.folder import CONFIG_FILE, TRACE_FILE, read_findings
+from endive.observation.history import APPEND
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation
+from endive.workload import ICEBERG_OPERATIONS
 from endive.workload.trace_file import read_columns
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
 MARGIN_MS: Final = 60_000.0  # after the last commit, for it to end
-CLOSED: Final = "closed"
+APPEND_KINDS: Final = ("merge_append", "fast_append")
 COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int, int], None]
 
@@ -80,16 +83,19 @@ def replay(
 ) -> Replay:
     """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if."""
     findings = read_findings(folder)
-    real = seen_of_trace(read_columns(folder / TRACE_FILE))
+    columns = read_columns(folder / TRACE_FILE)
+    real = seen_of_trace(columns)
     given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
     document = read_toml(folder / CONFIG_FILE)
     if catalog_profile is not None:
         document["catalog"] = read_toml(catalog_profile).get("catalog", {})
     document = apply_overrides(document, parse_overrides(given))
     is_changed = scale != 1.0 or bool(overrides)
-    runs = max(2, min(seeds, TXNS_MAX // max(1, len(read_columns(folder / TRACE_FILE)["source"]))))
+    runs = max(2, min(seeds, TXNS_MAX // max(1, len(columns["source"]))))
     total = runs * (2 if is_changed else 1)
-    base = _run(_as_observed(document, findings, folder), runs, lambda done: progress(done, total))
+    with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
+        observed = _as_observed(document, findings, columns, Path(scratch) / TRACE_FILE)
+        base = _run(observed, runs, lambda done: progress(done, total))
     changed: dict[str, list[Seen]] = {}
     if is_changed:
         what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
@@ -101,14 +107,26 @@ def replay(
     return Replay(table=findings["table"], sources=sources, runs=runs, is_changed=is_changed)
 
 
-def _as_observed(document: Mapping[str, Any], findings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Every source submits when it did; a busy loop submits when it can, as its writer did."""
+def _as_observed(
+    document: Mapping[str, Any], findings: Mapping[str, Any], columns: Mapping[str, list[Any]], path: Path
+) -> dict[str, Any]:
+    """Every source submits when it did, and what it did; ``path`` is where the trace for that may be written."""
     timed = _timed(document, findings)
-    path = str((folder / TRACE_FILE).absolute())
+    weights = {source["name"]: source["operation_types"] for source in timed["source"]}
+    lines = ["timestamp,kind,source"]
+    for when, operation, name in zip(columns["timestamp"], columns["operation"], columns["source"], strict=True):
+        lines.append(f"{when},{_kind(operation, weights[name])},{name}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     for source in timed["source"]:
-        if source["arrivals"]["kind"] != CLOSED:
-            source["arrivals"] = {"kind": "trace", "path": path, "source": source["name"]}
+        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"]}
     return timed
+
+
+def _kind(operation: str, weights: Mapping[str, float]) -> str:
+    """What a commit was; of an append, which the history does not tell, what the source is said to make."""
+    if operation == APPEND:
+        return max(APPEND_KINDS, key=lambda kind: weights.get(kind, 0.0))
+    return ICEBERG_OPERATIONS[operation]
 
 
 def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from endive.answers.variation import scaled_source
 from endive.config import apply_overrides
 from endive.errors import ConfigError
 
@@ -23,24 +24,16 @@ def scaled(document: Mapping[str, Any], scale: float) -> dict[str, Any]:
 
 
 def _copies(source: dict[str, Any], scale: float) -> list[dict[str, Any]]:
-    arrivals = source["arrivals"]
-    if arrivals["kind"] == "closed":
-        return [{**source, "arrivals": {**arrivals, "clients": max(1, round(arrivals["clients"] * scale))}}]
+    if source["arrivals"]["kind"] == "closed":
+        return [scaled_source(source, scale)]
     whole, rest = int(scale), scale - int(scale)
     shares = [1.0] * whole + ([rest] if rest > 1e-9 else [])
     copies = []
     for number, share in enumerate(shares, start=1):
-        name = source["name"] if number == 1 else f"{source['name']}~{number}"
-        copies.append({**source, "name": name, "arrivals": _slower(arrivals, share, number, len(shares))})
+        copy = scaled_source(source, share)
+        copy["name"] = source["name"] if number == 1 else f"{source['name']}~{number}"
+        if copy["arrivals"]["kind"] == "periodic" and number > 1:  # nobody starts clocks together
+            late_ms = copy["arrivals"]["period_ms"] * (number - 1) / len(shares)
+            copy["arrivals"]["offset_ms"] = copy["arrivals"].get("offset_ms", 0.0) + late_ms
+        copies.append(copy)
     return copies
-
-
-def _slower(arrivals: dict[str, Any], share: float, number: int, count: int) -> dict[str, Any]:
-    """Gaps longer by 1/share; clocks of copies are spread over the period, as nobody starts them together."""
-    found = dict(arrivals)
-    for key in ("mean_ms", "period_ms", "ms", "low_ms", "high_ms", "jitter_ms"):
-        if key in found:
-            found[key] = found[key] / share
-    if found["kind"] == "periodic" and number > 1:
-        found["offset_ms"] = found.get("offset_ms", 0.0) + found["period_ms"] * (number - 1) / count
-    return found

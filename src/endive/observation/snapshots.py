@@ -88,7 +88,7 @@ def writer_of(summary: Mapping[str, str], engine: str, writer_key: str | None) -
         return summary.get(writer_key) or UNKNOWN
     for key in (STREAMING_KEY, *WRITER_KEYS):
         if summary.get(key):
-            return f"{engine}-{summary[key]}"
+            return summary[key] if engine == UNKNOWN else f"{engine}-{summary[key]}"
     return engine
 
 

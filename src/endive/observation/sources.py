@@ -16,7 +16,7 @@ from typing import Any, Final
 from endive.observation.arrivals import FittedArrivals, fit_arrivals
 from endive.observation.history import Commit, TableHistory
 
-COMMITS_MIN: Final = 20  # of a writer, or of a kind within one, for a source of its own
+COMMITS_MIN: Final = 12  # of a writer, or of a kind within one, for a source of its own
 WORK_ASSUMED_MS: Final = 60_000.0
 WORKING_KINDS: Final = ("validated_overwrite", "rewrite_files")  # their start decides what they must look at
 _PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]+")

@@ -1,0 +1,129 @@
+"""Suite ``replay``: a table that real writers wrote to is observed, its store measured, its history run by the model.
+
+This file defines the comparison. What the writers left (the table's metadata, Iceberg's commit reports) and the profile
+of their store were recorded once (``data/replay.json``); ``--live`` records again, which takes about ten minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from endive.observation.figures import Figure
+from endive.observation.folder import write_folder
+from endive.observation.metadata import history_of
+from endive.observation.observe import observe
+from endive.observation.replay import Replay, replay
+from endive.observation.reports import join_reports, read_reports
+from endive.verification.java.request_recording import DATA
+from endive.verification.live import IcebergMissingError, rigs
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+
+SUITE: Final = "replay"
+COMMAND: Final = "endive verify replay"
+REPLAY_FILE: Final = DATA / "replay.json"
+TABLE: Final = "observed"
+MERGES: Final = "merges"
+APPENDS: Final = "appends-"
+SEEDS: Final = 40
+SEEDS_QUICK: Final = 8
+LIVE_SECONDS: Final = 540.0
+
+INTRO: Final = """
+Three writers append to one table (`FastAppend`, a pause of 2 to 6 s between two), a fourth merges every 15 s what it
+read 5 s before (`RowDelta`, serializable): Java Iceberg, `JdbcCatalog`, `S3FileIO` on a local S3 that answers after a
+delay. Each writer names itself in its snapshots' summaries (`app-id`), and Iceberg's metrics reporter gives a
+`CommitReport` per commit.
+
+What a user would have is all the model is given: the table's `metadata.json` and the reports (`endive observe`), a
+profile of the store measured with another client, obstore (`endive measure store`), the latency of the catalog, and
+for the merges the time they work, which no history tells. Then the history is replayed (`endive replay`): every
+source submits when it did, and rates, attempts and durations of each are held beside those that were seen, within the
+limits of `endive verify load`: 5 % of a rate, 5 points of a share, 10 % of a duration. *Doubt* is half the range in
+which 95 of 100 runs of the model lie.
+
+Not covered: failed commits, which neither snapshots nor reports tell of; other catalogs; compaction.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the replay of the recording, or of a new run, against what was seen in it."""
+    if options.is_live:
+        try:
+            document = rigs().java_replay(options.iceberg_jars, LIVE_SECONDS)
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), command=f"{COMMAND} --live")
+    else:
+        document = read_recording()
+    result = replay_recording(document, SEEDS_QUICK if options.is_quick else SEEDS)
+    return Outcome(
+        suite=SUITE,
+        intro=INTRO,
+        checks=tuple(_check(name, figure) for name, figure in result.figures),
+        tables=(_writers(document),),
+        remarks=f"The verdict of the command: {result.verdict}",
+        command=COMMAND + (" --live" if options.is_live else ""),
+        provenance=provenance(iceberg=document["iceberg"], recorded=document["date"], machine=document["machine"]),
+    )
+
+
+def read_recording(path: Path = REPLAY_FILE) -> dict[str, Any]:
+    """What the writers left, as it was recorded."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
+    """Observe, and replay with what was measured."""
+    with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
+        folder = Path(scratch)
+        reports = folder / "reports.jsonl"
+        reports.write_text("\n".join(document["reports"]) + "\n", encoding="utf-8")
+        profile = folder / "store.toml"
+        profile.write_text(document["profile"], encoding="utf-8")
+        history = join_reports(history_of(document["metadata"].encode(), TABLE), read_reports(reports))
+        table = observe(history)
+        (observed,) = write_folder(folder / "seen", [table])
+        assumed = [f"catalog.latency_ms={document['pointer_ms']}"]
+        for source in table.config["source"]:
+            if source["name"].startswith(APPENDS):  # no history tells a FastAppend from a MergeAppend
+                assumed.append(f"source.{source['name']}.operation_types={{fast_append=1.0}}")
+            if source["name"] == MERGES:
+                assumed.append(f'source.{MERGES}.runtime={{distribution="fixed", ms={document["merge_work_ms"]}}}')
+        return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds)
+
+
+def _check(name: str, figure: Figure) -> Check:
+    low, high = figure.model_interval
+    half = (high - low) / 2.0
+    note = f"seen {figure.real_interval[0]:,.4g} to {figure.real_interval[1]:,.4g}, model {low:,.4g} to {high:,.4g}"
+    what: dict[str, Value] = {"source": name}
+    if figure.is_relative:
+        return Check.relative(
+            figure.name,
+            what,
+            expected=figure.real,
+            actual=figure.model,
+            allowed=figure.allowed,
+            unit=figure.unit,
+            note=note,
+            doubt=half / figure.real if figure.real else 0.0,
+        )
+    return Check.points(
+        figure.name, what, expected=figure.real, actual=figure.model, allowed=figure.allowed, note=note, doubt=half
+    )
+
+
+def _writers(document: Mapping[str, Any]) -> Table:
+    """What the writers themselves wrote down: also the commits that failed."""
+    names = sorted({row[0] for row in document["log"]})
+    rows: list[tuple[Value, ...]] = []
+    for name in names:
+        own = [row for row in document["log"] if row[0] == name]
+        rows.append((name, len(own), sum(not row[3] for row in own)))
+    return Table(
+        title="Commits as the writers saw them", headings=("writer", "commits", "of them failed"), rows=tuple(rows)
+    )
