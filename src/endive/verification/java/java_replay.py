@@ -34,7 +34,7 @@ LIVE_SECONDS: Final = 540.0
 
 INTRO: Final = """
 Three writers append to one table (`FastAppend`, a pause of 2 to 6 s between two), a fourth merges every 15 s what it
-read 5 s before (`RowDelta`, serializable): Java Iceberg, `JdbcCatalog`, `S3FileIO` on a local S3 that answers after a
+read 5 s before (`RowDelta`, snapshot isolation): Java Iceberg, `JdbcCatalog`, `S3FileIO` on a local S3 that answers after a
 delay. Each writer names itself in its snapshots' summaries (`app-id`), and Iceberg's metrics reporter gives a
 `CommitReport` per commit.
 
@@ -93,6 +93,7 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
                 assumed.append(f"source.{source['name']}.operation_types={{fast_append=1.0}}")
             if source["name"] == MERGES:
                 assumed.append(f'source.{MERGES}.runtime={{distribution="fixed", ms={document["merge_work_ms"]}}}')
+                assumed.append(f"source.{MERGES}.isolation=snapshot")
         return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds)
 
 
