@@ -33,17 +33,17 @@ SEEDS_QUICK: Final = 8
 LIVE_SECONDS: Final = 540.0
 
 INTRO: Final = """
-Three writers append to one table (`FastAppend`, a pause of 2 to 6 s between two), a fourth merges every 15 s what it
-read 5 s before (`RowDelta`, snapshot isolation): Java Iceberg, `JdbcCatalog`, `S3FileIO` on a local S3 that answers after a
-delay. Each writer names itself in its snapshots' summaries (`app-id`), and Iceberg's metrics reporter gives a
-`CommitReport` per commit.
+Three writers append to one table (`FastAppend`, a pause of 4 to 12 s between two), a fourth merges every 20 s what
+it read 6 s before (`RowDelta`, snapshot isolation): Java Iceberg, `JdbcCatalog`, `S3FileIO` on a local S3 that
+answers after a delay. Each writer names itself in its snapshots' summaries (`app-id`), and Iceberg's metrics
+reporter gives a `CommitReport` per commit.
 
 What a user would have is all the model is given: the table's `metadata.json` and the reports (`endive observe`), a
 profile of the store measured with another client, obstore (`endive measure store`), the latency of the catalog, and
 for the merges the time they work, which no history tells. Then the history is replayed (`endive replay`): every
-source submits when it did, and rates, attempts and durations of each are held beside those that were seen, within the
-limits of `endive verify load`: 5 % of a rate, 5 points of a share, 10 % of a duration. *Doubt* is half the range in
-which 95 of 100 runs of the model lie.
+source submits when it did, and rates, attempts and durations of each are held beside those that were seen, within
+the limits of `endive verify load`: 5 % of a rate, 5 points of a share, 10 % of a duration. *Doubt* is half the
+range in which 95 of 100 runs of the model lie.
 
 Not covered: failed commits, which neither snapshots nor reports tell of; other catalogs; compaction.
 """
