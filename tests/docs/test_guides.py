@@ -6,7 +6,7 @@ import pytest
 from tools.guide_output import BLOCK, printed, refreshed
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
-QUESTIONS = ("which-retries", "partial-progress", "commits-per-second")
+QUESTIONS = ("which-retries", "partial-progress", "commits-per-second", "nightly-merge")
 
 
 @pytest.mark.slow

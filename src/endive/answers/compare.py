@@ -111,7 +111,8 @@ def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Sub
     reach = student_t(len(steps) - 1) * error
     if error == 0.0 and subject.field.unit == SHARE and before != after:
         return _of_intervals(before, after, middle)
-    return Estimate(middle, middle - reach, middle + reach)
+    bound = 1.0 if subject.field.unit == SHARE else math.inf
+    return Estimate(middle, max(-bound, middle - reach), min(bound, middle + reach))
 
 
 def _of_intervals(before: Estimate, after: Estimate, middle: float) -> Estimate:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -80,8 +81,8 @@ class Replicator:
             self.simulations += 1
 
     def _is_pool_worth_it(self, count: int) -> bool:
-        if self._processes < 2 or count < 2:
-            return False
+        if self._processes < 2 or count < 2 or (START_METHOD == "fork" and threading.active_count() > 1):
+            return False  # to fork beside other threads, as a notebook has them, may hang
         if self._pool is not None:
             return True
         return self._seconds_each is not None and self._seconds_each * count > POOL_WORTH_S
