@@ -21,9 +21,7 @@ help: ## list the targets
 		while IFS='|' read -r target what; do printf '%-20s %s\n' "$$target" "$$what"; done
 
 demo: $(FOR_RUN) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, and answer in five lines
-	@$(RUN)endive sweep experiments/demo.toml --out out/demo
-	@$(RUN)endive analyze out/demo > /dev/null
-	@$(RUN)endive report out/demo
+	@$(RUN)endive study experiments/demo.toml --out out/demo
 
 test: $(FOR_TEST) $(JAVA) ## run the tests: unit, properties, golden, integration
 	@$(RUN)python -m pytest -q -m "not slow" -n $(TEST_WORKERS) --dist loadfile

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.pipeline.in_process import InProcessSpark
+from tests.pipeline.swept import analysis, dataset, swept
 
 from endive.config.study import load_study
 from endive.pipeline import PlannedStudy
@@ -36,6 +37,8 @@ duration_ms = 20_000
 [base.transaction]
 runtime = { mean = 1_000, sigma = 0.5, min = 200 }
 """
+
+__all__ = ["analysis", "dataset", "swept"]
 
 MakeStudy = Callable[..., PlannedStudy]
 

@@ -170,6 +170,16 @@ def test_phases_are_means_over_committed_txns(commit):
     assert summary["phases_ms"] == {name: float(i + 1) for i, name in enumerate(s.PHASES)}
 
 
+def test_a_commit_belongs_to_the_half_of_the_window_it_was_submitted_in(commit):
+    rows = (commit(10 * S, 1_000), commit(20 * S - 1, 3_000), commit(20 * S, 8_000), commit(9 * S, 77_000))
+    summary = summarise(statistics_of(*rows))["summary"]
+
+    assert summary["halves"] == {
+        "first": {"committed": 2, "commit_latency_mean_ms": 2.0},
+        "second": {"committed": 1, "commit_latency_mean_ms": 8.0},
+    }
+
+
 def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
     report = summarise(statistics_of())
     nothing = {"p50": None, "p95": None, "p99": None, "mean": None}
@@ -188,6 +198,7 @@ def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
             "aborted": {"validation_exception": 0, "retries_exhausted": 0, "timeout": 0},
             "in_flight": {"executing": 0, "committing": 0},
         },
+        "halves": {half: {"committed": 0, "commit_latency_mean_ms": None} for half in ("first", "second")},
         "phases_ms": dict.fromkeys(s.PHASES),
         "counters": dict.fromkeys(("restarts", "history_lists", *s.COUNTERS), 0),
         "saturated": None,

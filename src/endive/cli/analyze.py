@@ -45,7 +45,7 @@ def analyze(
     from endive.pipeline.spark.session import parse_conf
 
     settings = {**SETTINGS, **parse_conf(conf or [])}
-    with _session_maker(master, settings) as session, _status() as tell:
+    with _session_maker(master, settings) as session, status() as tell:
         found = run_analysis(folder, session, bins=bins, load=load, tell=tell)
     if as_json:
         typer.echo(json.dumps(analysis_dict(found), allow_nan=False))
@@ -79,7 +79,7 @@ def _session_maker(master: str | None, settings: dict[str, str]) -> Iterator[Cal
 
 
 @contextlib.contextmanager
-def _status() -> Iterator[Callable[[str], None]]:
+def status() -> Iterator[Callable[[str], None]]:
     """The step that is being done, on a terminal and nowhere else."""
     from endive.cli.console import stderr
 

@@ -27,6 +27,7 @@ from endive.cli import (
     replay,
     report,
     run,
+    study,
     sweep,
     verify,
 )
@@ -44,6 +45,7 @@ app.command("limit")(limit.limit)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
+app.command("study")(study.study)
 app.command("sweep")(sweep.sweep)
 app.command("check")(check.check)
 app.command("analyze")(analyze.analyze)

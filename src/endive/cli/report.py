@@ -28,7 +28,12 @@ def report(
     ] = None,
 ) -> None:
     """Draw an analysis as one HTML file that needs no network, and say what it found in five lines."""
-    _require_vega()
+    require_vega()
+    draw(folder, out, figures, compare)
+
+
+def draw(folder: Path, out: Path | None = None, figures: Path | None = None, compare: Path | None = None) -> None:
+    """Write the page, and pictures if they are wanted; say what was found."""
     from endive.cli.console import stderr, stdout
     from endive.report import REPORT, make_report, write_figures, write_report
 
@@ -46,7 +51,8 @@ def report(
     console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
 
 
-def _require_vega() -> None:
+def require_vega() -> None:
+    """Raise ConfigError if nothing here can draw a chart."""
     import importlib.util
 
     if importlib.util.find_spec("vl_convert") is None:

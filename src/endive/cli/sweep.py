@@ -20,6 +20,7 @@ from endive.cli.run import Engine
 
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
+    from endive.pipeline.sweep.run_sweep import SessionMaker
     from endive.pipeline.sweep.standing import Progress, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
@@ -31,6 +32,7 @@ class Detail(StrEnum):
     """How much is kept."""
 
     TRANSACTIONS = "transactions"
+    SAMPLE = "sample"
     RUNS = "runs"
 
 
@@ -65,7 +67,8 @@ def sweep(
     seeds: Seeds = None,
     master: Master = None,
     detail: Annotated[
-        Detail, typer.Option(help="Keep every txn, or only what was measured of each run.")
+        Detail,
+        typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
     ] = Detail.TRANSACTIONS,
     overrides: Overrides = None,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
@@ -82,7 +85,7 @@ def sweep(
     """
     from endive.config.study import load_study
     from endive.errors import OutputError
-    from endive.pipeline import PlannedStudy, run_sweep
+    from endive.pipeline import PlannedStudy
     from endive.pipeline.spark.session import parse_conf, session_on_demand
 
     settings = parse_conf(conf or [])
@@ -94,23 +97,46 @@ def sweep(
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if not yes:
         planned.refuse_if_large()
-    name = f"endive {planned.study.name}"
-    with session_on_demand(name, master=master, conf=settings) as session, _bar() as progress:
+    with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
+        outcome = swept(
+            planned, out, session, detail=detail, engine=engine, retries_failed=retry_failed, repairs=repair
+        )
+    print_outcome(outcome)
+    exit_if_failed(outcome)
+
+
+def swept(
+    planned: PlannedStudy,
+    out: Path,
+    session: SessionMaker,
+    *,
+    detail: Detail,
+    engine: Engine,
+    retries_failed: bool = False,
+    repairs: bool = False,
+) -> SweepOutcome:
+    """Run what is missing, with a bar on a terminal."""
+    from endive.pipeline import run_sweep
+
+    with _bar() as progress:
         try:
-            outcome = run_sweep(
+            return run_sweep(
                 planned,
                 out,
                 session,
                 detail=detail.value,
                 engine=engine.value,
-                retries_failed=retry_failed,
-                repairs=repair,
+                retries_failed=retries_failed,
+                repairs=repairs,
                 progress=progress,
             )
         except KeyboardInterrupt:
             print_note(f"What was finished is kept in {out}; the same command goes on from there.")
             raise
-    _print_outcome(outcome)
+
+
+def exit_if_failed(outcome: SweepOutcome) -> None:
+    """A study that is complete, but of which runs failed, ends with a code of its own."""
     if outcome.failed:
         raise typer.Exit(EXIT_SOME_FAILED)
 
@@ -236,7 +262,7 @@ def _values_text(values: tuple[Any, ...]) -> str:
     return ", ".join(shown)
 
 
-def _print_outcome(outcome: SweepOutcome) -> None:
+def print_outcome(outcome: SweepOutcome) -> None:
     """Failures on stderr, and one line that says what was done and where it is."""
     from rich.text import Text
 

@@ -75,7 +75,6 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "single_seed": "Too few seeds",
     "assumed_figures": "Assumed figures",
     "unsaid_catalog_latency": "Catalog latency not given",
-    "approximate_percentiles": "Approximate percentiles",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from endive.kernel import jitted
 from endive.results import schema as s
@@ -82,6 +83,7 @@ class Slice:
     tallies: Ints  # [outcome, tally]
     commit_us: Ints  # of each committed txn
     total_us: Ints
+    is_late: npt.NDArray[np.bool_]  # of each committed txn: submitted in the window's second half
     committed_in_window: int  # commits that ended in the window, whenever submitted
 
 
@@ -92,6 +94,7 @@ def joined(parts: Sequence[Slice]) -> Slice:
         tallies=np.sum([part.tallies for part in parts], axis=0),
         commit_us=np.concatenate([part.commit_us for part in parts]),
         total_us=np.concatenate([part.total_us for part in parts]),
+        is_late=np.concatenate([part.is_late for part in parts]),
         committed_in_window=sum(part.committed_in_window for part in parts),
     )
 
@@ -105,7 +108,7 @@ class Statistics:
         groups = (len(self.source_names), len(s.KINDS))
         self._tallies = np.zeros((*groups, len(OUTCOMES), 2, _N_TALLY), np.int64)  # 2: outside, in window
         self._ended_in_window = np.zeros(groups, np.int64)
-        self._latencies: list[tuple[Ints, Ints, Ints]] = []  # group, commit_us, total_us
+        self._latencies: list[tuple[Ints, Ints, Ints]] = []  # group and half, commit_us, total_us
 
     def record(self, rows: Ints) -> None:
         """Count these rows in."""
@@ -127,7 +130,8 @@ class Statistics:
         """The window's txns of one source, of one kind, or of all."""
         sources = slice(None) if source is None else slice(source, source + 1)
         kinds = slice(None) if kind is None else slice(kind, kind + 1)
-        groups, commit_us, total_us = self._joined_latencies()
+        halves, commit_us, total_us = self._joined_latencies()
+        groups = halves >> 1
         is_chosen = np.ones(len(groups), np.bool_)
         if source is not None:
             is_chosen &= groups // len(s.KINDS) == source
@@ -137,6 +141,7 @@ class Statistics:
             tallies=self._tallies[sources, kinds, :, 1].sum(axis=(0, 1)),
             commit_us=commit_us[is_chosen],
             total_us=total_us[is_chosen],
+            is_late=(halves[is_chosen] & 1).astype(np.bool_),
             committed_in_window=int(self._ended_in_window[sources, kinds].sum()),
         )
 
@@ -178,8 +183,9 @@ class Statistics:
 
 @jitted
 def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, kept: Ints) -> int:
-    """Add every row to its tally; group and latencies of those committed in the window go to ``kept``: how many."""
+    """Add every row to its tally; half and latencies of those committed in the window go to ``kept``: how many."""
     count = 0
+    middle_us = start_us + (end_us - start_us) // 2
     for r in range(len(rows)):
         status = rows[r, s.ROW_STATUS]
         group = rows[r, s.ROW_SOURCE] * _N_KINDS + rows[r, s.ROW_KIND]
@@ -196,7 +202,7 @@ def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, 
             if start_us <= finish_us < end_us:
                 ended[group] += 1
             if in_window:
-                kept[0, count] = group
+                kept[0, count] = 2 * group + int(rows[r, s.ROW_SUBMIT_US] >= middle_us)
                 kept[1, count] = finish_us - rows[r, s.ROW_COMMIT_START_US]
                 kept[2, count] = finish_us - rows[r, s.ROW_SUBMIT_US]
                 count += 1

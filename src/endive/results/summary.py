@@ -83,6 +83,7 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
             "aborted": dict(zip(st.OUTCOMES[st.ABORTED], txns[st.ABORTED], strict=True)),
             "in_flight": {"executing": txns[st.EXECUTING], "committing": txns[st.COMMITTING]},
         },
+        "halves": {"first": _half(part, is_late=False), "second": _half(part, is_late=True)},
         "phases_ms": _phases_ms(part.tallies[st.COMMITTED], committed),
         "counters": _counters(part.tallies.sum(axis=0)),
     }
@@ -99,6 +100,13 @@ def _latency_ms(latencies_us: Ints) -> dict[str, float | None]:
     p50, p95, p99 = np.percentile(latencies_us, (50, 95, 99)) / 1000.0
     mean = int(latencies_us.sum()) / (1000 * len(latencies_us))
     return {"p50": float(p50), "p95": float(p95), "p99": float(p99), "mean": mean}
+
+
+def _half(part: st.Slice, *, is_late: bool) -> dict[str, Any]:
+    """Commits of the txns submitted in one half of the window: where the halves differ, the run was not steady."""
+    commit_us = part.commit_us[part.is_late == is_late]
+    mean = int(commit_us.sum()) / (1000 * len(commit_us)) if len(commit_us) else None
+    return {"committed": len(commit_us), "commit_latency_mean_ms": mean}
 
 
 def _phases_ms(tally: Ints, committed: int) -> dict[str, float | None]:

@@ -88,10 +88,12 @@ def test_a_setting_that_is_none_is_an_error_with_code_2(endive, dataset):
 @pytest.mark.spark
 def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
     manifest = unsealed((dataset / "_endive.json").read_bytes())
-    del manifest["studies"]["lengths"], manifest["studies"]["mixed"]
+    others = ("lengths", "mixed", "sampled")
+    for study in others:
+        del manifest["studies"][study]
     (dataset / "_endive.json").write_bytes(sealed(manifest))
-    for gone in ("runs", "groups", "transactions", "_records"):
-        for study in ("lengths", "mixed"):
+    for gone in ("runs", "groups", "latencies", "transactions", "_records"):
+        for study in others:
             shutil.rmtree(dataset / gone / f"study={study}", ignore_errors=True)
 
     result = endive(dataset, "--json", "--conf", "spark.driver.memory=3g")

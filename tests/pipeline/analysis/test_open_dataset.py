@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.swept import reseal_summaries
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
-from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.results import Window
 from endive.results.provenance import MODEL_VERSION
 
@@ -34,13 +34,6 @@ def reseal_part(folder, study, path):
     reseal_summaries(folder)
 
 
-def reseal_summaries(folder):
-    """The checksums as they would be if the summaries had been written so."""
-    found = SweepFolder.read(folder)
-    for study in found.studies:
-        found.summaries(study).seal({files.part.name: files.digest() for files in found.complete_parts(study)})
-
-
 def part_of(folder, study="mixed"):
     return sorted((folder / "transactions" / f"study={study}").glob("*.parquet"))[0]
 
@@ -54,19 +47,12 @@ def test_the_axes_of_all_studies_stand_side_by_side(swept):
         "simulation.duration_ms",
         "transaction.inter_arrival.scale",
     ) == found.axes
-    assert {"mixed": 12, "lengths": 3, "bare": 6} == {
+    assert {"mixed": 12, "lengths": 3, "bare": 6, "sampled": 6} == {
         study: found.runs["study"].to_pylist().count(study) for study in found.studies
     }
-    assert ("mixed", "lengths") == found.detailed
+    assert ("mixed", "lengths", "sampled") == found.detailed
     lengths = [row["simulation.duration_ms"] for row in found.runs.to_pylist() if row["study"] != "lengths"]
-    assert [None] * 18 == lengths
-
-
-def test_columns_that_no_txn_uses_are_known_before_anything_is_read(swept):
-    found = open_dataset(swept)
-    assert "append_physical_success" in found.zero_columns
-    assert "requests_log_read" in found.zero_columns
-    assert not {"requests_catalog_read", "bytes_read", "false_conflicts"} & found.zero_columns
+    assert [None] * 24 == lengths
 
 
 def test_runs_of_one_length_have_a_common_window_and_others_do_not(swept):
@@ -150,7 +136,7 @@ def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):
             table = table.set_column(index, table.schema.field(index), pa.array([value] * table.num_rows))
         pq.write_table(table, path)
     reseal_summaries(dataset)
-    refused(dataset, r"All 21 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
+    refused(dataset, r"All 27 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
 
 
 def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
@@ -209,3 +195,11 @@ def test_escape_sequences_do_not_leave_the_dataset(dataset):
 
     assert "Mixed \ufffd]0;load" == found.studies["mixed"].document["study"]["title"]
     assert "\ufffd[2J" == found.runs["catalog.type"].to_pylist()[0]
+
+
+def test_half_a_dataset_is_refused_with_the_file_that_is_missing(dataset):
+    missing = sorted((dataset / "latencies/study=bare").iterdir())[0]
+    missing.unlink()
+
+    with pytest.raises(OutputError, match=f"^{missing} is missing, so the dataset is not whole"):
+        open_dataset(dataset)

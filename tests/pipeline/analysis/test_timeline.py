@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.pipeline.analysis.confidence import student_t
-from endive.pipeline.analysis.timeline import binned, drift, point_timeline, timeline_rates
+from endive.pipeline.analysis.timeline import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.txn_window import with_common_window
 from endive.results import Window
 
@@ -68,25 +68,6 @@ def test_submissions_count_when_submitted_and_ends_when_ended(spark):
 def test_a_bin_that_only_touches_the_window_is_not_in_it(spark):
     rows = of_all(timeline(spark, [("committed", 0.0, 1.0, 1.0)], bins=3))
     assert [False, True, False] == [row["in_window"] for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("latencies", "expected"),
-    [([100.0, 100.0, 200.0, 200.0], 1.0), ([200.0, 200.0, 100.0, 100.0], -0.5), ([100.0, 300.0, 300.0, 100.0], 0.0)],
-)
-def test_drift_compares_the_halves_of_the_window(spark, latencies, expected):
-    inside = [2_500.0, 4_500.0, 5_500.0, 7_500.0]  # the window of 2 to 8 s has its middle at 5 s
-    txns = [("committed", submit, submit + 10.0, latency) for submit, latency in zip(inside, latencies, strict=True)]
-    outside = [("committed", 100.0, 200.0, 9_999.0), ("committed", 9_000.0, 9_100.0, 9_999.0)]
-
-    (row,) = drift(timeline(spark, txns[:2] + outside, txns[2:], bins=10)).toArrow().to_pylist()
-
-    assert {"study": "s", "point": 3, "commit_latency_drift": expected, "commits_half_min": 2} == row
-
-
-def test_a_half_without_a_commit_has_no_drift(spark):
-    (row,) = drift(timeline(spark, [("committed", 2_500.0, 2_600.0, 1.0)])).toArrow().to_pylist()
-    assert (None, 0) == (row["commit_latency_drift"], row["commits_half_min"])
 
 
 def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened(spark):

@@ -16,7 +16,6 @@ RUN = {
     "txns_submitted": 1000,
     "txns_in_flight_committing": 10,
     "success_rate": 1.0,
-    "percentiles": "exact",
 }
 POINT = {
     "study": "s",
@@ -48,7 +47,6 @@ def test_a_run_at_every_limit_is_worth_no_warning():
         ({"txns_submitted": 0, "txns_in_flight_committing": 0}, ("nothing_measured", 0, 42, 0.0)),
         ({"success_rate": None, "txns_in_flight_committing": 0}, ("none_ended", 0, 42, 1000.0)),
         ({"status": "failed", "txns_submitted": None}, ("failed_run", 0, 42, None)),
-        ({"percentiles": "approximate"}, ("approximate_percentiles", None, None, 1.0)),
     ],
 )
 def test_a_run_beyond_a_limit_is_worth_one(run, expected):

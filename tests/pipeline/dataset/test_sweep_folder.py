@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -28,10 +29,12 @@ def write_edited(folder, edit):
 
 def test_a_plan_written_down_reads_back(tmp_path):
     with SweepFolder.locked(tmp_path / "out") as folder:
+        kept = set(RUNS)
         folder.studies["a"] = StudyPlan(
-            "transactions", [Part(NAMES[0], tuple(RUNS[:2])), Part(NAMES[1], tuple(RUNS[2:]))]
+            "transactions", [Part.of(NAMES[0], RUNS[:2], kept), Part.of(NAMES[1], RUNS[2:], kept)]
         )
-        folder.studies["b"] = StudyPlan("runs")
+        folder.studies["b"] = StudyPlan("runs", [Part.of(NAMES[0], RUNS[:1], ())])
+        folder.studies["c"] = StudyPlan("sample", [Part.of(NAMES[0], RUNS[:2], RUNS[:1])])
         folder.write_manifest()
 
     assert SweepFolder.read(tmp_path / "out").studies == folder.studies
@@ -58,7 +61,7 @@ def test_a_folder_that_is_none_of_a_sweep_is_not_read(tmp_path):
         SweepFolder.read(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 3}', "\x00", "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 4}', "\x00", "[" * 100_000])
 def test_a_manifest_that_cannot_be_read_is_told(tmp_path, text):
     (tmp_path / "_endive.json").write_text(text)
 
@@ -71,6 +74,28 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path):
 
     with pytest.raises(OutputError, match="it is a file; name a folder"), SweepFolder.locked(tmp_path / "out"):
         pass
+
+
+@pytest.mark.parametrize("url", ["s3a://bucket/out", "gs://bucket/out", "hdfs://host:8020/out"])
+def test_a_folder_on_an_object_store_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(OutputError, match=f"^{url} is no folder of a file system"), SweepFolder.locked(Path(url)):
+        pass
+    with pytest.raises(OutputError, match=f"^{url} is no folder of a file system"):
+        SweepFolder.read(Path(url))
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_of_an_older_format_is_refused_in_one_line(tmp_path):
+    text = '{"format": 1, "model_version": 1, "schema_version": 1, "version": "0.0.1", "studies": {}}'
+    (tmp_path / "_endive.json").write_text(text)
+
+    with pytest.raises(
+        OutputError, match=r"was written with folder format 1 \(endive 0.0.1\); this is 4, .* another folder"
+    ):
+        SweepFolder.read(tmp_path)
 
 
 HOLDER = textwrap.dedent(
@@ -117,7 +142,7 @@ def test_the_lock_of_a_living_process_holds_and_that_of_a_killed_one_does_not(tm
 )
 def test_a_manifest_from_a_stranger_names_nothing_outside_the_folder(tmp_path, edit, told):
     with SweepFolder.locked(tmp_path) as folder:
-        folder.studies["a"] = StudyPlan("transactions", [Part(NAMES[0], tuple(RUNS))])
+        folder.studies["a"] = StudyPlan("transactions", [Part.of(NAMES[0], RUNS, RUNS)])
         folder.write_manifest()
     write_edited(tmp_path, edit)
 
@@ -128,7 +153,7 @@ def test_a_manifest_from_a_stranger_names_nothing_outside_the_folder(tmp_path, e
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     with SweepFolder.locked(tmp_path / "out") as folder:
-        folder.studies["a"] = StudyPlan("transactions", [Part(NAMES[0], tuple(RUNS))])
+        folder.studies["a"] = StudyPlan("transactions", [Part.of(NAMES[0], RUNS, RUNS)])
         folder.write_manifest()
     (tmp_path / "out" / "transactions").mkdir()
     (tmp_path / "out" / "transactions" / "study=a").symlink_to(tmp_path / "elsewhere")

@@ -26,14 +26,15 @@ class LostError(BaseException):
 def job(planned, tmp_path):
     """A folder with one planned part of three runs, and a function that works on it."""
     runs = planned("transaction.inter_arrival.scale=[2000]", "transaction.retry_backoff.policy=none", seeds=3).runs
-    part = Part("part-00000-0123456789ab", tuple(run.run_id for run in runs))
+    run_ids = [run.run_id for run in runs]
+    part = Part.of("part-00000-0123456789ab", run_ids, run_ids)
     folder = SweepFolder(tmp_path / "out", {"small": StudyPlan("transactions", [part])})
     folder.path.mkdir()
     folder.make_places("small")
-    specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash) for run in runs]
 
-    def work(detail: str = "transactions", lost: frozenset[str] = frozenset(), notes=lambda *_: None):
-        files = PartFiles(folder.path, "small", detail, part)
+    def work(kept=run_ids, lost: frozenset[str] = frozenset(), notes=lambda *_: None):
+        files = PartFiles(folder.path, "small", Part.of(part.name, run_ids, kept))
+        specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash, run.run_id in kept) for run in runs]
         return simulate_part(files, specs, "auto", notes, lost)
 
     return folder.files("small", part), part, work
@@ -58,9 +59,7 @@ def test_a_part_holds_its_runs_one_after_the_other(job):
 def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
     monkeypatch.setattr(part_module, "ROW_GROUP_ROWS", 64)
     run = planned("transaction.inter_arrival.scale=[500]").runs[0]
-    _, txns = part_module.simulate_run(
-        RunSpec(run.run_id, run.seed, run.config, run.config_hash), "auto", keeps_transactions=True
-    )
+    txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config, run.config_hash, True), "auto").txns
     stream = io.BytesIO()
     writer = part_module.PartWriter(stream)
     for name in ("a", "b", "c", "d"):
@@ -98,7 +97,7 @@ def test_two_workers_at_once_on_one_part_leave_it_once(job):
 
     assert [run["fingerprint"] for run in first.result()] == [run["fingerprint"] for run in second.result()]
     assert path.read_bytes() == alone
-    assert names(files) == {f"{part.name}.parquet", f"{part.name}.json"}
+    assert names(files) == {f"{part.name}.parquet", f"{part.name}.json"}  # latencies and txns have one name
 
 
 @pytest.mark.parametrize("step", ["replace", "fsync"])
@@ -133,21 +132,44 @@ def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch
 
 
 def test_the_record_is_there_before_the_txns(job, monkeypatch):
-    _, part, work = job
+    _, _, work = job
     order = []
     real = os.replace
-    monkeypatch.setattr(writer.os, "replace", lambda old, new: (order.append(new.name), real(old, new)))
+    monkeypatch.setattr(writer.os, "replace", lambda old, new: (order.append(new.parent.parent.name), real(old, new)))
     work()
 
-    assert order == [f"{part.name}.json", f"{part.name}.parquet"]
+    assert order == ["latencies", "_records", "transactions"]
 
 
 def test_without_txns_the_record_is_the_part(job):
     files, part, work = job
-    work("runs")
+    work(kept=())
 
-    assert names(files) == {f"{part.name}.json"}
-    assert replace(files, detail="runs").is_complete
+    bare = replace(files, part=Part.of(part.name, part.run_ids, ()))
+    assert not files.transactions.exists()
+    assert bare.is_complete
+    assert not bare.read_record()["runs"][0]["transactions_kept"]
+
+
+def test_of_a_sample_only_the_chosen_runs_have_txns(job):
+    files, part, work = job
+    records = work(kept=part.run_ids[:1])
+
+    assert [True, False, False] == [record["transactions_kept"] for record in records]
+    assert {part.run_ids[0]} == set(pq.ParquetFile(files.transactions).read()["run_id"].to_pylist())
+    counted = pq.ParquetFile(files.latencies).read()
+    assert set(part.run_ids) == set(counted["run_id"].to_pylist())
+
+
+def test_latencies_are_counted_once_per_committed_txn_of_the_window(job):
+    files, _, work = job
+    records = work()
+
+    counted = pq.ParquetFile(files.latencies).read().to_pylist()
+    for record in records:
+        for latency in ("commit", "total"):
+            txns = sum(row["txns"] for row in counted if (row["run_id"], row["latency"]) == (record["run_id"], latency))
+            assert record["summary"]["txns"]["committed"] == txns
 
 
 def test_a_run_that_took_its_process_down_before_is_not_tried_again(job):

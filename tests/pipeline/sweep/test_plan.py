@@ -34,11 +34,19 @@ def test_every_run_is_in_exactly_one_part_and_every_part_in_exactly_one_task(run
 
 
 @given(runs_of_any_size, cores)
-def test_there_are_four_tasks_per_core_if_there_are_so_many_runs(runs, cores):
+def test_there_are_up_to_four_tasks_per_core_as_far_as_they_have_enough_to_do(runs, cores):
     parts = plan_parts(runs, cores=cores)
     tasks = plan_tasks(parts, {one.run_id: one for one in runs}, cores=cores)
 
-    assert len(tasks) == min(len(runs), 4 * cores)
+    worthwhile = int(sum(one.cost for one in runs) // 50_000)
+    assert len(tasks) == min(len(parts), max(cores, worthwhile), 4 * cores)
+
+
+def test_a_small_study_is_one_task_per_core():
+    runs = [run(number, 100.0) for number in range(39)]
+    parts = plan_parts(runs, cores=2)
+
+    assert (8, 2) == (len(parts), len(plan_tasks(parts, {one.run_id: one for one in runs}, cores=2)))
 
 
 @given(runs_of_any_size, cores)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark
@@ -87,9 +89,32 @@ def test_detail_runs_keeps_the_same_figures_and_no_txns(planned, in_process, tmp
     outcome = swept(planned(), tmp_path / "few", in_process, detail="runs")
 
     assert not (tmp_path / "few" / "transactions").exists()
-    assert rows(tmp_path / "all", "runs") == rows(tmp_path / "few", "runs")
+    kept = [{**row, "transactions_kept": False} for row in rows(tmp_path / "all", "runs")]
+    assert kept == rows(tmp_path / "few", "runs")
     assert rows(tmp_path / "all", "groups") == rows(tmp_path / "few", "groups")
     assert outcome.transactions_bytes == 0
+
+
+def test_a_sample_keeps_the_txns_of_the_first_seed_of_every_point(planned, in_process, tmp_path):
+    swept(planned(), tmp_path / "all", in_process)
+    swept(planned(), tmp_path / "some", in_process, detail="sample")
+    swept(planned(seeds=3), tmp_path / "some", in_process, detail="sample")
+
+    runs = rows(tmp_path / "some", "runs")
+    chosen = {row["run_id"] for row in runs if row["seed"] == 42}
+    assert chosen == {row["run_id"] for row in runs if row["transactions_kept"]}
+    assert 6 == len(chosen)
+    kept, every = (
+        pq.read_table(tmp_path / name / "transactions", columns=["run_id", "txn_id", "end_ms"])
+        for name in ("some", "all")
+    )
+    wanted = pc.is_in(every["run_id"].cast("string"), pa.array(sorted(chosen)))
+    order = [("run_id", "ascending"), ("txn_id", "ascending")]
+
+    def plain(table):
+        return table.set_column(0, "run_id", table["run_id"].cast("string")).sort_by(order).to_pylist()
+
+    assert plain(every.filter(wanted)) == plain(kept)
 
 
 def test_the_study_in_the_folder_makes_the_same_runs_again(planned, in_process, tmp_path):
@@ -112,10 +137,10 @@ def test_two_studies_share_a_folder(planned, in_process, tmp_path, study_file):
 # ---- packing -------------------------------------------------------------------------------------------
 
 
-def test_a_sweep_has_about_four_partitions_per_core_and_never_one_per_run(planned, in_process, tmp_path):
+def test_a_small_sweep_has_one_partition_per_core_and_four_parts_in_each(planned, in_process, tmp_path):
     swept(planned(seeds=20), tmp_path / "out", in_process)
 
-    assert len(in_process.partitions) == 8
+    assert len(in_process.partitions) == 2
     assert sum(partition.num_rows for partition in in_process.partitions) == 120
     assert len(list((tmp_path / "out" / "transactions").rglob("*.parquet"))) == 8
 

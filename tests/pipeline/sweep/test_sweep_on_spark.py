@@ -37,7 +37,7 @@ def test_every_task_is_a_partition_of_its_own(spark, planned):
     from endive.pipeline.sweep.run_sweep import runs_frame
 
     runs = {run.run_id: run for run in planned(seeds=20).runs}
-    tasks = plan_tasks(plan_parts(list(runs.values()), cores=2), runs, cores=2)
+    tasks = plan_tasks(plan_parts(list(runs.values()), cores=8), runs, cores=8)
     frame = runs_frame(spark, tasks, runs)
 
     where = frame.select("task", F.spark_partition_id().alias("partition")).distinct().collect()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.confidence import student_t_table
+from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio_sql
 from endive.pipeline.analysis.scopes import POINT_GROUP, RUN
-from endive.pipeline.analysis.summarise import EXTRA_FIGURES, ratio_sql
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
 

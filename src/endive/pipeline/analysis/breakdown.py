@@ -13,8 +13,8 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.across_seeds import ABORT_COUNTS, CONFLICT_COUNTS, PER_COMMITTED, PER_TXN, REQUEST_COUNTS
+from endive.pipeline.analysis.measured import ratio
 from endive.pipeline.analysis.scopes import POINT_GROUP
-from endive.pipeline.analysis.summarise import ratio
 from endive.results import schema as s
 
 if TYPE_CHECKING:

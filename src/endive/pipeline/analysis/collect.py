@@ -19,9 +19,9 @@ from endive.pipeline.analysis.breakdown import conflicts, phases, requests
 from endive.pipeline.analysis.frames import Frames
 from endive.pipeline.analysis.histograms import attempts_histogram, convoy
 from endive.pipeline.analysis.load_axis import LoadAxis
+from endive.pipeline.analysis.measured import EXTRA_FIGURES
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import ALL, OPERATION, SOURCE
-from endive.pipeline.analysis.summarise import EXTRA_FIGURES
 from endive.pipeline.analysis.table_files import unit_of
 from endive.pipeline.analysis.warning_table import warnings
 from endive.pipeline.dataset.figure_columns import FIGURES
@@ -37,10 +37,6 @@ _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 SMALL_PARTITIONS: Final = 2  # of an analysis that fits into one task of such a shuffle
 _CHECKS: Final = "spark.sql.ansi.enabled"
 _ADAPTIVE: Final = "spark.sql.adaptive.enabled"
-_FOR_LATENCIES: Final = {  # groups of a task that are gathered without sorting txns first; Spark's default is 128
-    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000"
-}
-
 _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
     "scope": (ALL, OPERATION, SOURCE),
     "phase": s.PHASES,
@@ -50,7 +46,7 @@ _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their o
 }
 _KEYS: Final = (
     *("study", "curve", "point", "seed", "run_id", "scope", "name", "figure", "phase", "object"),
-    *("operation", "source", "counter", "bin", "attempts_low", "n_behind_low"),
+    *("operation", "source", "counter", "bin", "attempts_low", "n_behind_low", "latency", "low_ms"),
 )
 
 Told = Callable[[str], None]
@@ -64,9 +60,8 @@ def make_tables(
     found: dict[str, pa.Table] = {}
     rows = dataset.n_txns + VALUES_PER_RUN * dataset.runs.num_rows
     with settings(spark, settings_for(spark, rows)), _frames(spark, dataset, bins) as frames:
-        tell(f"measuring {dataset.n_txns:,} txns")
-        with settings(spark, _FOR_LATENCIES):
-            found |= _collected(_from_txns(frames) if dataset.detailed else {"runs": frames.run_table})
+        tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
+        found |= _collected(_from_txns(frames) | _from_counts(frames) if dataset.detailed else _from_counts(frames))
         tell("comparing seeds")
         found["figures"] = _sorted(frames.figure_table())
         found |= _collected(
@@ -90,13 +85,18 @@ def make_tables(
 
 def _from_txns(frames: Frames) -> dict[str, Maker]:
     """The tables that read txns; all at once, so that one's last tasks leave no core idle."""
-    tallies, points = frames.tallies, frames.points
+    tallies, points = frames.tallies, frames.kept_points
     return {
-        "runs": frames.run_table,
         "timeline": frames.timeline_table,
         "attempts": lambda: attempts_histogram(tallies, points),
         "convoy": lambda: convoy(tallies, points),
     }
+
+
+def _from_counts(frames: Frames) -> dict[str, Maker]:
+    """The tables made from what the sweep has measured and counted."""
+    _ = frames.pooled  # one plan for both
+    return {"runs": frames.run_table, "latencies": frames.latency_table, "histogram": frames.histogram_table}
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.breakdown import with_interval
+from endive.pipeline.analysis.measured import is_saturated
 from endive.pipeline.analysis.scopes import POINT_GROUP
-from endive.pipeline.analysis.summarise import is_saturated
 from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
 
 if TYPE_CHECKING:

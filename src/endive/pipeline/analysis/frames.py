@@ -16,19 +16,15 @@ from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.across_seeds import figures_across_seeds
 from endive.pipeline.analysis.configurations import CONFIGURATIONS, configurations
+from endive.pipeline.analysis.drift import drift
 from endive.pipeline.analysis.load_axis import LoadAxis
+from endive.pipeline.analysis.measured import MEASURED, measured
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
-from endive.pipeline.analysis.percentiles import (
-    EXACT_TXNS_MAX,
-    approximate_percentiles,
-    committed_latencies,
-    exact_percentiles,
-)
+from endive.pipeline.analysis.pooled_latencies import latency_histogram, pooled_counts, pooled_percentiles
 from endive.pipeline.analysis.saturation import CURVE, SATURATION, saturation
 from endive.pipeline.analysis.scopes import POINT, RUN
-from endive.pipeline.analysis.summarise import MEASURED, measured, measured_by_sweep
-from endive.pipeline.analysis.tally import tallied
-from endive.pipeline.analysis.timeline import binned, drift, point_timeline, timeline_rates
+from endive.pipeline.analysis.tally import HISTOGRAM_SUMS, tallied
+from endive.pipeline.analysis.timeline import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.txn_window import windows, with_common_window, with_window
 from endive.pipeline.dataset.figure_columns import WINDOW
 
@@ -51,7 +47,9 @@ class Frames:
         self._kept: list[DataFrame] = []
         self._held: dict[str, pa.Table] = {}
         self.runs = dataset.run_frame(spark)
-        self.points = self.runs.where("status = 'ok'").select(*RUN, "point", "seed")
+        ended = self.runs.where("status = 'ok'")
+        self.points = ended.select(*RUN, "point", "seed")
+        self.kept_points = ended.where("transactions_kept").select(*RUN, "point", "seed")
 
     def release(self) -> None:
         """Let Spark forget what it kept."""
@@ -82,38 +80,26 @@ class Frames:
 
     @cached_property
     def tallies(self) -> DataFrame:
-        """Sums; kept."""
-        return self._keep(tallied(self.txns, self._dataset.zero_columns))
+        """Sums for the histograms; kept."""
+        return self._keep(tallied(self.txns, HISTOGRAM_SUMS))
 
     @cached_property
-    def _percentiles(self) -> DataFrame:
-        latencies = committed_latencies(self.txns)
-        large = self._large_runs()
-        if not large:
-            return exact_percentiles(latencies)
-        is_large = sf.col("run_id").isin(large)
-        approximate = approximate_percentiles(latencies.where(is_large))
-        return exact_percentiles(latencies.where(~is_large)).unionByName(approximate)
+    def pooled(self) -> DataFrame:
+        """Latencies of configurations, counted on the grid; kept."""
+        return self._keep(pooled_counts(self._dataset.latency_frame(self._spark), self.points))
 
     @cached_property
     def timeline(self) -> DataFrame:
         """Every configuration over time; held."""
         counts = binned(self.txns, self._bins)
-        return self._hold("timeline", point_timeline(counts, self.points, windows(self.runs), self._bins))
+        return self._hold("timeline", point_timeline(counts, self.kept_points, windows(self.runs), self._bins))
 
     # --- figures ----------------------------------------------------------------------------------------
 
     @cached_property
     def measured(self) -> DataFrame:
         """The figures of every run, operation type and source; held."""
-        frames = []
-        is_detailed = sf.col("study").isin(list(self._dataset.detailed))
-        if self._dataset.detailed:
-            frames.append(measured(self.runs.where(is_detailed), self.tallies, self._percentiles))
-        if len(self._dataset.detailed) < len(self._dataset.studies):
-            groups = self._dataset.group_frame(self._spark)
-            frames.append(measured_by_sweep(self.runs.where(~is_detailed), groups.where(~is_detailed)))
-        found = reduce(lambda left, right: left.unionByName(right), frames)
+        found = measured(self.runs, self._dataset.group_frame(self._spark))
         return self._hold("measured", found.selectExpr(*MEASURED))
 
     @cached_property
@@ -126,14 +112,7 @@ class Frames:
     def judged(self) -> DataFrame:
         """Configurations with their verdict and their drift; held."""
         found = configurations(self.figures)
-        if not self._dataset.detailed:
-            unknown = {
-                "commit_latency_drift": sf.lit(None).cast("double"),
-                "commits_half_min": sf.lit(None).cast("long"),
-            }
-            return self._hold("judged", found.withColumns(unknown))
-        drifts = drift(self.timeline)
-        return self._hold("judged", found.join(sf.broadcast(drifts), on=list(POINT), how="left"))
+        return self._hold("judged", found.join(sf.broadcast(drift(self.runs)), on=list(POINT), how="left"))
 
     def figure_table(self) -> pa.Table:
         """``figures``, as it came to the driver."""
@@ -151,6 +130,14 @@ class Frames:
     def timeline_table(self) -> DataFrame:
         """Rates over time, across seeds."""
         return timeline_rates(self.timeline, self.seeds_max)
+
+    def latency_table(self) -> DataFrame:
+        """Percentiles of configurations, all seeds together."""
+        return pooled_percentiles(self.pooled, self.points)
+
+    def histogram_table(self) -> DataFrame:
+        """Histograms of latency of configurations, all seeds together."""
+        return latency_histogram(self.pooled)
 
     def configuration_table(self) -> DataFrame:
         """Configurations with their axes."""
@@ -181,12 +168,6 @@ class Frames:
         """Seeds of the configuration that has most."""
         counts = self._dataset.runs.group_by(list(POINT)).aggregate([("run_id", "count")])
         return int(pc.max(counts["run_id_count"]).as_py())
-
-    def _large_runs(self) -> list[str]:
-        runs = self._dataset.runs
-        large = pc.greater(pc.fill_null(runs["txns"], 0), EXACT_TXNS_MAX)
-        found: list[str] = runs.filter(large)["run_id"].to_pylist()
-        return found
 
 
 def load_frames(spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadAxis]) -> tuple[DataFrame, DataFrame]:

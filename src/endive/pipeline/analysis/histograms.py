@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
+from endive.pipeline.analysis.measured import ratio
 from endive.pipeline.analysis.scopes import POINT_GROUP, RUN, by_scope
-from endive.pipeline.analysis.summarise import ratio
 from endive.pipeline.analysis.tally import bin_high
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ before Spark sees them, and the schemas with which Spark reads. Writes nothing. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,11 +23,11 @@ from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
 from endive.pipeline.dataset.names import is_axis_name
-from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, TRANSACTIONS
+from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.pipeline.dataset.summaries import damaged_summary
-from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
+from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder, refuse_url
 from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
 from endive.results import schema as s
 
@@ -59,10 +60,10 @@ TRANSACTION_COLUMNS: Final = (
 RUN_COLUMNS: Final = ("study", "point", "seed", "run_id", "config_hash", "status", "error")
 TAKEN: Final = frozenset(  # columns of the analysis's own; an axis of such a name is called axis.NAME there
     {
-        "attempts_high", "attempts_low", "bin", "ci95_high", "ci95_low", "counter", "curve", "end_ms", "figure",
-        "load_axis", "load", "mean", "n_behind_high", "n_behind_low", "object", "operation", "percentiles", "phase",
-        "points", "saturation_sign", "seeds", "seeds_saturated", "share", "source", "start_ms", "stddev", "text",
-        "unit", "value", "warning",
+        "attempts_high", "attempts_low", "bin", "ci95_high", "ci95_low", "counter", "curve", "end_ms",
+        "figure", "high_ms", "latency", "load", "load_axis", "low_ms", "mean", "n_behind_high",
+        "n_behind_low", "object", "operation", "phase", "points", "saturation_sign", "seeds",
+        "seeds_saturated", "share", "source", "start_ms", "stddev", "text", "unit", "value", "warning",
     }
 )  # fmt: skip
 
@@ -92,18 +93,18 @@ class Dataset:
     runs: pa.Table
     groups: pa.Table
     axes: tuple[str, ...]  # of all studies
-    zero_columns: frozenset[str]  # of COUNTED: no txn has anything else in them
     configs: Mapping[tuple[str, int], str] = field(default_factory=dict)  # by study and point, resolved, as JSON
 
     @property
     def detailed(self) -> tuple[str, ...]:
-        """The studies whose txns were kept."""
-        return tuple(name for name, facts in self.studies.items() if facts.detail == DETAIL_TRANSACTIONS)
+        """The studies that kept the txns of all or of some runs."""
+        kept = set(self.runs.filter(self.runs["transactions_kept"])["study"].to_pylist())
+        return tuple(name for name in self.studies if name in kept)
 
     @property
     def n_txns(self) -> int:
         """Txns of all runs whose txns were kept."""
-        kept = self.runs.filter(pc.is_in(self.runs["study"], pa.array(self.detailed, pa.string())))
+        kept = self.runs.filter(self.runs["transactions_kept"])
         return pc.sum(kept["txns"]).as_py() or 0
 
     def run_frame(self, spark: SparkSession) -> DataFrame:
@@ -122,6 +123,19 @@ class Dataset:
         frame = reader.parquet(str(self.folder.partition(TRANSACTIONS, study)))
         return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
 
+    def latency_frame(self, spark: SparkSession) -> DataFrame:
+        """Latencies of every run, counted on the grid: ``study`` and the columns of ``LATENCY_SCHEMA``."""
+        frames = [self._latencies_of(spark, study) for study in self.studies]
+        return reduce(lambda left, right: left.unionByName(right), frames)
+
+    def _latencies_of(self, spark: SparkSession, study: str) -> DataFrame:
+        from pyspark.sql import functions as sf
+
+        ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint"
+        reader = spark.read.schema(ddl).option("parquet.page.verify-checksum.enabled", "true")
+        frame = reader.parquet(str(self.folder.partition(LATENCIES, study)))
+        return frame.select(sf.lit(study).alias("study"), "*")
+
     def common_window(self, study: str) -> Window | None:
         """The window of all runs of a study; None if they differ, as when duration is an axis."""
         lengths = ["duration_ms", "warmup_ms", "cooldown_ms"]
@@ -132,6 +146,7 @@ class Dataset:
 
 def open_dataset(path: str | Path) -> Dataset:
     """The dataset in a folder; OutputError if it is none, is damaged, or was made by another model."""
+    refuse_url(Path(path))
     root = Path(path).resolve()
     if not root.is_dir():
         raise OutputError(f"{path} is not a folder. Name the folder that 'endive sweep --out' has filled.")
@@ -160,13 +175,15 @@ def open_dataset(path: str | Path) -> Dataset:
     found = Dataset(
         folder=folder,
         studies=studies,
-        runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", *FIGURES]),
+        runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", "transactions_kept", *FIGURES]),
         groups=_joined(groups, None),
         axes=axes,
-        zero_columns=frozenset(),
         configs=configs,
     )
-    return _with_zero_columns(found)
+    _refuse_missing_latencies(found)
+    for _ in transaction_feet(found):
+        pass  # each is checked on the way
+    return found
 
 
 def transaction_struct() -> Any:
@@ -293,19 +310,29 @@ def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
 # ---- txns --------------------------------------------------------------------------------------------
 
 
-def _with_zero_columns(dataset: Dataset) -> Dataset:
-    """Look at the foot of every file of txns: is it whole, and which columns hold nothing but zeros?"""
-    zero = set(COUNTED)
+def _refuse_missing_latencies(dataset: Dataset) -> None:
+    """Half a dataset: a part whose runs are there, but not their latencies."""
+    gathered = set(dataset.runs["run_id"].to_pylist())
+    for study in dataset.studies:
+        for part in dataset.folder.studies[study].parts:
+            path = dataset.folder.files(study, part).latencies
+            if gathered.issuperset(part.run_ids) and not path.exists():
+                raise OutputError(
+                    f"{path} is missing, so the dataset is not whole. Copy the folder again, or start the same "
+                    "'endive sweep' again: it says what to do."
+                )
+
+
+def transaction_feet(dataset: Dataset) -> Iterator[Any]:
+    """The foot of every file of txns, checked: is the file whole, and does it hold the txns of its runs?"""
     for study in dataset.detailed:
         of_study = dataset.runs.filter(pc.equal(dataset.runs["study"], study))
         txns = dict(zip(of_study["run_id"].to_pylist(), of_study["txns"].to_pylist(), strict=True))
         for part in dataset.folder.studies[study].parts:
-            if not all(run_id in txns for run_id in part.run_ids):
-                continue  # planned, or finished after the runs were gathered
+            if not part.kept or not all(run_id in txns for run_id in part.run_ids):
+                continue  # without txns, or planned, or finished after the runs were gathered
             path = dataset.folder.files(study, part).transactions
-            foot = _foot(path, sum(txns[run] or 0 for run in part.run_ids))
-            zero -= _used_columns(foot, zero)
-    return replace(dataset, zero_columns=frozenset(zero if dataset.detailed else ()))
+            yield _foot(path, sum(txns[run] or 0 for run in part.kept))
 
 
 def _foot(path: Path, txns: int) -> Any:
@@ -322,23 +349,6 @@ def _foot(path: Path, txns: int) -> Any:
     if file.metadata.num_rows != txns:
         raise OutputError(f"{path} has {file.metadata.num_rows:,} txns, but its runs made {txns:,}. Sweep again.")
     return file.metadata
-
-
-def _used_columns(foot: Any, candidates: set[str]) -> set[str]:
-    """The candidates that may hold something else than zero, as far as the foot of a file tells."""
-    place = {foot.schema.column(index).path: index for index in range(foot.num_columns)}
-    return {
-        name
-        for name in candidates
-        if not all(_is_zero(foot.row_group(group).column(place[name])) for group in range(foot.num_row_groups))
-    }
-
-
-def _is_zero(chunk: Any) -> bool:
-    told = chunk.statistics
-    if chunk.num_values == 0:
-        return True
-    return told is not None and told.has_min_max and told.min == 0 and told.max == 0
 
 
 def _damaged(path: Path, error: Exception) -> OutputError:

@@ -42,12 +42,14 @@ TITLES: Final = {
     "conflicts": "Conflicts, retries' counters and reasons to abort",
     "attempts": "Txns by number of commit attempts",
     "convoy": "Manifest lists read against n_behind, of txns that read history",
+    "latencies": "Latencies of committed txns, all seeds of a configuration together",
+    "histogram": "Committed txns by latency, all seeds of a configuration together",
     "timeline": "Rates over simulated time",
     "warnings": "Warnings",
 }
 PERCENTILES: Final = (
-    "exact, with linear interpolation between order statistics; runs of more than 4,000,000 txns: "
-    "percentile_approx, with a rank error of at most 1/10,000 (column percentiles of the table runs says which)"
+    "of runs: exact, with linear interpolation between order statistics, as the sweep measured them; of configurations "
+    "(tables latencies and histogram): from counts on a grid of 128 bins per octave, all seeds together"
 )
 SATURATION: Final = (
     "a configuration is saturated if, by the means over its seeds, the success rate is below 95 % or P95 of commit "

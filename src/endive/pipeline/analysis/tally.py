@@ -7,7 +7,7 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
@@ -31,12 +31,15 @@ TALLY_KEYS: Final = (
     "attempts_low",
     "n_behind_low",  # null unless the txn read history
 )
+HISTOGRAM_SUMS: Final = ("txns", "attempts", "n_behind", "history_lists", "phase_history_us", "commit_us")
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 TALLY_SUMS: Final = (
     "txns",
     "commits_in_window",  # of all txns, in_window or not
     "attempts",
     "retries",
+    "late_commits",  # of txns submitted in the window's second half
+    "late_commit_us",
     "n_behind",
     "commit_us",
     "total_us",
@@ -58,19 +61,20 @@ def bin_high(low: Column) -> Column:
     return sf.when(low < EXACT_BELOW, low).otherwise((low + half - 1).cast("bigint")).cast("bigint")
 
 
-def tallied(txns: DataFrame, zero_columns: Collection[str] = ()) -> DataFrame:
-    """Sums of the txns of ``with_window``: one row per ``TALLY_KEYS``, with ``TALLY_SUMS``.
+def tallied(txns: DataFrame, sums: Sequence[str] = TALLY_SUMS, zero_columns: Collection[str] = ()) -> DataFrame:
+    """Sums of the txns of ``with_window``: one row per ``TALLY_KEYS``, with ``sums``.
 
     ``zero_columns`` are known to hold nothing but zeros, and are not read.
     """
+    terms = _terms()
+    read = [name for name in sums if name not in zero_columns]
     counted = txns.where("in_window or is_commit_in_window").select(
-        "study", "run_id", "kind", "source", *_grain(), *map(sf.expr, _terms(zero_columns))
+        "study", "run_id", "kind", "source", *_grain(), *(sf.expr(f"{terms[name]} as {name}") for name in read)
     )
-    read = [name for name in TALLY_SUMS if name not in zero_columns]
-    sums = counted.groupBy(*TALLY_KEYS).agg(*(sf.expr(f"sum({name}) as {name}") for name in read))
-    return sums.selectExpr(
+    found = counted.groupBy(*TALLY_KEYS).agg(*(sf.expr(f"sum({name}) as {name}") for name in read))
+    return found.selectExpr(
         *TALLY_KEYS,
-        *(f"0L as {name}" if name in zero_columns else f"coalesce({name}, 0L) as {name}" for name in TALLY_SUMS),
+        *(f"0L as {name}" if name in zero_columns else f"coalesce({name}, 0L) as {name}" for name in sums),
     )
 
 
@@ -89,16 +93,23 @@ def _grain() -> list[Column]:
     ]
 
 
-def _terms(zero_columns: Collection[str]) -> list[str]:
-    phases = zip(PHASE_SUMS, s.PHASES, strict=True)
-    return [
-        "1L as txns",
-        "cast(is_commit_in_window as bigint) as commits_in_window",
-        "cast(attempts as bigint) as attempts",
-        "greatest(cast(attempts as bigint) - 1L, 0L) as retries",
-        "n_behind_first as n_behind",
-        f"{us_sql('commit_latency_ms')} as commit_us",
-        f"{us_sql('total_latency_ms')} as total_us",
-        *(f"{us_sql(f'phase_{phase}_ms')} as {name}" for name, phase in phases),
-        *(f"cast({name} as bigint) as {name}" for name in COUNTED if name not in zero_columns),
-    ]
+def _terms() -> dict[str, str]:
+    """What is summed, by name."""
+    commit_us = us_sql("commit_latency_ms")
+    is_late = (
+        "(status = 'committed' and in_window and "
+        "submit_us >= window_start_us + (window_end_us - window_start_us) div 2)"
+    )
+    return {
+        "txns": "1L",
+        "commits_in_window": "cast(is_commit_in_window as bigint)",
+        "attempts": "cast(attempts as bigint)",
+        "retries": "greatest(cast(attempts as bigint) - 1L, 0L)",
+        "late_commits": f"cast({is_late} as bigint)",
+        "late_commit_us": f"if({is_late}, {commit_us}, 0L)",
+        "n_behind": "n_behind_first",
+        "commit_us": commit_us,
+        "total_us": us_sql("total_latency_ms"),
+        **{name: us_sql(f"phase_{phase}_ms") for name, phase in zip(PHASE_SUMS, s.PHASES, strict=True)},
+        **{name: f"cast({name} as bigint)" for name in COUNTED},
+    }

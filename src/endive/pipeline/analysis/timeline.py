@@ -1,6 +1,6 @@
 """Commit rate over simulated time: the whole run in equal bins, warm-up and cool-down included.
 
-This file defines the bins, and what they say about a window that is not steady. Txns count where they happen:
+This file defines the bins. Txns count where they happen:
 submissions when submitted, commits and aborts when they end; the latency of a bin is that of the txns submitted in
 it.
 """
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.confidence import student_t_table
-from endive.pipeline.analysis.scopes import ALL, POINT, POINT_GROUP, RUN, RUN_GROUP, by_scope
-from endive.pipeline.analysis.summarise import ratio
+from endive.pipeline.analysis.measured import ratio
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, RUN, RUN_GROUP, by_scope
 from endive.pipeline.analysis.txn_window import us
 
 if TYPE_CHECKING:
@@ -114,36 +113,6 @@ def timeline_rates(timeline: DataFrame, seeds_max: int) -> DataFrame:
         (ratio(sf.col("aborted"), n) / length_s).alias("aborted_per_s"),
         ratio(sf.col("latency_us"), 1000 * sf.col("latency_txns")).alias("commit_latency_mean_ms"),
     ).select(*TIMELINE)
-
-
-def drift(timeline: DataFrame) -> DataFrame:
-    """``POINT`` and ``commit_latency_drift``: how much slower commits got within the window, all seeds together.
-
-    The mean commit latency of txns submitted in its second half, relative to that of the first, less 1. Null where a
-    half has no commit. ``commits_half_min`` is the smaller number of commits behind it. ``timeline`` is that of
-    ``point_timeline``.
-    """
-    whole = Window.partitionBy(*POINT).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    middle = (sf.min("bin").over(whole) + sf.max("bin").over(whole) + 1) / 2.0
-    halves = (
-        timeline.where((sf.col("scope") == ALL) & sf.col("in_window"))
-        .withColumn("is_late", sf.col("bin") + 0.5 > middle)
-        .groupBy(*POINT)
-        .agg(
-            *(
-                sf.sum(sf.when(sf.col("is_late") == is_late, sf.col(name)).otherwise(0)).alias(f"{name}_{half}")
-                for half, is_late in (("early", False), ("late", True))
-                for name in ("latency_us", "latency_txns")
-            )
-        )
-    )
-    early = ratio(sf.col("latency_us_early"), sf.col("latency_txns_early"))
-    late = ratio(sf.col("latency_us_late"), sf.col("latency_txns_late"))
-    return halves.select(
-        *POINT,
-        (ratio(late, early) - 1).alias("commit_latency_drift"),
-        sf.least("latency_txns_early", "latency_txns_late").alias("commits_half_min"),
-    )
 
 
 def _point_bounds(bounds: DataFrame, points: DataFrame) -> DataFrame:

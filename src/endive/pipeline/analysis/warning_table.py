@@ -69,13 +69,6 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
             f"{single:,} of {len(points):,} configurations have a single seed, so they have no interval. Sweep with "
             "--seeds 3 or more.",
         )
-    approximate = sum(row["percentiles"] == "approximate" for row in runs)
-    if approximate:
-        yield _told(
-            "approximate_percentiles",
-            approximate,
-            f"Percentiles of {approximate:,} of {len(runs):,} runs are approximate: they have very many txns.",
-        )
 
 
 def _of_points(points: Iterable[Row]) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,9 @@ from endive.errors import OutputError
 from endive.pipeline.dataset.names import part_name, run_name, study_name
 from endive.pipeline.dataset.part_files import (
     DETAIL_RUNS,
+    DETAIL_SAMPLE,
     DETAIL_TRANSACTIONS,
+    LATENCIES,
     RECORDS,
     TRANSACTIONS,
     Part,
@@ -104,24 +106,30 @@ def rebuilt_plans(root: Path) -> dict[str, StudyPlan]:
     for place in sorted((root / RECORDS).glob("study=*")):
         study = study_name(place.name.removeprefix("study="))
         plans = [plan for path in sorted(place.glob("part-*.json")) if (plan := _plan_in(path)) is not None]
-        details = {detail for detail, _ in plans}
-        detail = DETAIL_TRANSACTIONS if DETAIL_TRANSACTIONS in details else DETAIL_RUNS
-        found[study] = StudyPlan(detail, [part for _, part in plans])
-        known = {part.name for _, part in plans}
-        for path in (*place.glob("part-*.json"), *(root / TRANSACTIONS / place.name).glob("part-*.parquet")):
+        found[study] = StudyPlan(_detail_of(plans), plans)
+        known = {part.name for part in plans}
+        places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
+        for path in (path for folder in places for path in folder.glob("part-*")):
             if path.stem not in known:
                 path.unlink()
     return found
 
 
-def _plan_in(path: Path) -> tuple[str, Part] | None:
+def _plan_in(path: Path) -> Part | None:
+    """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
     try:
         document = unsealed(path.read_bytes())
-        detail = DETAIL_TRANSACTIONS if TRANSACTIONS in document["files"] else DETAIL_RUNS
-        runs = tuple(run_name(run["run_id"]) for run in document["runs"])
-        return detail, Part(part_name(path.stem), runs)
+        runs = {run_name(run["run_id"]): run["transactions_kept"] or run["status"] != "ok" for run in document["runs"]}
+        kept = {run_id for run_id, is_kept in runs.items() if is_kept} if TRANSACTIONS in document["files"] else ()
+        return Part.of(part_name(path.stem), list(runs), kept)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _detail_of(parts: list[Part]) -> str:
+    if all(part.kept == part.run_ids for part in parts):
+        return DETAIL_TRANSACTIONS
+    return DETAIL_SAMPLE if any(part.kept for part in parts) else DETAIL_RUNS
 
 
 def _problem(files: PartFiles) -> str | None:

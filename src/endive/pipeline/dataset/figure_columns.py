@@ -15,6 +15,7 @@ from endive.results import schema as s
 
 _LATENCIES: Final = ("p50", "p95", "p99", "mean")
 _REASONS: Final = s.REASONS[1:]
+_HALVES: Final = ("first", "second")
 
 Place = tuple[str, ...]
 
@@ -42,6 +43,9 @@ def _figures() -> dict[str, tuple[pa.DataType, Place]]:
         found[f"txns_aborted_{reason}"] = (count, ("txns", "aborted", reason))
     for stage in ("executing", "committing"):
         found[f"txns_in_flight_{stage}"] = (count, ("txns", "in_flight", stage))
+    for half in _HALVES:
+        found[f"txns_committed_{half}_half"] = (count, ("halves", half, "committed"))
+        found[f"commit_latency_{half}_half_mean_ms"] = (ratio, ("halves", half, "commit_latency_mean_ms"))
     for phase in s.PHASES:
         found[f"phase_{phase}_mean_ms"] = (ratio, ("phases_ms", phase))
     for counter in ("restarts", "history_lists", *s.COUNTERS):
@@ -78,6 +82,7 @@ _IDENTITY_FIELDS: Final = (
     pa.field("engine", pa.string()),
     pa.field("fingerprint", pa.string()),
     pa.field("model_version", pa.int32(), nullable=False),
+    pa.field("transactions_kept", pa.bool_(), nullable=False),
 )
 _MEASURED_FIELDS: Final = (
     *(pa.field(name, pa.float64()) for name in WINDOW),

@@ -8,7 +8,7 @@ that tells what its files must be. Driver and workers both use it. How a part is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +18,13 @@ from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_d
 from endive.results.writer import output_errors, write_atomically
 
 RECORDS: Final = "_records"
+LATENCIES: Final = "latencies"
 TRANSACTIONS: Final = "transactions"
 
-DETAIL_TRANSACTIONS: Final = "transactions"
-DETAIL_RUNS: Final = "runs"
-DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_RUNS)
+DETAIL_TRANSACTIONS: Final = "transactions"  # the txns of all runs are kept
+DETAIL_SAMPLE: Final = "sample"  # those of one seed per configuration
+DETAIL_RUNS: Final = "runs"  # none
+DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_SAMPLE, DETAIL_RUNS)
 
 Record = dict[str, Any]
 
@@ -33,6 +35,12 @@ class Part:
 
     name: str
     run_ids: tuple[str, ...]
+    kept: tuple[str, ...]  # of these runs: whose txns are kept
+
+    @classmethod
+    def of(cls, name: str, run_ids: Sequence[str], kept: Collection[str]) -> Part:
+        """A part of these runs; of ``kept`` only its own runs concern it."""
+        return cls(name, tuple(run_ids), tuple(run_id for run_id in run_ids if run_id in kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +57,17 @@ class PartFiles:
 
     root: Path
     study: str
-    detail: str
     part: Part
 
     @property
     def record(self) -> Path:
         """What was measured of its runs, and what its other files are."""
         return _partition(self.root, RECORDS, self.study) / f"{self.part.name}.json"
+
+    @property
+    def latencies(self) -> Path:
+        """Latencies of its runs, counted on the grid."""
+        return _partition(self.root, LATENCIES, self.study) / f"{self.part.name}.parquet"
 
     @property
     def transactions(self) -> Path:
@@ -65,7 +77,7 @@ class PartFiles:
     @property
     def keeps_transactions(self) -> bool:
         """Whether it has a file of txns."""
-        return self.detail == DETAIL_TRANSACTIONS
+        return bool(self.part.kept)
 
     @property
     def is_complete(self) -> bool:
@@ -90,10 +102,11 @@ class PartFiles:
             raise self._damaged(self.record, "it is missing or cannot be read") from None
         if told != self.part.run_ids:
             raise self._damaged(self.record, "it is about other runs than the plan")
-        if self.keeps_transactions:
-            if TRANSACTIONS not in files:
-                raise self._damaged(self.record, "it does not know the file of txns")
-            self._check_parquet(self.transactions, files[TRANSACTIONS])
+        expected = {LATENCIES: self.latencies} | ({TRANSACTIONS: self.transactions} if self.keeps_transactions else {})
+        for dataset, path in expected.items():
+            if dataset not in files:
+                raise self._damaged(self.record, f"it does not know the file in {dataset}")
+            self._check_parquet(path, files[dataset])
         return document
 
     def digest(self) -> str:
@@ -105,18 +118,22 @@ class PartFiles:
     def forget(self) -> None:
         """Take the part away, so that it is simulated again: first what makes it complete."""
         with output_errors(self.root):
-            self.transactions.unlink(missing_ok=True)
-            self.record.unlink(missing_ok=True)
+            for path in self._in_order_of_removal:
+                path.unlink(missing_ok=True)
+
+    @property
+    def _in_order_of_removal(self) -> tuple[Path, ...]:
+        return (self.transactions, self.record, self.latencies)
 
     def _check_parquet(self, path: Path, facts: FileFacts) -> None:
-        found_bytes = path.stat().st_size
+        found_bytes = path.stat().st_size if path.exists() else 0
         if found_bytes != facts.size_bytes:
             raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
         if file_digest(path) != facts.digest:
             raise self._damaged(path, "its bytes are not those that the sweep wrote")
 
     def _damaged(self, path: Path, what: str) -> OutputError:
-        there = [file for file in (self.transactions, self.record) if file.exists()]
+        there = [file for file in self._in_order_of_removal if file.exists()]
         return OutputError(f"{path} is damaged: {what}. {_remedy(there)}")
 
 

@@ -8,6 +8,7 @@ is named, and left alone. docs/reference/dataset.md describes the folder for rea
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,19 +19,30 @@ from typing import Any, Final
 from endive.errors import OutputError
 from endive.pipeline.dataset.lock import LOCK_FILE, FolderLock
 from endive.pipeline.dataset.names import part_name, run_name, study_name
-from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, RECORDS, TRANSACTIONS, Part, PartFiles
+from endive.pipeline.dataset.part_files import (
+    DETAIL_SAMPLE,
+    DETAIL_TRANSACTIONS,
+    DETAILS,
+    LATENCIES,
+    RECORDS,
+    TRANSACTIONS,
+    Part,
+    PartFiles,
+)
 from endive.pipeline.dataset.referred_files import FILES
 from endive.pipeline.dataset.seal import DIGEST, sealed, unsealed
 from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 from endive.results.writer import output_errors, write_atomically
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 MANIFEST: Final = "_endive.json"
 PROGRESS: Final = "_progress"
 RUNS: Final = "runs"
 GROUPS: Final = "groups"
 STUDIES: Final = "studies"
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # one slash: a Path has lost the second
 
 
 @dataclass(slots=True)
@@ -44,6 +56,11 @@ class StudyPlan:
     def run_ids(self) -> set[str]:
         """Every run the plan holds."""
         return {run_id for part in self.parts for run_id in part.run_ids}
+
+    @property
+    def keeps_transactions(self) -> bool:
+        """Whether the txns of any run are kept."""
+        return any(part.kept for part in self.parts)
 
 
 Rebuild = Callable[[Path], dict[str, StudyPlan] | None]
@@ -61,6 +78,7 @@ class SweepFolder:
     @classmethod
     def read(cls, path: Path) -> SweepFolder:
         """The folder of a sweep that was started before; OutputError if it is none."""
+        refuse_url(path)
         if not (path / MANIFEST).is_file():
             raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Run 'endive sweep' first.")
         return cls(path, _read_manifest(path / MANIFEST))
@@ -72,6 +90,8 @@ class SweepFolder:
 
         ``rebuild`` gives the plans of a folder whose manifest is damaged.
         """
+        refuse_url(path)
+        path = path.resolve()
         is_new = not path.exists()
         _refuse_foreign(path)
         with output_errors(path):
@@ -101,7 +121,7 @@ class SweepFolder:
             "studies": {
                 name: {
                     "detail": plan.detail,
-                    "parts": [{"name": part.name, "runs": list(part.run_ids)} for part in plan.parts],
+                    "parts": [_written_part(plan.detail, part) for part in plan.parts],
                 }
                 for name, plan in self.studies.items()
             },
@@ -116,7 +136,7 @@ class SweepFolder:
 
     def files(self, study: str, part: Part) -> PartFiles:
         """The files of a part."""
-        return PartFiles(self.path, study, self.studies[study].detail, part)
+        return PartFiles(self.path, study, part)
 
     def summaries(self, study: str) -> Summaries:
         """The files that sum up a study, and what they must be."""
@@ -129,8 +149,8 @@ class SweepFolder:
 
     def make_places(self, study: str) -> None:
         """The folders that workers write into."""
-        datasets = [RECORDS, RUNS, GROUPS]
-        if self.studies[study].detail == DETAIL_TRANSACTIONS:
+        datasets = [RECORDS, RUNS, GROUPS, LATENCIES]
+        if self.studies[study].keeps_transactions:
             datasets.append(TRANSACTIONS)
         with output_errors(self.path):
             for dataset in datasets:
@@ -155,7 +175,7 @@ class SweepFolder:
     def sweep_out(self) -> None:
         """Remove what killed sweeps left behind: temporary files and notes on progress."""
         shutil.rmtree(self.path / PROGRESS, ignore_errors=True)
-        for dataset in (RECORDS, RUNS, GROUPS, TRANSACTIONS, STUDIES, FILES):
+        for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):
             for leftover in (self.path / dataset).glob("**/.*.tmp"):
                 leftover.unlink(missing_ok=True)
         for leftover in self.path.glob(f".{MANIFEST}.*.tmp"):
@@ -163,9 +183,9 @@ class SweepFolder:
 
     def refuse_unplanned_files(self) -> None:
         """A file among the data that no plan knows would be read as data."""
-        for dataset in (RUNS, GROUPS, TRANSACTIONS, RECORDS, STUDIES, FILES):
+        for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS, STUDIES, FILES):
             self._refuse_link(self.path / dataset)
-        for dataset in (RUNS, GROUPS, TRANSACTIONS, RECORDS):
+        for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS):
             for path in sorted((self.path / dataset).glob("**/*")):
                 self._refuse_link(path)
                 if path.is_file() and not path.name.startswith(".") and not self._is_planned(dataset, path):
@@ -190,6 +210,16 @@ class SweepFolder:
         return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
 
 
+def refuse_url(path: Path) -> None:
+    """Raise OutputError if a folder is none of a file system: parts appear by rename, which object stores lack."""
+    if _URL.match(str(path)):
+        raise OutputError(
+            f"{str(path).replace(':/', '://', 1)} is no folder of a file system, and a sweep needs one that every "
+            "worker sees: its parts appear by an atomic rename. Sweep into a folder and copy it, or write what "
+            "spark.read.format('endive') gives."
+        )
+
+
 def _refuse_foreign(path: Path) -> None:
     if not path.exists():
         return
@@ -208,7 +238,7 @@ def _refuse_foreign(path: Path) -> None:
 
 def _read_manifest(path: Path) -> dict[str, StudyPlan]:
     try:
-        content = path.read_bytes()
+        content = _read(path)
         written = json.loads(content)
         if DIGEST not in written:  # older folders have none
             _refuse_other_versions(path, written)
@@ -223,11 +253,29 @@ def _read_manifest(path: Path) -> dict[str, StudyPlan]:
         ) from None
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except PermissionError:
+        raise OutputError(f"Cannot read {path}: permission denied. Ask its owner, or choose another folder.") from None
+
+
+def _written_part(detail: str, part: Part) -> dict[str, Any]:
+    """A part as the manifest has it; whose txns are kept follows from the detail unless it is a sample."""
+    written: dict[str, Any] = {"name": part.name, "runs": list(part.run_ids)}
+    return {**written, "kept": list(part.kept)} if detail == DETAIL_SAMPLE else written
+
+
 def _read_plan(plan: Mapping[str, Any]) -> StudyPlan:
-    parts = [Part(part_name(part["name"]), tuple(map(run_name, part["runs"]))) for part in plan["parts"]]
-    if plan["detail"] not in DETAILS:
-        raise ValueError(f"detail cannot be {plan['detail']!r}")
-    return StudyPlan(plan["detail"], parts)
+    detail = plan["detail"]
+    if detail not in DETAILS:
+        raise ValueError(f"detail cannot be {detail!r}")
+    parts = []
+    for part in plan["parts"]:
+        runs = [run_name(run) for run in part["runs"]]
+        kept = part["kept"] if detail == DETAIL_SAMPLE else runs if detail == DETAIL_TRANSACTIONS else ()
+        parts.append(Part.of(part_name(part["name"]), runs, kept))
+    return StudyPlan(detail, parts)
 
 
 def _refuse_other_versions(path: Path, document: Mapping[str, Any]) -> None:

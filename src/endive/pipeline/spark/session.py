@@ -98,7 +98,7 @@ def make_session(
 def session_on_demand(
     name: str, *, master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> Iterator[Callable[[], SparkSession]]:
-    """For a command: a session that is made when it is asked for, and stopped at the end of the block.
+    """For a command: a session that is made when it is first asked for, and stopped at the end of the block.
 
     What the JVM says goes into a file, which stays only if Spark is the reason for an end before time.
     """
@@ -108,7 +108,8 @@ def session_on_demand(
     made: list[SparkSession] = []
 
     def make() -> SparkSession:
-        made.append(make_session(name, master=master, conf=conf, log=log))
+        if not made:
+            made.append(make_session(name, master=master, conf=conf, log=log))
         return made[0]
 
     is_log_wanted = False

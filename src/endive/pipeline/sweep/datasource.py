@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from endive.config.study import load_study
 from endive.errors import ConfigError
 from endive.pipeline.dataset.figure_columns import run_schema
-from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS, DETAILS
+from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS
 from endive.pipeline.sweep.axis_columns import axis_values
 from endive.pipeline.sweep.filters import can_decide, matches
 from endive.pipeline.sweep.gather import run_row
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
+DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_RUNS)
 OPTIONS: Final = ("study", "detail", "seeds", "set", "engine", "partitions")
 
 
@@ -138,13 +139,13 @@ class EndiveReader(DataSourceReader):  # type: ignore[misc]
 
         keeps_transactions = self._options.detail == DETAIL_TRANSACTIONS
         for run in partition.value:
-            spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash)
-            record, txns = simulate_run(spec, self._options.engine, keeps_transactions=keeps_transactions)
+            spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions)
+            found = simulate_run(spec, self._options.engine)
             if not keeps_transactions:
-                row = {**run_row(run, self._axes, record), "study": self._study}
+                row = {**run_row(run, self._axes, found.record), "study": self._study}
                 yield from pa.Table.from_pylist([row], self._schema).to_batches()
-            elif txns is not None:
-                yield from self._with_values(with_run_id(run.run_id, txns), run).to_batches()
+            elif found.txns is not None:
+                yield from self._with_values(with_run_id(run.run_id, found.txns), run).to_batches()
 
     def _with_values(self, txns: pa.Table, run: Run) -> pa.Table:
         """Txns with what is known of their run in every row."""

@@ -62,9 +62,8 @@ def estimate(runs: Sequence[Run], *, cores: int, engine: str) -> Estimate:
 def _probe(run: Run, engine: str) -> _Pace | None:
     """Simulate one run and write it to memory; None if it fails or submits nothing."""
     start_s = time.perf_counter()
-    _, txns = simulate_run(
-        RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash), engine, keeps_transactions=True
-    )
+    spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions=True)
+    txns = simulate_run(spec, engine).txns
     if txns is None or not txns.num_rows:
         return None
     added_bytes = _file_bytes([txns]) - _file_bytes([])

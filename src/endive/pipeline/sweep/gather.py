@@ -51,6 +51,7 @@ def run_row(run: Run, axes: Sequence[pa.Field], record: Record) -> dict[str, Any
         "engine": record.get("engine"),
         "fingerprint": record.get("fingerprint"),
         "model_version": MODEL_VERSION,
+        "transactions_kept": record["transactions_kept"],
         **axis_values(axes, run.values),
         "config": run.config,
     }

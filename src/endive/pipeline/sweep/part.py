@@ -1,17 +1,19 @@
 """One part of a sweep: its runs are simulated one after another, and appear together.
 
-This file defines the commit: txns under a hidden name, then the record, then the rename that makes the part complete.
-It knows no Spark; a worker of any kind may call it, also two at once for the same part, since both write the same
-bytes. Where the files lie is in ``endive.pipeline.dataset.part_files``.
+This file defines the commit: txns under a hidden name, then latencies and record, then the rename that makes the part
+complete. It knows no Spark; a worker of any kind may call it, also two at once for the same part, since both write
+the same bytes. Where the files lie is in ``endive.pipeline.dataset.part_files``.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,12 +22,13 @@ import pyarrow.parquet as pq
 
 from endive.config import parse_config
 from endive.errors import EndiveError, OutputError
-from endive.pipeline.dataset.part_files import TRANSACTIONS, FileFacts, PartFiles, Record
+from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, joined, latency_counts
+from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
 from endive.pipeline.dataset.referred_files import config_source
-from endive.pipeline.dataset.seal import file_digest
+from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.pipeline.sweep.work import RunSpec
 from endive.results import TRANSACTION_SCHEMA, SimulationResult
-from endive.results.writer import AtomicFile, output_errors
+from endive.results.writer import AtomicFile, output_errors, write_atomically
 from endive.simulation import Simulation
 
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
@@ -51,46 +54,58 @@ def simulate_part(
 
     ``lost`` names runs that took their process down before; they are recorded as failed instead of tried again.
     """
-
-    def simulate(spec: RunSpec) -> tuple[Record, pa.Table | None]:
-        on_run(spec.run_id, False)
-        is_lost = spec.run_id in lost
-        source = config_source(files.root)
-        answer = simulate_run(spec, engine, keeps_transactions=files.keeps_transactions, source=source, is_lost=is_lost)
-        on_run(spec.run_id, True)
-        return answer
-
-    if not files.keeps_transactions:
-        records = [simulate(spec)[0] for spec in specs]
-        files.write_record(records, {})
-        return records
-    with _part_file(files.transactions) as part:
-        records = []
+    records: list[Record] = []
+    counts: list[pa.Table] = []
+    with ExitStack() as stack:
+        part = stack.enter_context(_part_file(files.transactions)) if files.keeps_transactions else None
         for spec in specs:
-            record, txns = simulate(spec)
-            records.append(record)
-            if txns is not None:
-                part.add(spec.run_id, txns)
-            del txns  # or two runs would be in memory at once
-        part.finish()
-        files.write_record(records, {TRANSACTIONS: part.facts()})
-        part.publish()
+            on_run(spec.run_id, False)
+            run = simulate_run(spec, engine, source=config_source(files.root), is_lost=spec.run_id in lost)
+            on_run(spec.run_id, True)
+            records.append(run.record)
+            counts.append(run.latencies)
+            if part is not None and run.txns is not None:
+                part.add(spec.run_id, run.txns)
+            del run  # or two runs would be in memory at once
+        told = {LATENCIES: _write_latencies(files.latencies, counts)}
+        if part is not None:
+            part.finish()
+            told[TRANSACTIONS] = part.facts()
+        files.write_record(records, told)
+        if part is not None:
+            part.publish()
     return records
+
+
+def _write_latencies(path: Path, counts: Sequence[pa.Table]) -> FileFacts:
+    """Write the counts of all runs of a part; what the record must know of the file."""
+    stream = io.BytesIO()
+    pq.write_table(joined(counts), stream, compression="zstd", write_page_checksum=True)
+    content = stream.getvalue()
+    write_atomically(path, content)
+    return FileFacts(len(content), content_digest(content))
 
 
 # ---- one run -----------------------------------------------------------------------------------------
 
 
-def simulate_run(
-    spec: RunSpec, engine: str, *, keeps_transactions: bool, source: str = "<run>", is_lost: bool = False
-) -> tuple[Record, pa.Table | None]:
-    """The record of a run and its txns, sorted; a run that fails has an error instead.
+@dataclass(frozen=True, slots=True)
+class SimulatedRun:
+    """What one run leaves: its record, its latencies as counts, and its txns, sorted, if they are kept."""
+
+    record: Record
+    latencies: pa.Table
+    txns: pa.Table | None
+
+
+def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: bool = False) -> SimulatedRun:
+    """Simulate one run; one that fails has an error in its record, no latencies and no txns.
 
     ``source`` is where relative paths of the configuration start. OutputError if the configuration, with the files it
     names, is not the one that was planned.
     """
     start_s = time.perf_counter()
-    txns = None
+    txns, latencies = None, LATENCY_SCHEMA.empty_table()
     try:
         if is_lost:
             raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
@@ -98,9 +113,10 @@ def simulate_run(
         if config.config_hash() != spec.config_hash:
             raise _ChangedError
         simulation = Simulation(config)
-        sink = simulation.new_sink(keep_transactions=keeps_transactions)
+        sink = simulation.new_sink(keep_transactions=spec.keeps_transactions)
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
-        txns = result.transactions if keeps_transactions else None
+        txns = result.transactions if spec.keeps_transactions else None
+        latencies = latency_counts(spec.run_id, result.statistics)
         record = _success(result)
     except _ChangedError:
         raise OutputError(
@@ -109,8 +125,9 @@ def simulate_run(
         ) from None
     except Exception as error:
         record = _failure(error)
+    about = {"run_id": spec.run_id, "seed": spec.seed, "transactions_kept": txns is not None}
     wall_s = round(time.perf_counter() - start_s, 6)
-    return {"run_id": spec.run_id, "seed": spec.seed, **record, "wall_s": wall_s}, txns
+    return SimulatedRun({**about, **record, "wall_s": wall_s}, latencies, txns)
 
 
 class _ChangedError(Exception):

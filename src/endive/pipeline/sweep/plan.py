@@ -10,19 +10,20 @@ from __future__ import annotations
 import heapq
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from endive.config.study import Study, run_identity
-from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS, Part
 from endive.pipeline.dataset.referred_files import Files, by_content, with_local_paths
 from endive.pipeline.sweep.expected_txns import RUN_COST_TXNS, expected_txns
 from endive.results import MODEL_VERSION, SCHEMA_VERSION
 
 TASKS_PER_CORE: Final = 4
+TASK_TXNS_MIN: Final = 50_000.0  # a fifth of a second; starting a task takes half as long
 PART_TXNS: Final = 500_000  # tens of megabytes of Parquet, about a second of work
 DIGEST_BYTES: Final = 6
 
@@ -84,8 +85,25 @@ def _without_folders(values: Mapping[str, Any], files: Files) -> Mapping[str, An
     }
 
 
-def plan_parts(runs: Sequence[Run], *, cores: int, first_number: int = 0) -> tuple[Part, ...]:
-    """Runs in parts of about equal work: at least ``TASKS_PER_CORE`` per core, none much above ``PART_TXNS``."""
+def kept_runs(runs: Iterable[Run], detail: str) -> frozenset[str]:
+    """The runs whose txns are kept: all, none, or those of the first seed of every configuration."""
+    if detail == DETAIL_RUNS:
+        return frozenset()
+    if detail == DETAIL_TRANSACTIONS:
+        return frozenset(run.run_id for run in runs)
+    first: dict[int, Run] = {}
+    for run in runs:
+        first.setdefault(run.point, run)
+    return frozenset(run.run_id for run in first.values())
+
+
+def plan_parts(
+    runs: Sequence[Run], *, cores: int, kept: Collection[str] = (), first_number: int = 0
+) -> tuple[Part, ...]:
+    """Runs in parts of about equal work: at least ``TASKS_PER_CORE`` per core, none much above ``PART_TXNS``.
+
+    ``kept`` names the runs whose txns are kept.
+    """
     if not runs:
         return ()
     tasks = min(len(runs), TASKS_PER_CORE * cores)
@@ -96,18 +114,23 @@ def plan_parts(runs: Sequence[Run], *, cores: int, first_number: int = 0) -> tup
     parts: list[Part] = []
     for number, members in enumerate(bins, first_number):
         run_ids = sorted((run.run_id for run in members), key=order.__getitem__)
-        parts.append(Part(_part_name(number, run_ids), tuple(run_ids)))
+        parts.append(Part.of(_part_name(number, run_ids), run_ids, kept))
     return tuple(parts)
 
 
 def plan_tasks(parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int) -> list[list[Part]]:
-    """Parts in about ``TASKS_PER_CORE`` tasks per core that finish together, the longest first."""
+    """Parts in tasks that finish together, the longest first.
+
+    Up to ``TASKS_PER_CORE`` per core, so that a slow one is no great loss; but no more than have ``TASK_TXNS_MIN`` to
+    do, or starting them would be most of the work. One per core there is in any case.
+    """
 
     def cost(part: Part) -> float:
         return sum(runs[run_id].cost for run_id in part.run_ids)
 
     waiting = list(parts)
-    return pack(waiting, min(len(waiting), TASKS_PER_CORE * cores), cost)
+    worthwhile = max(cores, int(sum(map(cost, waiting)) // TASK_TXNS_MIN))
+    return pack(waiting, min(len(waiting), worthwhile, TASKS_PER_CORE * cores), cost)
 
 
 def pack(items: Sequence[_Item], count: int, cost: Callable[[_Item], float]) -> list[list[_Item]]:

@@ -26,7 +26,7 @@ from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Par
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.sweep.gather import gather
-from endive.pipeline.sweep.plan import Run, plan_parts, plan_tasks
+from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
 from endive.pipeline.sweep.standing import Progress, watched
 from endive.pipeline.sweep.warm_up import start_warm_up
@@ -75,7 +75,7 @@ def run_sweep(
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
     start_s = time.monotonic()
     name = planned.study.name
-    with SweepFolder.locked(Path(out).resolve(), _plans_if_broken if repairs else None) as folder:
+    with SweepFolder.locked(Path(out), _plans_if_broken if repairs else None) as folder:
         _refuse_mixing(folder, planned, detail)
         folder.sweep_out()
         if repairs and name in folder.studies:
@@ -151,7 +151,8 @@ def _extend_plan(folder: SweepFolder, planned: PlannedStudy, detail: str, cores:
     plan = folder.studies.setdefault(planned.study.name, StudyPlan(detail))
     known = plan.run_ids
     new = [run for run in planned.runs if run.run_id not in known]
-    plan.parts += plan_parts(new, cores=cores, first_number=len(plan.parts))
+    kept = kept_runs(planned.runs, detail)
+    plan.parts += plan_parts(new, cores=cores, kept=kept, first_number=len(plan.parts))
     keep_files(folder.path, _files(planned))
     folder.write_manifest()
     folder.make_places(planned.study.name)
@@ -187,7 +188,7 @@ def _simulate_missing(
     notes = folder.path / PROGRESS / secrets.token_hex(4)
     with output_errors(notes):
         notes.mkdir(parents=True)
-    work = Work(str(folder.path), name, detail, engine, str(notes))
+    work = Work(str(folder.path), name, engine, str(notes))
     try:
         frame = runs_frame(spark, plan_tasks(missing, runs, cores=cores), runs)
         with watched(notes, missing, runs, progress):
@@ -216,6 +217,7 @@ def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mappi
             "seed": runs[run_id].seed,
             "config": runs[run_id].config,
             "config_hash": runs[run_id].config_hash,
+            "keeps_transactions": run_id in part.kept,
         }
         for task, parts in enumerate(tasks)
         for part_position, part in enumerate(parts)
@@ -263,6 +265,5 @@ def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, An
 
 
 def _transactions_bytes(folder: SweepFolder, name: str) -> int:
-    if name not in folder.studies or folder.studies[name].detail != DETAIL_TRANSACTIONS:
-        return 0
-    return sum(files.transactions.stat().st_size for files in folder.complete_parts(name))
+    parts = folder.complete_parts(name) if name in folder.studies else []
+    return sum(files.transactions.stat().st_size for files in parts if files.keeps_transactions)

@@ -24,7 +24,6 @@ class Work:
 
     folder: str
     study: str
-    detail: str
     engine: str
     progress: str  # folder of the notes; new for each sweep, so that orphans of a killed one disturb nobody
 
@@ -37,6 +36,7 @@ class RunSpec:
     seed: int
     config: str  # resolved, as JSON
     config_hash: str  # what the plan says that the configuration hashes to
+    keeps_transactions: bool
 
 
 class ProgressNotes:

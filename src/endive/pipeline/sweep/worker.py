@@ -24,6 +24,7 @@ TASK_SCHEMA: Final = pa.schema(
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("config", pa.string(), nullable=False),
         pa.field("config_hash", pa.string(), nullable=False),
+        pa.field("keeps_transactions", pa.bool_(), nullable=False),
     ]
 )
 OUTCOME_SCHEMA: Final = pa.schema(
@@ -42,7 +43,7 @@ def simulate_task(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
     parts: dict[str, list[RunSpec]] = {}
     for row in sorted(rows, key=lambda row: (row["part_position"], row["run_position"])):
-        spec = RunSpec(row["run_id"], row["seed"], row["config"], row["config_hash"])
+        spec = RunSpec(row["run_id"], row["seed"], row["config"], row["config_hash"], row["keeps_transactions"])
         parts.setdefault(row["part"], []).append(spec)
     for name, specs in parts.items():
         yield _outcome(name, _simulate_or_read(work, name, specs))
@@ -53,8 +54,8 @@ def _simulate_or_read(work: Work, name: str, specs: list[RunSpec]) -> list[dict[
     from endive.pipeline.dataset.part_files import Part, PartFiles
     from endive.pipeline.sweep.part import simulate_part
 
-    part = Part(name, tuple(spec.run_id for spec in specs))
-    files = PartFiles(Path(work.folder), work.study, work.detail, part)
+    kept = {spec.run_id for spec in specs if spec.keeps_transactions}
+    files = PartFiles(Path(work.folder), work.study, Part.of(name, [spec.run_id for spec in specs], kept))
     if files.is_complete:
         records: list[dict[str, Any]] = files.read_record()["runs"]
         return records

@@ -1,9 +1,8 @@
 """Percentiles of latency per run, operation type and source.
 
-This file defines how they are computed. Exact: the order statistics of the whole group, interpolated linearly as
-``endive.results.summary`` does, operation by operation, so that both give the same number. A run with more than
-``EXACT_TXNS_MAX`` txns would need too much memory in one place; there Spark's ``percentile_approx`` stands in, whose
-answer is a value of the group with a rank no further than 1 / ``APPROXIMATE_ACCURACY`` of all from the right one.
+This file defines how they are computed: the order statistics of the whole group, interpolated linearly as
+``endive.results.summary`` does, operation by operation, so that both give the same number. All latencies of a run
+come together in one place, so runs of more than ``EXACT_TXNS_MAX`` txns are left to the grid.
 """
 
 from __future__ import annotations
@@ -12,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.scopes import RUN, RUN_GROUP, by_scope, scope_labels
+from endive.pipeline.analysis.scopes import RUN, RUN_GROUP, scope_labels
 from endive.pipeline.analysis.txn_window import us
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 EXACT_TXNS_MAX: Final = 4_000_000  # of one run; about 32 bytes each while they are sorted
-APPROXIMATE_ACCURACY: Final = 10_000
 SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 LATENCIES: Final = ("commit", "total")
 PERCENTILE_COLUMNS: Final = tuple(f"{latency}_latency_{name}_ms" for latency in LATENCIES for name in SHARES)
@@ -52,31 +50,6 @@ def exact_percentiles(latencies: DataFrame) -> DataFrame:
             for name in LATENCIES
             for percentile, share in SHARES.items()
         ),
-        sf.lit("exact").alias("percentiles"),
-    )
-
-
-def approximate_percentiles(latencies: DataFrame) -> DataFrame:
-    """As ``exact_percentiles``, in bounded memory."""
-    shares = sf.array(*(sf.lit(share) for share in SHARES.values()))
-    grouped = (
-        latencies.transform(by_scope)
-        .groupBy(*RUN_GROUP)
-        .agg(
-            *(
-                sf.percentile_approx(f"{name}_us", shares, sf.lit(APPROXIMATE_ACCURACY)).alias(name)
-                for name in LATENCIES
-            )
-        )
-    )
-    return grouped.select(
-        *RUN_GROUP,
-        *(
-            (sf.get(name, sf.lit(index)) / 1000.0).alias(f"{name}_latency_{percentile}_ms")
-            for name in LATENCIES
-            for index, percentile in enumerate(SHARES)
-        ),
-        sf.lit("approximate").alias("percentiles"),
     )
 
 

@@ -1,8 +1,7 @@
-"""The figures of every run, operation type and source, from tallies and percentiles.
+"""The figures of every run, operation type and source, derived from txns.
 
 This file defines their formulas on Spark: the same figures under the same names as ``endive.results.summary``, and
-the same numbers, bit for bit. Integers are divided once, at the end. Across seeds is
-``endive.pipeline.analysis.across_seeds``'s.
+the same numbers, bit for bit. Integers are divided once, at the end.
 """
 
 from __future__ import annotations
@@ -11,28 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
+from endive.pipeline.analysis.measured import is_saturated, ratio_sql
 from endive.pipeline.analysis.open_dataset import COUNTED
-from endive.pipeline.analysis.percentiles import LATENCIES, PERCENTILE_COLUMNS
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, by_scope
 from endive.pipeline.analysis.tally import PHASE_SUMS, TALLY_SUMS
 from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.pipeline.recount.percentiles import LATENCIES, PERCENTILE_COLUMNS
 from endive.results import schema as s
-from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-EXTRA_FIGURES: Final = ("requests_per_txn", "in_flight_committing_share")  # beside the sweep's FIGURES
-MEASURED: Final = (*RUN_GROUP, *FIGURES, *EXTRA_FIGURES, "percentiles")
-
 _REASONS: Final = s.REASONS[1:]
 _STAGES: Final = ("executing", "committing")
 _COMMITTED_SUMS: Final = ("commit_us", "total_us", *PHASE_SUMS)
-_WINDOW_SUMS: Final = ("retries", *COUNTED)
+_WINDOW_SUMS: Final = ("retries", "late_commits", "late_commit_us", *COUNTED)
 
 
-def measured(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> DataFrame:
-    """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
+def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> DataFrame:
+    """``RUN_GROUP`` and ``FIGURES`` of every run that ended, and of each of its operation types and sources."""
     ended = runs.where("status = 'ok'")
     totals = tallies.transform(by_scope).transform(_totals)
     whole = ended.select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"))
@@ -43,13 +39,6 @@ def measured(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> Dat
         .join(sf.broadcast(lengths), on=list(RUN), how="inner")
         .transform(_figures)
     )
-
-
-def measured_by_sweep(runs: DataFrame, groups: DataFrame) -> DataFrame:
-    """``MEASURED``, for studies whose txns were not kept, from the figures the sweep wrote down."""
-    whole = runs.where("status = 'ok'").selectExpr(*RUN, f"'{ALL}' as scope", f"'{ALL}' as name", *FIGURES)
-    both = whole.unionByName(groups.selectExpr(*RUN_GROUP, *FIGURES))
-    return both.selectExpr(*RUN_GROUP, *FIGURES, *_extras(), "'exact' as percentiles")
 
 
 # ---- sums per group ----------------------------------------------------------------------------------
@@ -75,24 +64,7 @@ def _sum_where(condition: str, name: str, alias: str | None = None) -> Column:
     return sf.expr(f"sum(if({condition}, {name}, 0L)) as {alias or name}")
 
 
-# ---- figures -----------------------------------------------------------------------------------------
-
-
-def ratio(part: Column, whole: Column) -> Column:
-    """A quotient as a double; null where there is nothing to divide by."""
-    return sf.when(whole != 0, part.cast("double") / whole.cast("double"))
-
-
-def is_saturated(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column:
-    """Seed 001's rule: too few succeed, or the tail has left the middle behind; a figure that is null says nothing."""
-    is_failing = sf.coalesce(success_rate < SUCCESS_RATE_MIN, sf.lit(False))
-    is_late = sf.coalesce(p95_ms > P95_OVER_P50_MAX * p50_ms, sf.lit(False))
-    return is_failing | is_late
-
-
-def ratio_sql(part: str, whole: str) -> str:
-    """``ratio`` as text."""
-    return f"if({whole} != 0, cast({part} as double) / cast({whole} as double), null)"
+# ---- figures ------------------------------------------------------------------------------------------
 
 
 def _figures(groups: DataFrame) -> DataFrame:
@@ -115,23 +87,19 @@ def _figures(groups: DataFrame) -> DataFrame:
     }
     for latency in LATENCIES:
         figures[f"{latency}_latency_mean_ms"] = ratio_sql(f"{latency}_us", "(1000 * txns_committed)")
+    for half, txns, commit_us in (
+        ("first", "(txns_committed - late_commits)", "(commit_us - late_commit_us)"),
+        ("second", "late_commits", "late_commit_us"),
+    ):
+        figures[f"txns_committed_{half}_half"] = txns
+        figures[f"commit_latency_{half}_half_mean_ms"] = ratio_sql(commit_us, f"(1000 * {txns})")
     for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
         figures[f"phase_{phase}_mean_ms"] = ratio_sql(total, "(1000 * txns_committed)")
     assert set(PERCENTILE_COLUMNS) < set(FIGURES)
     kept = [name for name in FIGURES if name not in figures and name != "saturated"]
-    made = rates.selectExpr(
-        *RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()), "txns_ended", "percentiles"
-    )
+    made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()), "txns_ended")
     judged = made.withColumn("saturated", sf.when(sf.col("txns_ended") > 0, is_saturated(*rule)))
-    return judged.selectExpr(*RUN_GROUP, *FIGURES, *_extras(), "coalesce(percentiles, 'exact') as percentiles")
-
-
-def _extras() -> list[str]:
-    ended = " + ".join(["txns_committed", *(f"txns_aborted_{reason}" for reason in _REASONS)])
-    return [
-        ratio_sql("requests_total", f"({ended})") + " as requests_per_txn",
-        ratio_sql("txns_in_flight_committing", "txns_submitted") + " as in_flight_committing_share",
-    ]
+    return judged.selectExpr(*RUN_GROUP, *FIGURES)
 
 
 def _per_s(count: str) -> str:

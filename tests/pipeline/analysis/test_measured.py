@@ -1,4 +1,4 @@
-"""Figures from Spark are the figures of the simulator, to the last bit."""
+"""Figures of runs are those of the simulator, to the last bit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import endive
-from endive.pipeline.analysis.summarise import EXTRA_FIGURES
+from endive.pipeline.analysis.measured import EXTRA_FIGURES
 from endive.pipeline.dataset.figure_columns import FIGURES, figures_of
 
 pytestmark = pytest.mark.spark
@@ -22,7 +22,7 @@ def figures(row):
     return {name: row[name] for name in FIGURES}
 
 
-@pytest.mark.parametrize("study", ["mixed", "lengths", "bare"])
+@pytest.mark.parametrize("study", ["mixed", "lengths", "bare", "sampled"])
 def test_every_figure_of_every_run_is_that_of_the_simulator(analysis, swept, study):
     expected = {row["run_id"]: figures(row) for row in told_by_sweep(swept, "runs", study)}
 
@@ -31,7 +31,7 @@ def test_every_figure_of_every_run_is_that_of_the_simulator(analysis, swept, stu
     assert expected == found
 
 
-@pytest.mark.parametrize("study", ["mixed", "lengths", "bare"])
+@pytest.mark.parametrize("study", ["mixed", "lengths", "bare", "sampled"])
 @pytest.mark.parametrize(("scope", "table"), [("operation", "operations"), ("source", "sources")])
 def test_every_figure_of_every_operation_type_and_source_is_that_of_the_simulator(analysis, swept, study, scope, table):
     expected = {

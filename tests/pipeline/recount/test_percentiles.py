@@ -1,20 +1,11 @@
-"""Percentiles: NumPy's numbers, exactly, and the approximation within its promise."""
+"""Percentiles: NumPy's numbers, exactly."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from endive.pipeline.analysis import frames as frames_module
-from endive.pipeline.analysis.frames import Frames
-from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.analysis.percentiles import (
-    APPROXIMATE_ACCURACY,
-    PERCENTILE_COLUMNS,
-    SHARES,
-    approximate_percentiles,
-    exact_percentiles,
-)
+from endive.pipeline.recount.percentiles import PERCENTILE_COLUMNS, exact_percentiles
 
 pytestmark = pytest.mark.spark
 
@@ -70,30 +61,3 @@ def test_each_run_operation_type_and_source_has_its_own(spark):
     alone = numpy_percentiles([5])
     others = (("all", "all"), ("operation", "fast_append"), ("source", "a"))
     assert {**expected, **{("other", *group): alone for group in others}} == found
-
-
-def test_approximate_percentiles_are_values_of_the_group_of_about_the_right_rank(spark):
-    values = np.random.default_rng(1).permutation(50_000) + 1
-
-    found = by_group(approximate_percentiles(latencies(spark, {("r", "fast_append", "a"): values})))
-
-    ranks = [1000.0 * ms for ms in found["r", "all", "all"][:3]]  # the value is its own rank
-    slack = len(values) / APPROXIMATE_ACCURACY + 1
-    for rank, share in zip(ranks, SHARES.values(), strict=True):
-        assert rank == int(rank)
-        assert abs(rank - share * len(values)) <= slack
-
-
-def test_only_runs_that_are_too_large_are_approximated(spark, swept, monkeypatch):
-    dataset = open_dataset(swept)
-    sizes = {row["run_id"]: row["txns"] for row in dataset.runs.to_pylist() if row["study"] == "mixed" and row["txns"]}
-    limit = sorted(sizes.values())[len(sizes) // 2]
-    monkeypatch.setattr(frames_module, "EXACT_TXNS_MAX", limit)
-
-    frames = Frames(spark, dataset, bins=1)
-    rows = frames.measured.where("study = 'mixed' and scope = 'all'").select("run_id", "percentiles").toArrow()
-    frames.release()
-
-    expected = {run_id: "approximate" if txns > limit else "exact" for run_id, txns in sizes.items()}
-    assert expected == {row["run_id"]: row["percentiles"] for row in rows.to_pylist()}
-    assert {"approximate", "exact"} == set(expected.values())

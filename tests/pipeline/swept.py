@@ -1,4 +1,4 @@
-"""Three studies swept into one folder, and its analysis, made once for all tests that only look."""
+"""Four studies swept into one folder, and its analysis, made once for all tests that only look."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.pipeline.in_process import InProcessSpark
 
 from endive.config.study import load_study
-from endive.pipeline import PlannedStudy, run_sweep
+from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
 from endive.pipeline.sweep import part as part_module
 
@@ -79,6 +79,13 @@ def sweep_into(folder: Path, text: str, scratch: Path, **options: Any) -> None:
     run_sweep(PlannedStudy.of(load_study(file)), folder, InProcessSpark, **options)
 
 
+def reseal_summaries(folder: Path) -> None:
+    """The checksums as they would be if the summaries had been written so."""
+    found = SweepFolder.read(folder)
+    for study in found.studies:
+        found.summaries(study).seal({files.part.name: files.digest() for files in found.complete_parts(study)})
+
+
 def _fail_once(run: Any) -> Any:
     def failing(self: Any, seed: int, **options: Any) -> Any:
         is_chosen = len(self.config.sources) == 2 and self.config.sources[0].arrivals.mean_ms == 1500.0
@@ -91,7 +98,7 @@ def _fail_once(run: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the three studies. Look, but do not touch."""
+    """The folder with the four studies. Look, but do not touch."""
     scratch = tmp_path_factory.mktemp("swept")
     folder = scratch / "dataset"
     with pytest.MonkeyPatch.context() as patch:
@@ -99,6 +106,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sweep_into(folder, MIXED, scratch)
     sweep_into(folder, LENGTHS, scratch)
     sweep_into(folder, BARE, scratch, detail="runs")
+    sweep_into(folder, BARE.replace('"bare"', '"sampled"'), scratch, detail="sample")
     return folder
 
 

@@ -1,0 +1,58 @@
+"""``endive study``: sweep a study, analyse it and draw it, in one go and on one Spark session.
+
+This file defines the order of the three; each is also a command of its own, in ``endive.cli.sweep``, ``analyze`` and
+``report``. A folder that holds a part of the study is gone on with.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from endive.cli.run import Engine
+from endive.cli.sweep import Conf, Detail, Master, Overrides, Seeds, exit_if_failed, print_outcome, swept
+
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dataset, instead of out/NAME.")]
+
+
+def study(
+    file: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")],
+    out: Out = None,
+    seeds: Seeds = None,
+    master: Master = None,
+    detail: Annotated[
+        Detail,
+        typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
+    ] = Detail.TRANSACTIONS,
+    overrides: Overrides = None,
+    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
+    conf: Conf = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
+) -> None:
+    """Simulate a study, analyse it, draw it as DIR/report.html, and say what was found in five lines.
+
+    The same as endive sweep, analyze and report one after another, with one start of Spark. The same
+    command goes on where it was stopped. Ends with 3 if runs failed.
+    """
+    from endive.cli.analyze import status
+    from endive.cli.report import draw, require_vega
+    from endive.config.study import load_study
+    from endive.pipeline import PlannedStudy
+    from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
+    from endive.pipeline.spark.session import parse_conf, session_on_demand
+
+    require_vega()
+    settings = {**SETTINGS, **parse_conf(conf or [])}
+    planned = PlannedStudy.of(load_study(file, overrides or (), seeds))
+    if not yes:
+        planned.refuse_if_large()
+    folder = out if out is not None else Path("out") / planned.study.name
+    with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
+        outcome = swept(planned, folder, session, detail=detail, engine=engine)
+        print_outcome(outcome)
+        with status() as tell:
+            analyze(folder, session, tell=tell)
+    draw(folder)
+    exit_if_failed(outcome)

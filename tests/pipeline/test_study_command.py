@@ -1,0 +1,88 @@
+"""``endive study`` and ``endive verify dataset`` as a user sees them, on one session."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from tests.pipeline.swept import reseal_summaries
+from typer.testing import CliRunner
+
+from endive.cli import study as study_command
+from endive.cli import verify as verify_command
+from endive.cli.console import EndiveGroup
+from endive.pipeline.spark import session as session_module
+from endive.report import page
+
+SMALL = ("--set", "transaction.inter_arrival.scale=[2000]", "--set", "simulation.duration_ms=60_000")
+
+
+@pytest.fixture
+def endive(monkeypatch):
+    """``endive("study", ...)``: exit code, stdout and stderr."""
+    monkeypatch.setattr(page, "bundle", lambda: "window.vegaEmbed = null;")
+    app = typer.Typer(cls=EndiveGroup)
+    app.command("study")(study_command.study)
+    app.command("verify")(verify_command.verify)
+
+    def invoke(*arguments: object):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def sessions(spark, monkeypatch):
+    """The sessions that were asked for; each is that of the tests, which must not be stopped for good."""
+
+    class Shared:
+        def __getattr__(self, name):
+            return getattr(spark, name)
+
+        def stop(self):
+            pass
+
+    made = []
+
+    def make_session(name, **options):
+        made.append(name)
+        return Shared()
+
+    monkeypatch.setattr(session_module, "make_session", make_session)
+    return made
+
+
+@pytest.mark.spark
+def test_one_session_sweeps_analyses_and_draws_and_the_dataset_verifies(
+    endive, sessions, study_file, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    result = endive("study", study_file, "--detail", "sample", *SMALL)
+
+    assert (0, ["endive small"]) == (result.exit_code, sessions)
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("small: 4 runs simulated in ")
+    assert lines[-1].startswith("out/small/report.html (")
+    assert (tmp_path / "out/small/analysis/index.json").is_file()
+
+    verified = endive("verify", "dataset", tmp_path / "out/small", "--json")
+    assert 0 == verified.exit_code
+    assert json.loads(verified.stdout)["holds"]
+
+    path = tmp_path / "out/small/groups/study=small/groups.parquet"
+    groups = pq.ParquetFile(path).read()
+    place = groups.column_names.index("retries_mean")
+    pq.write_table(groups.set_column(place, groups.schema.field(place), [[7.0] * groups.num_rows]), path)
+    reseal_summaries(tmp_path / "out/small")
+    wrong = endive("verify", "dataset", tmp_path / "out/small")
+    assert 1 == wrong.exit_code
+    assert "wrong: retries_mean (" in wrong.stdout
+    assert "wrong: 1 wrong, " in wrong.stdout
+
+
+def test_a_folder_belongs_to_the_suite_dataset(endive, tmp_path):
+    for arguments in (("verify", "dataset"), ("verify", "theory", tmp_path)):
+        result = endive(*arguments)
+        assert (2, True) == (result.exit_code, "endive verify dataset DIR" in result.stderr)
