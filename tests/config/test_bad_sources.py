@@ -120,7 +120,7 @@ BAD_FILES = [
         """,
         [
             "source.w.arrivals.kind = 'poison' is not known. Choose one of: poisson, fixed, "
-            "uniform, lognormal, closed, periodic, trace. Did you mean 'poisson'?",
+            "uniform, lognormal, closed, periodic, jobs, trace. Did you mean 'poisson'?",
         ],
         id="an unknown kind of arrivals names the nearest one",
     ),
@@ -226,7 +226,7 @@ BAD_FILES = [
         """,
         [
             "source.w.arrivals.kind is missing. Choose one of: poisson, fixed, uniform, lognormal, "
-            "closed, periodic, trace.",
+            "closed, periodic, jobs, trace.",
         ],
         id="arrivals without a kind list the kinds",
     ),
@@ -259,8 +259,8 @@ BAD_FILES = [
         """,
         [
             "source.0 = 5 must be a table with keys: name, arrivals, start_ms, stop_ms, "
-            "operation_types, runtime, tables, partitions, retry, retry_backoff, total_timeout_ms, "
-            "application_retries, isolation, overwrite, rewritten_manifests, "
+            "operation_types, runtime, tables, partitions, keeps_table, retry, retry_backoff, total_timeout_ms, "
+            "application_retries, isolation, overwrite, rewritten_manifests, referenced_files, touched_files, "
             "real_conflict_probability.",
         ],
         id="a source that is no table is refused",

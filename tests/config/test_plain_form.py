@@ -110,6 +110,7 @@ def test_the_resolved_file_names_every_key_that_is_read(parse):
         "operation_types": {"fast_append": 1.0},
         "runtime": {"distribution": "lognormal", "mean_ms": 180000.0, "sigma": 1.5, "shift_ms": 30000.0},
         "tables": {"count": 1, "selection": "uniform", "write_fraction": 1.0},
+        "keeps_table": False,
         "retry": 4,
         "retry_backoff": {
             "policy": "iceberg",
@@ -169,7 +170,7 @@ def test_the_hash_depends_on_what_decides_results(parse, text):
 
 
 def test_the_hash_is_that_of_every_machine(parse):
-    assert "f2edc49733d0d7c64de31555adb11e87" == parse("").config_hash()
+    assert "0bd4881f15773fb46a14f2628f43f76f" == parse("").config_hash()
 
 
 def test_a_profile_counts_in_the_hash_by_its_bytes_and_not_by_its_place(parse, tmp_path):

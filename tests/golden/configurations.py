@@ -218,4 +218,33 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             {"name": "bursts", "arrivals": {"kind": "lognormal", "mean_ms": 500.0, "sigma": 2.0}},
         ],
     },
+    "merge-beside-compaction": {
+        "simulation": {"duration_ms": 120_000.0, "seed": 13},
+        "storage": {"provider": "s3"},
+        "catalog": {"type": "service", "latency_ms": 4.0, "partitions": {"enabled": True, "num_partitions": 4}},
+        "table": {"data_files": 400},
+        "source": [
+            {
+                "name": "stream",
+                "arrivals": {"kind": "jobs", "jobs": 6, "period_ms": 5_000.0, "jitter_ms": 200.0},
+                "runtime": {"distribution": "fixed", "ms": 300.0},
+                "keeps_table": True,
+                "touched_files": 1,
+            },
+            {
+                "name": "merge",
+                "arrivals": {"kind": "closed", "clients": 2},
+                "runtime": {"distribution": "lognormal", "median_ms": 3_000.0, "sigma": 0.5},
+                "operation_types": {"validated_overwrite": 1.0},
+                "touched_files": {"distribution": "uniform", "min": 1, "max": 20},
+            },
+            {
+                "name": "compaction",
+                "arrivals": {"kind": "periodic", "period_ms": 10_000.0},
+                "runtime": {"distribution": "fixed", "ms": 4_000.0},
+                "operation_types": {"rewrite_files": 1.0},
+                "touched_files": "25%",
+            },
+        ],
+    },
 }

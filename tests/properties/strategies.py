@@ -18,7 +18,7 @@ KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
 APPENDABLE = ("constant", "instant", "s3x", "azure", "azurex")
 SWAPPABLE = (*APPENDABLE, "s3", "gcp")
 NO_VINTAGE = ("constant", "gcp")
-ARRIVALS = ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "trace")
+ARRIVALS = ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "jobs", "trace")
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "base": ("refresh", "start"),
@@ -247,6 +247,11 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str) -> 
     is_merged_unseen = is_merging and resolved["history"] in ("none", "every_kind")
     if overwrite != "replace_partitions" and not is_merged_unseen:
         maybe(keys, draw, "isolation", st.sampled_from(("serializable", "snapshot")))
+    keys["referenced_files"] = draw(st.booleans()) if overwrite == "row_delta" else True
+    if detector == "files":
+        keys["touched_files"] = draw(
+            st.sampled_from((1, 3, "10%", "100%", {"distribution": "uniform", "min": 1, "max": 8}))
+        )
     maybe(keys, draw, "rewritten_manifests", st.integers(0, 6))
     keys["runtime"] = draw(
         st.one_of(
@@ -259,7 +264,7 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str) -> 
     keys.setdefault("retry", 4)
     maybe(keys, draw, "total_timeout_ms", st.sampled_from((0.0, 0.5, 200.0, 2_000.0)))
     maybe(keys, draw, "retry_backoff", backoffs())
-    if detector == "probabilistic":
+    if detector != "partition_overlap":
         maybe(keys, draw, "real_conflict_probability", st.sampled_from((0.0, 0.2, 1.0)))
     if not is_merging:
         maybe(keys, draw, "application_retries", st.integers(0, 2))
@@ -299,11 +304,7 @@ def _add_selection(draw: Any, choice: Mapping) -> None:
 @st.composite
 def arrivals(draw: Any) -> Mapping:
     """When a source submits: about a hundred txns at most."""
-    kind = draw(
-        st.sampled_from(
-            ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "trace")
-        )
-    )
+    kind = draw(st.sampled_from(ARRIVALS))
     gap = draw(ms(30.0, 400.0))
     return {
         "poisson": {"kind": "poisson", "per_s": 1_000.0 / gap},
@@ -317,18 +318,27 @@ def arrivals(draw: Any) -> Mapping:
             "think_ms": draw(st.one_of(st.just(gap), distributions(low=20.0, high=300.0))),
         },
         "periodic": {"kind": "periodic", "period_ms": gap, "offset_ms": gap / 3, "jitter_ms": draw(ms(0.0, gap - 1.0))},
+        "jobs": {
+            "kind": "jobs",
+            "jobs": draw(st.integers(1, 5)),
+            "period_ms": 4 * gap,
+            "phase": draw(st.sampled_from(("random", "spread", "together"))),
+            "jitter_ms": draw(ms(0.0, gap)),
+        },
         "trace": {"kind": "trace", "path": TRACE},
     }[kind]
 
 
 @st.composite
-def tables(draw: Any) -> Mapping:
+def tables(draw: Any, detector: str) -> Mapping:
     """What tables look like at the start, and how they grow."""
     table: Mapping = {}
     maybe(table, draw, "initial_snapshots", st.sampled_from((0, 1, 50)))
     maybe(table, draw, "initial_manifests", st.sampled_from((0, 3, 97, 120)))
     maybe(table, draw, "snapshots_kept_max", st.sampled_from((0, 1, 10)))
     maybe(table, draw, "manifest_bytes", st.sampled_from((0, 3_000_000)))
+    if detector == "files":
+        table["data_files"] = draw(st.sampled_from((8, 40, 1_000)))
     return table
 
 
@@ -337,9 +347,13 @@ def configs(draw: Any) -> Mapping:
     """A whole configuration, as ``endive.simulate`` takes it."""
     catalog = draw(catalogs())
     commit = draw(commits())
-    detector = "probabilistic"
+    is_served = catalog["type"] == "service"
+    is_read_by_client = not catalog.get("table_metadata_inlined", not is_served)
+    if is_read_by_client and not (is_served and catalog["service"]["flavour"] == "rest"):
+        maybe(commit, draw, "metadata_read", st.sampled_from(("as_needed", "each_attempt")))
+    detector = draw(st.sampled_from(("probabilistic", "files")))
     if "partitions" in catalog:
-        detector = draw(st.sampled_from(("probabilistic", "partition_overlap")))
+        detector = draw(st.sampled_from(("probabilistic", "partition_overlap", "files")))
     mode = draw(st.sampled_from(("rewrite", "rewrite", "append")))
     transaction = draw(source_keys(catalog, commit, detector))
     transaction["manifest_list_mode"] = mode
@@ -353,6 +367,8 @@ def configs(draw: Any) -> Mapping:
     for name in names:
         own = draw(source_keys(catalog, commit, detector)) if draw(st.booleans()) else {}
         sources.append({"name": name, "arrivals": draw(arrivals()), **own})
+        if sources[-1]["arrivals"]["kind"] in ("closed", "jobs") and "append" not in (catalog["type"], mode):
+            maybe(sources[-1], draw, "keeps_table", st.booleans())
         maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
@@ -361,7 +377,7 @@ def configs(draw: Any) -> Mapping:
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
         "catalog": catalog,
-        "table": draw(tables()),
+        "table": draw(tables(detector)),
         "commit": commit,
         "transaction": transaction,
         "conflict": {"detector": detector},

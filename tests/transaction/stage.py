@@ -36,7 +36,7 @@ Bill = Counter[str]  # "manifest_list.read" -> requests
 RIVALS = {
     "append": CommitEffect(CLASS_APPEND, 1, 0, 1),
     "row_delta": CommitEffect(CLASS_OVERWRITE, 1, 1, 2),
-    "rewrite": CommitEffect(CLASS_REPLACE, 1, 0, 1),
+    "rewrite": CommitEffect(CLASS_REPLACE, 2, 0, 1),
 }
 REFRESHING = "refresh"  # after the txn loaded its tables (or lost), before the server sees it read again
 SWAPPING = "swap"  # when all is built, before the server sees the conditional write (or the last look before it)
@@ -169,6 +169,8 @@ def play(kind: str, script: Script | None = None, seed: int = 1, **sections: Any
         **config["transaction"],
         "operation_types": {name: float(name == kind) for name in KINDS},
     }
+    if config["transaction"].get("overwrite", "row_delta") == "row_delta":
+        config["transaction"].setdefault("referenced_files", False)  # what the tables of requests are about
     config["source"] = [{"name": "txn", "arrivals": {"kind": "periodic", "period_ms": 10_000_000.0}}]
     played = list(play_all(config, script or {}, seed))
     assert len(played) == 1

@@ -322,3 +322,19 @@ def test_iceberg_refreshes_whatever_a_refusal_told():
     played = play("fast_append", LOST_ONCE, catalog=catalog)
 
     assert 1 == played.attempt(2)["catalog.read"]
+
+
+@pytest.mark.parametrize(
+    ("rivals", "lists", "manifests"),
+    [
+        (append(3), 3, 3),  # once each, for added rows
+        (row_delta(3), 3, 9),  # data twice, for removed files and for added rows; deletes once
+        (rewrite(3), 3, 6),  # the new manifest and the rewritten one, for removed files
+    ],
+)
+def test_a_row_delta_that_names_its_files_looks_for_them_in_overwrites_and_compactions(rivals, lists, manifests):
+    """As recorded from Iceberg: docs/model/conflicts.md, victim "row_delta referring serializable"."""
+    played = play("validated_overwrite", {(1, REFRESHING): rivals}, transaction={"referenced_files": True})
+
+    assert lists == played.attempt(1)["manifest_list.read"]
+    assert manifests == played.attempt(1)["manifest.read"]

@@ -52,12 +52,14 @@ class CASCatalog(Catalog):
     def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One conditional write of the object."""
         client = self._client(client)
-        evaluated_us = 0
+        evaluated_us, installed = 0, None
 
         def evaluate() -> bool:
-            nonlocal evaluated_us
+            nonlocal evaluated_us, installed
             evaluated_us = self._clock.now_us
-            return self._decide(intention)
+            success = self._decide(intention)
+            installed = self._installed(intention, success)
+            return success
 
         result = yield from self._storage.cas(
             OBJECT_KEY,
@@ -68,4 +70,4 @@ class CASCatalog(Catalog):
             evaluate=evaluate,
             object=CATALOG,
         )
-        return CommitResult(result.success, None, result.latency_ms, evaluated_us)
+        return CommitResult(result.success, None, result.latency_ms, evaluated_us, installed=installed)

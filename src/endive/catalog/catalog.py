@@ -85,6 +85,10 @@ class Catalog(ABC):
         self.state.apply(intention)
         return True
 
+    def _installed(self, intention: IntentionRecord, success: bool) -> CatalogSnapshot | None:
+        """The state right after a commit, for a committer that keeps its table: it knows what it wrote."""
+        return self._snapshot() if success and intention.keeps_table else None
+
     def _snapshot(self) -> CatalogSnapshot:
         return self.state.snapshot(self._clock.now_us)
 

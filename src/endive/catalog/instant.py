@@ -53,5 +53,6 @@ class InstantCatalog(Catalog):
         evaluated_us = self._clock.now_us
         success = self._decide(intention)
         snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
+        installed = self._installed(intention, success)
         yield latency_us - leg_us
-        return CommitResult(success, snapshot, latency_us / 1000.0, evaluated_us)
+        return CommitResult(success, snapshot, latency_us / 1000.0, evaluated_us, installed=installed)

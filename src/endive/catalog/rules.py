@@ -32,6 +32,7 @@ class TableState(Record):
     overwrites: Int64  # of them overwrites or deletes
     data_manifests: Int64  # data manifests added by appends and overwrites, ever
     delete_manifests: Int64  # delete manifests added, ever
+    replaced_manifests: Int64  # data manifests added by replacing snapshots, ever
     manifests: Int64  # manifests in the current manifest list
     list_offset: Int64  # bytes appended to the current manifest list object (ML+)
     head_class: Int8  # what the current snapshot did (CLASS_*)
@@ -141,7 +142,9 @@ def apply_effect(
         table.appends += 1
     elif effect_class == CLASS_OVERWRITE:
         table.overwrites += 1
-    if effect_class != CLASS_REPLACE:
+    if effect_class == CLASS_REPLACE:
+        table.replaced_manifests += data_manifests
+    else:
         table.data_manifests += data_manifests
     table.delete_manifests += delete_manifests
     table.manifests = max(1, table.manifests + manifests_delta)

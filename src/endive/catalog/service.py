@@ -108,9 +108,10 @@ class ServiceCatalog(Catalog):
             success, rebased_us = self._decide(intention), None
         evaluated_us = self._clock.now_us
         snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
+        installed = self._installed(intention, success)
         yield latency_us - leg_us
         latency_ms = (self._clock.now_us - sent_us) / 1000.0
-        return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us)
+        return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us, installed)
 
     def _serve_rest(self, intention: IntentionRecord, client: Client) -> Generator[int, None, tuple[bool, int | None]]:
         """Check, write the metadata, swap; rebase and try again what commutes. Returns success and rebase time."""

@@ -5,6 +5,7 @@ This file defines the values of that conversation. The server's state is ``endiv
 
 from typing import NamedTuple
 
+from endive.catalog.files import FileHistory, TouchedFiles
 from endive.catalog.rules import LogState, TableState
 
 
@@ -14,6 +15,7 @@ class TableMetadata(NamedTuple):
     table_id: int
     state: TableState  # a copy of its own, which nobody changes
     partition_versions: tuple[int, ...]  # empty if the table has no partitions
+    files: FileHistory | None = None  # of what happened up to this version; None if nobody asks
 
     @property
     def version(self) -> int:
@@ -95,6 +97,8 @@ class IntentionRecord(NamedTuple):
     commutes: bool = False  # an append: a server may rebase it on its own
     size_bytes: int = 100
     metadata_bytes: int = 0  # what a server that writes the metadata object itself has to write
+    touched: tuple[TouchedFiles, ...] = ()  # per written table, if its data files are modelled
+    keeps_table: bool = False  # its committer goes on from what it leaves behind
 
     @property
     def tables_written(self) -> dict[int, int]:
@@ -115,6 +119,7 @@ class CommitResult(NamedTuple):
     latency_ms: float
     evaluated_us: int  # when the server decided; for measuring, not for deciding
     rebased_us: int | None = None  # when a server that retries on its own last looked, if it did
+    installed: CatalogSnapshot | None = None  # what it left behind, for a committer that keeps its table
 
 
 class AppendResult(NamedTuple):

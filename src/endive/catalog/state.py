@@ -7,6 +7,7 @@ This file defines the one owner of mutable state of a simulation. It decides not
 from collections.abc import Sequence
 
 from endive.catalog import rules
+from endive.catalog.files import FileHistory
 from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, LogState, ObjectSizes, TableState
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
 from endive.record import copied
@@ -21,6 +22,8 @@ class CatalogState:
         "_versions_tuple",
         "_watched",
         "catalog_bytes",
+        "data_files",
+        "files",
         "is_inlined",
         "log",
         "num_groups",
@@ -44,6 +47,7 @@ class CatalogState:
         has_log: bool = False,
         initial_snapshots: int = 0,
         initial_manifests: int = 0,
+        data_files: int = 0,
     ) -> None:
         self.num_tables = num_tables
         self.scope = scope
@@ -51,6 +55,8 @@ class CatalogState:
         self.num_partitions = num_partitions
         self.sizes = sizes if sizes is not None else ObjectSizes()
         self.is_inlined = is_inlined
+        self.data_files = data_files  # of every table; 0: not modelled
+        self.files = [FileHistory() if data_files else None for _ in range(num_tables)]
         self.versions = [0] * (1 + num_groups + num_tables + num_tables * num_partitions)
         self.tables = [TableState(version=initial_snapshots, manifests=initial_manifests) for _ in range(num_tables)]
         self.log = LogState() if has_log else None
@@ -117,6 +123,9 @@ class CatalogState:
             rules.apply_effect(state, *intention.effects[position])
             if self.is_inlined and rules.keeps_one_more(state.version, self.sizes.snapshots_kept_max):
                 self.catalog_bytes += self.sizes.metadata_bytes_per_snapshot
+            history = self.files[table]
+            if history is not None and intention.touched:
+                history.note(intention.touched[position], state.version)
         self._versions_tuple = tuple(self.versions)
         self.refresh_tables(tables)
 
@@ -145,4 +154,4 @@ class CatalogState:
         if self.num_partitions:
             first = rules.partition_slot(self.num_groups, self.num_tables, self.num_partitions, table, 0)
             partitions = tuple(self.versions[first : first + self.num_partitions])
-        return TableMetadata(table, copied(self.tables[table]), partitions)
+        return TableMetadata(table, copied(self.tables[table]), partitions, self.files[table])

@@ -19,6 +19,7 @@ from endive.config.values import (
     LatencyMs,
     Milliseconds,
     Number,
+    OneOf,
     Sigma,
     Table,
     Text,
@@ -124,6 +125,29 @@ class Periodic(Table):
         return self
 
 
+class Jobs(Table):
+    """Jobs that each submit once per period: 30 streaming jobs, each every 30 s.
+
+    A job does not overlap with itself: one that is still busy at its next tick submits when it is done, and is on
+    time again at the tick after that.
+    """
+
+    kind: Literal["jobs"] = "jobs"
+    jobs: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Jobs.")
+    period_ms: GapMs = Field(description="Time from one tick of a job to its next.")
+    phase: Annotated[Literal["random", "spread", "together"], OneOf()] = Field(
+        "random",
+        description="When in the period each job ticks: at a moment drawn for it, evenly spread, or all at once.",
+    )
+    jitter_ms: Milliseconds = Field(0.0, description="Each submission is up to this much later than its tick.")
+
+    @model_validator(mode="after")
+    def _keeps_its_order(self) -> Self:
+        if self.jitter_ms >= self.period_ms:
+            raise refusal(f"must be less than period_ms = {self.period_ms}.", key="jitter_ms")
+        return self
+
+
 class Trace(Table):
     """Submissions at the times a file lists."""
 
@@ -136,7 +160,7 @@ class Trace(Table):
     )
 
 
-ArrivalsTable = Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Trace
+ArrivalsTable = Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Jobs | Trace
 ARRIVAL_KINDS: dict[str, type[Table]] = {
     "poisson": Poisson,
     "fixed": FixedGap,
@@ -144,6 +168,7 @@ ARRIVAL_KINDS: dict[str, type[Table]] = {
     "lognormal": LognormalGap,
     "closed": Closed,
     "periodic": Periodic,
+    "jobs": Jobs,
     "trace": Trace,
 }
 
@@ -175,6 +200,7 @@ Arrivals = Annotated[
     | Annotated[LognormalGap, Tag("<lognormal>")]
     | Annotated[Closed, Tag("<closed>")]
     | Annotated[Periodic, Tag("<periodic>")]
+    | Annotated[Jobs, Tag("<jobs>")]
     | Annotated[Trace, Tag("<trace>")],
     Discriminator(_kind_tag),
     BeforeValidator(_refuse_unknown_kind),

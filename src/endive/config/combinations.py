@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from endive.config.arrivals import Trace
+from endive.config.arrivals import Closed, Jobs, Trace
 from endive.config.capabilities import (
     BUILT_IN,
     HAVE_NO_VINTAGES,
@@ -24,11 +24,13 @@ from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.simulation_config import SimulationConfig
 from endive.config.sizes import size_problems
 from endive.config.slo import objective_of
-from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, SourceConfig
+from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, FixedCount, ShareOfFiles, SourceConfig
 from endive.config.values import unknown_name
 from endive.errors import ObjectiveError
 
 PARTITION_COUNTERS_MAX = 10_000_000
+KEPT_TABLES_MAX = 10_000_000
+FILE_PLACES_MAX = 10_000_000
 
 
 def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) -> list[Problem]:
@@ -41,6 +43,7 @@ def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) 
         *_scope(config),
         *_catalog_answers(config, document),
         *_partitions(config),
+        *_files(config),
         *_source_names(config, document),
         *_arrivals(config, document),
         *size_problems(config),
@@ -230,6 +233,33 @@ def _partitions(config: SimulationConfig) -> Iterator[Problem]:
         )
 
 
+def _files(config: SimulationConfig) -> Iterator[Problem]:
+    """Files decide only where there are some, and no fewer than partitions."""
+    table, catalog = config.table, config.catalog
+    if config.conflict.detector != "files":
+        return
+    if not table.data_files:
+        yield Problem(
+            "conflict.detector = 'files' needs table.data_files: give the number of data files of a table.",
+            ("conflict", "detector"),
+            ("table.data_files",),
+        )
+    elif catalog.partitions.enabled and table.data_files < catalog.partitions.num_partitions:
+        yield Problem(
+            f"table.data_files = {table.data_files} must be at least catalog.partitions.num_partitions = "
+            f"{catalog.partitions.num_partitions}: the files are spread evenly over the partitions.",
+            ("table", "data_files"),
+            ("catalog.partitions",),
+        )
+    if table.data_files * catalog.num_tables > FILE_PLACES_MAX:
+        yield Problem(
+            f"table.data_files = {table.data_files} times catalog.num_tables = {catalog.num_tables} must not exceed "
+            f"{FILE_PLACES_MAX}.",
+            ("table", "data_files"),
+            ("catalog.num_tables",),
+        )
+
+
 def _source_names(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     names = [source.name for source in config.sources]
     for index, name in enumerate(names):
@@ -261,6 +291,8 @@ def _arrivals(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator
 
 def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     source, catalog = config.sources[index], config.catalog
+    yield from _source_keeps(index, source, config, document)
+    yield from _source_files(index, source, config, document)
     yield from _source_times(index, source, config, document)
     yield from _source_backoff(index, source, document)
     if source.tables.count_zipf is not None and catalog.num_tables > TABLES_PER_TXN_MAX:
@@ -287,6 +319,60 @@ def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -
             f"catalog.partitions.num_partitions = {catalog.partitions.num_partitions}.",
             path,
             ("catalog.partitions",),
+        )
+
+
+def _source_files(
+    index: int, source: SourceConfig, config: SimulationConfig, document: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """An operation cannot touch more files than there are."""
+    counts, files = source.touched_files, config.table.data_files
+    if counts is None or config.conflict.detector != "files" or isinstance(counts, ShareOfFiles):
+        return
+    most = counts.value if isinstance(counts, FixedCount) else counts.max
+    if most > files:
+        path = _origin(index, ("touched_files",), document)
+        yield Problem(
+            f"{dotted(path, document)} = {shown(value_at(document, path))} must not exceed table.data_files = {files}: "
+            "an operation cannot touch more files than a table has. Lower it, or give a share such as '5%'.",
+            path,
+            ("table.data_files",),
+        )
+
+
+def _source_keeps(
+    index: int, source: SourceConfig, config: SimulationConfig, document: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """A kept table needs somebody who keeps it, and a protocol that says what he then knows."""
+    if not source.keeps_table:
+        return
+    path = _origin(index, ("keeps_table",), document)
+    given = f"{dotted(path, document)} = true"
+    arrivals = source.arrivals
+    if not isinstance(arrivals, (Closed, Jobs)):
+        yield Problem(
+            f"{given} needs clients that stay, and arrivals of kind {shown(arrivals.kind)} have none. Choose arrivals "
+            'from: {kind = "closed", clients = 4}, {kind = "jobs", jobs = 30, period_ms = 30000}; or set keeps_table '
+            "to false.",
+            path,
+            (f"{SOURCE}.{index}.arrivals",),
+        )
+        return
+    if config.catalog.type == "append" or config.transaction.manifest_list_mode == "append":
+        key = "catalog.type" if config.catalog.type == "append" else "transaction.manifest_list_mode"
+        yield Problem(
+            f"{given} cannot be had with {key} = 'append'. Set keeps_table to false, or choose another {key}.",
+            path,
+            (key,),
+        )
+    clients = arrivals.clients if isinstance(arrivals, Closed) else arrivals.jobs
+    tables = config.catalog.num_tables * (1 + config.catalog.partitions.num_partitions)
+    if clients * tables > KEPT_TABLES_MAX:
+        yield Problem(
+            f"{given} with {clients} clients and {tables} tables and partitions must not make more than "
+            f"{KEPT_TABLES_MAX} kept states. Lower one of them.",
+            path,
+            (f"{SOURCE}.{index}.arrivals", "catalog.num_tables", "catalog.partitions"),
         )
 
 

@@ -75,6 +75,11 @@ class CommitConfig(Table):
     metadata: Annotated[Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()] = _choice(
         "metadata", "When the table metadata object is read and written."
     )
+    metadata_read: Annotated[Literal["as_needed", "each_attempt"], OneOf()] = Field(
+        "as_needed",
+        description="Whether an attempt reads the table metadata object only where commit.metadata says so, or every "
+        "attempt does, the first included.",
+    )
     history: Annotated[
         Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"], OneOf()
     ] = _choice("history", "Which manifest lists of intermediate snapshots are read to validate.")

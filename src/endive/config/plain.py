@@ -16,7 +16,17 @@ from endive.config.values import Table
 if TYPE_CHECKING:
     from endive.config.simulation_config import SimulationConfig
 
-SECTIONS = ("simulation", "experiment", "slo", "storage", "catalog", "table", "commit", "transaction", "conflict")
+SECTIONS = (
+    "simulation",
+    "experiment",
+    "slo",
+    "storage",
+    "catalog",
+    "table",
+    "commit",
+    "transaction",
+    "conflict",
+)
 
 
 def plain_config(config: SimulationConfig) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
         table=written.table,
         commit=written.commit,
         transaction=TransactionConfig(**{key: getattr(transaction, key) for key in TransactionConfig.model_fields}),
-        conflict=written.conflict,
+        conflict=_resolve_conflict(written),
         sources=tuple(_resolve_source(source, transaction, written.commit.protocol, folder) for source in sources),
     )
 
@@ -93,6 +93,14 @@ def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
     if catalog.profile is not None and "flavour" not in service.model_fields_set:
         service = service.model_copy(update={"flavour": catalog_profile(catalog.profile).flavour})
     return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
+
+
+def _resolve_conflict(written: WrittenConfig) -> ConflictConfig:
+    """By files, if a table has some and nothing else was asked for."""
+    conflict = written.conflict
+    if written.table.data_files and "detector" not in conflict.model_fields_set:
+        return conflict.model_copy(update={"detector": "files"})
+    return conflict
 
 
 def _resolve_source(

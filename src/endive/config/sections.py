@@ -20,10 +20,12 @@ from endive.config.values import (
     OneOf,
     Table,
     Text,
+    Whole,
 )
 
 MARGIN_MS_MAX = 900_000.0  # seed 001: min(900 s, T/4) at either end
 TICK_MS = 0.001
+DATA_FILES_MAX = 1_000_000
 
 
 def _margin(data: dict[str, Any]) -> float:
@@ -77,12 +79,19 @@ class TableConfig(Table):
     manifest_bytes: ItemBytes = Field(8000, description="One manifest.")
     initial_snapshots: Count = Field(0, description="Snapshots every table has at the start.")
     initial_manifests: Count = Field(0, description="Manifests every table has at the start.")
+    data_files: Annotated[int, Whole(0, DATA_FILES_MAX)] = Field(
+        0,
+        description="Data files of every table, spread evenly over its partitions; 0 = not said. With "
+        "transaction.touched_files it decides which operations meet.",
+    )
 
 
 class ConflictConfig(Table):
     """How a real conflict (overlapping data) is told from a false one."""
 
-    detector: Annotated[Literal["probabilistic", "partition_overlap"], OneOf()] = Field(
+    detector: Annotated[Literal["probabilistic", "partition_overlap", "files"], OneOf()] = Field(
         "probabilistic",
-        description="By transaction.real_conflict_probability, or by the partitions rivals wrote since.",
+        description="By transaction.real_conflict_probability, by the partitions rivals wrote since, or by the data "
+        "files both touch (table.data_files).",
+        json_schema_extra={"default_text": "files if table.data_files is given, else probabilistic"},
     )

@@ -6,6 +6,7 @@ is decided in ``endive.config.resolve``: its own, else that of ``[transaction]``
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -208,47 +209,6 @@ class RetryBackoff(Table):
     )
 
 
-class SourceKeys(Table):
-    """Keys a source may set for itself and ``[transaction]`` for all of them."""
-
-    operation_types: OperationTypes = Field(
-        default=OperationTypes(fast_append=1.0),
-        description="Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
-    )
-    runtime: Runtime = Field(
-        default=spelt_out(ShortRuntime()),
-        description="Time a txn works before it commits: mean, sigma, min or a distribution table.",
-    )
-    tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
-    partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
-    retry: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
-        4,
-        description="Retries after a refused attempt.",
-        json_schema_extra={"default_text": "4; 10 with protocol spec or merge"},
-    )
-    retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
-    total_timeout_ms: Milliseconds = Field(
-        1_800_000.0,
-        description="Time after which a txn that is still retrying gives up; 0 = never.",
-        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge"},
-    )
-    application_retries: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
-        0, description="Times the application starts a txn over after a real conflict."
-    )
-    isolation: Annotated[Literal["serializable", "snapshot"], OneOf()] = Field(
-        "serializable", description="Which rivals a validated overwrite must not overlap."
-    )
-    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = Field(
-        "row_delta", description="Which Iceberg operation a validated overwrite is."
-    )
-    rewritten_manifests: Count = Field(
-        1, description="Existing manifests that hold files to be removed (F in the cost tables)."
-    )
-    real_conflict_probability: Probability = Field(
-        0.0, description="Chance that a conflict on a table is real; only with detector 'probabilistic'."
-    )
-
-
 class ExponentialCount(Table):
     """Rounded exponential, clipped."""
 
@@ -273,6 +233,13 @@ class UniformCount(Table):
     max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
 
 
+class ShareOfFiles(Table):
+    """A share of the table's data files, at least one; only for `touched_files`, where `"5%"` says the same."""
+
+    distribution: Literal["share"] = "share"
+    share: Share = Field(description="The share, above 0 and at most 1.")
+
+
 COUNTS = ("exponential", "fixed", "uniform")
 
 
@@ -295,6 +262,31 @@ def _refuse_unknown_count(value: Any) -> Any:
     return value
 
 
+def _spell_out_touched(value: Any) -> Any:
+    """A number and a percentage as the tables they stand for."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"distribution": "fixed", "value": value}
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
+        if found:
+            return {"distribution": "share", "share": float(found[1]) / 100.0}
+    if not isinstance(value, (dict, Table)):
+        raise refusal("must be a whole number, a share such as '5%', or a count table.")
+    if isinstance(value, dict) and value.get("distribution") == "share":
+        return value
+    return _refuse_unknown_count(value)
+
+
+TouchedFiles = Annotated[
+    Annotated[ExponentialCount, Tag("<exponential>")]
+    | Annotated[FixedCount, Tag("<fixed>")]
+    | Annotated[UniformCount, Tag("<uniform>")]
+    | Annotated[ShareOfFiles, Tag("<share>")],
+    Discriminator(_count_tag),
+    BeforeValidator(_spell_out_touched),
+    Described("a whole number, a share such as '5%', or a count table"),
+]
+
 ConflictingManifests = Annotated[
     Annotated[ExponentialCount, Tag("<exponential>")]
     | Annotated[FixedCount, Tag("<fixed>")]
@@ -303,6 +295,70 @@ ConflictingManifests = Annotated[
     BeforeValidator(_refuse_unknown_count),
     Described("a count table"),
 ]
+
+
+class SourceKeys(Table):
+    """Keys a source may set for itself and ``[transaction]`` for all of them."""
+
+    operation_types: OperationTypes = Field(
+        default=OperationTypes(fast_append=1.0),
+        description="Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
+    )
+    runtime: Runtime = Field(
+        default=spelt_out(ShortRuntime()),
+        description="Time a txn works before it commits: mean, sigma, min or a distribution table.",
+    )
+    tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
+    partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
+    keeps_table: Flag = Field(
+        False,
+        description="Whether a client loads its table once and keeps it from one commit to the next, as a streaming "
+        "job does; if not, every txn loads it anew. Needs clients: arrivals of kind 'closed' or 'jobs'.",
+    )
+    retry: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+        4,
+        description="Retries after a refused attempt.",
+        json_schema_extra={"default_text": "4; 10 with protocol spec or merge"},
+    )
+    retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
+    total_timeout_ms: Milliseconds = Field(
+        1_800_000.0,
+        description="Time after which a txn that is still retrying gives up; 0 = never.",
+        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge"},
+    )
+    application_retries: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+        0, description="Times the application starts a txn over after a real conflict."
+    )
+    isolation: Annotated[Literal["serializable", "snapshot"], OneOf()] = Field(
+        "serializable", description="Which rivals a validated overwrite must not overlap."
+    )
+    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = Field(
+        "row_delta", description="Which Iceberg operation a validated overwrite is."
+    )
+    rewritten_manifests: Count = Field(
+        1, description="Existing manifests that hold files to be removed (F in the cost tables)."
+    )
+    referenced_files: Flag = Field(
+        True,
+        description="Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "
+        "one of them is gone.",
+    )
+    touched_files: TouchedFiles | None = Field(
+        None,
+        description="Data files of a table whose rows one operation changes, rewrites or, for an append, adds to: a "
+        "number, a share such as '5%', or a count table; needs table.data_files.",
+        json_schema_extra={"default_text": "not said"},
+    )
+    real_conflict_probability: Probability = Field(
+        0.0,
+        description="Chance that a conflict on a table is real, instead of what follows from the files or partitions "
+        "touched.",
+    )
+
+    @property
+    def has_own_probability(self) -> bool:
+        """Whether the chance of a real conflict was given by hand."""
+        return "real_conflict_probability" in self.model_fields_set
 
 
 class TransactionConfig(Table):

@@ -43,6 +43,7 @@ def unread_keys(config: SimulationConfig) -> dict[str, Unread]:
         **_unread_objects(config),
         **_unread_catalog(config),
         **_unread_commit(config),
+        **_unread_table(config),
         **_unread_transaction(config),
     }
 
@@ -177,9 +178,23 @@ def _unread_commit(config: SimulationConfig) -> dict[str, Unread]:
         found["commit.min_count_to_merge"] = Unread(f"commit.merging is '{commit.merging}'", by_merging)
     if commit.merging != "n_behind":
         found["commit.manifests_per_concurrent_commit"] = Unread(f"commit.merging is '{commit.merging}'", by_merging)
+    if config.catalog.table_metadata_inlined or _is_rest(config):
+        found["commit.metadata_read"] = Unread(
+            "the client reads no metadata object: it is inlined in the catalog, or the server's",
+            ("catalog.table_metadata_inlined", "catalog.type", "catalog.service.flavour"),
+            is_tolerated=commit.metadata_read == "as_needed",
+        )
     if commit.history == "none":
         found["commit.history_io"] = Unread("commit.history is 'none'", ("commit.history", "commit.protocol"))
     return found
+
+
+def _unread_table(config: SimulationConfig) -> dict[str, Unread]:
+    if config.conflict.detector == "files":
+        return {}
+    about = ("conflict.detector",)
+    is_tolerated = config.table.data_files == 0
+    return {"table.data_files": Unread(f"conflict.detector is '{config.conflict.detector}'", about, is_tolerated)}
 
 
 def _unread_transaction(config: SimulationConfig) -> dict[str, Unread]:
@@ -195,6 +210,10 @@ def _unread_transaction(config: SimulationConfig) -> dict[str, Unread]:
             ("commit.real_conflict", "commit.protocol"),
         )
     return found
+
+
+def _is_rest(config: SimulationConfig) -> bool:
+    return config.catalog.type == "service" and config.catalog.service.flavour == "rest"
 
 
 def unread_source_keys(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
@@ -219,10 +238,14 @@ def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str
         because = "operation_types has no validated_overwrite"
         found["overwrite"] = Unread(because, about, is_tolerated=is_named)
         found["isolation"] = Unread(because, about, is_tolerated=is_named)
+        found["referenced_files"] = Unread(because, about, is_tolerated=is_named or source.referenced_files)
     elif source.overwrite == "replace_partitions":
         found["isolation"] = Unread("overwrite = 'replace_partitions' validates nothing", about)
     elif commit.history in ("none", "every_kind") and commit.real_conflict == "merge":
         found["isolation"] = Unread(f"commit.history is '{commit.history}' and commit.real_conflict is 'merge'", about)
+    if can_overwrite and source.overwrite != "row_delta":
+        because = f"overwrite is '{source.overwrite}', not 'row_delta'"
+        found["referenced_files"] = Unread(because, about, is_tolerated=source.referenced_files)
     is_removing = can_rewrite or (can_overwrite and source.overwrite != "row_delta")
     if not is_removing:
         is_named = "rewrite_files" in named or ("validated_overwrite" in named and source.overwrite != "row_delta")
@@ -251,11 +274,19 @@ def _unread_conflicts(source: SourceConfig, config: SimulationConfig) -> dict[st
     is_named = bool({"rewrite_files", "validated_overwrite"} & weights.model_fields_set)
     if config.conflict.detector == "partition_overlap":
         found["real_conflict_probability"] = Unread("conflict.detector is 'partition_overlap'", about)
+    elif not source.has_own_probability:
+        found["real_conflict_probability"] = Unread("it is not given", about, is_tolerated=True)
     elif not can_conflict:
         found["real_conflict_probability"] = Unread(
             "no kind in operation_types can have a real conflict",
             about,
             is_tolerated=is_named or source.real_conflict_probability == 0.0,
+        )
+    if config.conflict.detector != "files":
+        found["touched_files"] = Unread(
+            "conflict.detector is not 'files' (table.data_files makes it so)",
+            ("conflict.detector", "table.data_files"),
+            is_tolerated=source.touched_files is None,
         )
     if is_merging:
         found["application_retries"] = Unread(

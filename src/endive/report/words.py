@@ -75,6 +75,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "single_seed": "Too few seeds",
     "assumed_figures": "Assumed figures",
     "unsaid_catalog_latency": "Catalog latency not given",
+    "unsaid_overlap": "Overlap not given",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",
 }

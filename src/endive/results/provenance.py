@@ -38,10 +38,11 @@ class Provenance:
     model_version: int = MODEL_VERSION
     schema_version: int = SCHEMA_VERSION
     figures: tuple[KnownFigure, ...] = ()  # how well the latency of every kind of request is known
+    unsaid: tuple[str, ...] = ()  # what the configuration leaves open that decides results, a sentence each
 
     def to_dict(self) -> dict[str, Any]:
-        """As a JSON object; the figures stand in the result, as far as they were used."""
-        return {name: value for name, value in asdict(self).items() if name != "figures"}
+        """As a JSON object; the figures stand in the result, as far as they were used, and so does what is unsaid."""
+        return {name: value for name, value in asdict(self).items() if name not in ("figures", "unsaid")}
 
     def to_metadata(self) -> dict[str, str]:
         """As key-value metadata of an Arrow or Parquet file."""

@@ -76,7 +76,7 @@ class SimulationResult:
         summarised = summarise(self.statistics)
         phases_ms, counts = summarised["summary"]["phases_ms"], summarised["requests"]["counts"]
         figures = sent_figures(self.provenance.figures, counts)
-        summarised["warnings"] += assumption_warnings(figures, phases_ms, counts)
+        summarised["warnings"] += [*self.provenance.unsaid, *assumption_warnings(figures, phases_ms, counts)]
         return {**summarised, "figures": [figure.to_dict() for figure in figures]}
 
     def summary(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Runs nothing. Every default was filled in by the configuration; none is invented
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from endive.catalog import (
     AppendCatalog,
@@ -21,9 +22,10 @@ from endive.catalog.rules import SCOPES
 from endive.config import SimulationConfig
 from endive.config.arrivals import Closed as ClosedTable
 from endive.config.arrivals import FixedGap, LognormalGap, Poisson, UniformGap
+from endive.config.arrivals import Jobs as JobsTable
 from endive.config.arrivals import Periodic as PeriodicTable
 from endive.config.arrivals import Trace as TraceTable
-from endive.config.transaction import PartitionChoice, SourceConfig, TableChoice
+from endive.config.transaction import PartitionChoice, ShareOfFiles, SourceConfig, TableChoice
 from endive.distributions import (
     ExponentialLatency,
     FixedLatency,
@@ -37,7 +39,8 @@ from endive.transaction import (
     TRANSACTION_TYPES,
     CommitProtocol,
     ConflictDetector,
-    ConflictingManifests,
+    CountDistribution,
+    FilesConflictDetector,
     PartitionOverlapConflictDetector,
     ProbabilisticConflictDetector,
     Transaction,
@@ -50,6 +53,7 @@ from endive.workload import (
     Arrivals,
     Choice,
     Closed,
+    Jobs,
     Periodic,
     Renewal,
     Source,
@@ -89,7 +93,7 @@ class Parts:
     detector: ConflictDetector
     protocol: CommitProtocol
     sizes: ObjectSizes
-    conflicting: ConflictingManifests
+    conflicting: CountDistribution
     list_entry_bytes: int
     list_seal_threshold_bytes: int
     is_pointer_checked: bool
@@ -188,6 +192,7 @@ def build_state(config: SimulationConfig, sizes: ObjectSizes) -> CatalogState:
         has_log=catalog.type == "append",
         initial_snapshots=config.table.initial_snapshots,
         initial_manifests=config.table.initial_manifests,
+        data_files=config.table.data_files if config.conflict.detector == "files" else 0,
     )
 
 
@@ -230,6 +235,8 @@ def build_detector(config: SimulationConfig) -> ConflictDetector:
     """The detector ``conflict.detector`` names."""
     if config.conflict.detector == "partition_overlap":
         return PartitionOverlapConflictDetector()
+    if config.conflict.detector == "files":
+        return FilesConflictDetector()
     return ProbabilisticConflictDetector()
 
 
@@ -255,15 +262,20 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         is_list_appended=int(config.transaction.manifest_list_mode == "append"),
         parallel_max=config.storage.max_parallel,
         is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
+        is_metadata_always_read=int(commit.metadata_read == "each_attempt"),
     )
 
 
-def build_conflicting(config: SimulationConfig) -> ConflictingManifests:
+def build_conflicting(config: SimulationConfig) -> CountDistribution:
     """How many manifests a real conflict merges."""
-    table = config.transaction.conflicting_manifests.model_dump()
+    return count_distribution(config.transaction.conflicting_manifests.model_dump())
+
+
+def count_distribution(table: Mapping[str, Any]) -> CountDistribution:
+    """A count table as a distribution."""
     names = {"distribution": "distribution", "mean": "mean", "value": "value"}
     names |= {"min": "count_min", "max": "count_max"}
-    return ConflictingManifests(**{names[key]: value for key, value in table.items()})
+    return CountDistribution(**{names[key]: value for key, value in table.items()})
 
 
 def build_workload_config(config: SimulationConfig, seed: int) -> WorkloadConfig:
@@ -274,15 +286,14 @@ def build_workload_config(config: SimulationConfig, seed: int) -> WorkloadConfig
         num_tables=config.catalog.num_tables,
         num_partitions=num_partitions,
         sources=tuple(
-            build_source(source, index, seed, config.catalog.num_tables, num_partitions)
-            for index, source in enumerate(config.sources)
+            build_source(config, source, index, seed, num_partitions) for index, source in enumerate(config.sources)
         ),
     )
 
 
-def build_source(source: SourceConfig, index: int, seed: int, num_tables: int, num_partitions: int) -> Source:
+def build_source(config: SimulationConfig, source: SourceConfig, index: int, seed: int, num_partitions: int) -> Source:
     """One source with everything it draws from."""
-    weights = source.operation_types
+    weights, num_tables = source.operation_types, config.catalog.num_tables
     return Source(
         name=source.name,
         index=index,
@@ -292,11 +303,11 @@ def build_source(source: SourceConfig, index: int, seed: int, num_tables: int, n
         runtime=from_table(source.runtime.to_table(), f"source '{source.name}' runtime"),
         tables=build_table_choice(source.tables, num_tables),
         partitions=build_partition_choice(source.partitions, num_partitions) if num_partitions else None,
-        terms=build_terms(source),
+        terms=build_terms(config, source),
     )
 
 
-def build_terms(source: SourceConfig) -> TransactionTerms:
+def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTerms:
     """How the source's txns retry, wait and validate."""
     backoff = source.retry_backoff
     return TransactionTerms(
@@ -312,7 +323,21 @@ def build_terms(source: SourceConfig) -> TransactionTerms:
         overwrite=source.overwrite,
         rewritten_manifests=source.rewritten_manifests,
         real_conflict_probability=source.real_conflict_probability,
+        is_referring=source.referenced_files,
+        touched_files=build_touched_files(source, config.table.data_files),
+        is_by_files=config.conflict.detector == "files" and not source.has_own_probability,
+        keeps_table=source.keeps_table,
     )
+
+
+def build_touched_files(source: SourceConfig, data_files: int) -> CountDistribution | None:
+    """How many of a table's files one operation touches; None if nobody says."""
+    counts = source.touched_files
+    if counts is None:
+        return None
+    if isinstance(counts, ShareOfFiles):
+        return CountDistribution(distribution="fixed", value=max(1, round(counts.share * data_files)))
+    return count_distribution(counts.model_dump())
 
 
 def build_table_choice(choice: TableChoice, num_tables: int) -> Choice:
@@ -349,6 +374,15 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
     if isinstance(table, ClosedTable):
         think = from_table(table.think_ms.to_table(), f"source '{source.name}' think_ms")
         return Closed(start_us=start_us, stop_us=stop_us, client_count=table.clients, think=think)
+    if isinstance(table, JobsTable):
+        return Jobs(
+            start_us=start_us,
+            stop_us=stop_us,
+            job_count=table.jobs,
+            period_us=us_of(table.period_ms),
+            jitter_us=us_of(table.jitter_ms),
+            phase=table.phase,
+        )
     if isinstance(table, PeriodicTable):
         return Periodic(
             start_us=start_us,

@@ -63,6 +63,8 @@ class ObservedCatalog(Catalog):
         self._shown: dict[int, list[CatalogSnapshot]] = {}
         self._applied: dict[int, int] = {}
         self._rebased: dict[int, Rebase] = {}
+        self._left_behind: dict[int, CatalogSnapshot] = {}  # what each left behind
+        self._kept: dict[int, CatalogSnapshot] = {}  # by clients that keep their table, between two of their txns
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else a catalog of the user's own offers to his txns."""
@@ -191,7 +193,7 @@ class ObservedCatalog(Catalog):
         if not books.check_once(self._ledger, 0, txn_id, int(txn_id in self._applied), now_us):
             self._fail()
         self._check_claim(txn_id, claim, looks, now_us)
-        self._book(txn_id, claim, now_us)
+        self._left_behind[txn_id] = self._book(txn_id, claim, now_us)
         self._applied[txn_id] = now_us
 
     def _check_claim(self, txn_id: int, claim: Claim, looks: Looks, now_us: int) -> None:
@@ -212,8 +214,8 @@ class ObservedCatalog(Catalog):
         )
         self._rebased[txn_id] = Rebase(frozenset(fresh), violation)
 
-    def _book(self, txn_id: int, claim: Claim, now_us: int) -> None:
-        """Book the commit, and compare what it installed."""
+    def _book(self, txn_id: int, claim: Claim, now_us: int) -> CatalogSnapshot:
+        """Book the commit, and compare what it installed, which is returned."""
         state, ledger = self.state, self._ledger
         books.begin_commit(ledger, 0)
         for unit in written_units(state, claim):
@@ -228,6 +230,27 @@ class ObservedCatalog(Catalog):
             unit = books.unit_of_table(table, state.num_groups)
             if not books.check_installed(ledger, 0, txn_id, unit, installed.tables[table].version, now_us):
                 self._fail()
+        return installed
+
+    # --- clients that keep their table --------------------------------------------------------------
+
+    def keep(self, txn_id: int, snapshot: CatalogSnapshot | None) -> None:
+        """A client takes along what its txn, about to end, was shown or left behind; anything else it cannot know."""
+        if snapshot is None:
+            return
+        installed = self._left_behind.get(txn_id)
+        is_shown = any(snapshot is shown for shown in self._shown.get(txn_id, ()))
+        if not is_shown and (installed is None or snapshot != installed):
+            self._blame(books.BUILT_ON_UNREAD, txn_id, 0, snapshot.seq)
+        self._kept[id(snapshot)] = snapshot
+
+    def recall(self, txn_id: int, snapshot: CatalogSnapshot | None) -> None:
+        """The client's next txn begins with it."""
+        if snapshot is None:
+            return
+        if self._kept.pop(id(snapshot), None) is None:
+            self._blame(books.BUILT_ON_UNREAD, txn_id, 0, snapshot.seq)
+        self._shown.setdefault(txn_id, []).append(snapshot)
 
     # --- the end of a txn, the end of a run ---------------------------------------------------------
 
@@ -235,6 +258,7 @@ class ObservedCatalog(Catalog):
         """A txn has ended, and this is what it was told."""
         is_applied = self._applied.pop(txn_id, None) is not None
         self._shown.pop(txn_id, None)
+        self._left_behind.pop(txn_id, None)
         if not books.check_told(self._ledger, 0, txn_id, is_committed, int(is_applied), self._clock.now_us):
             self._fail()
 

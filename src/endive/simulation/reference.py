@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 
+from endive.catalog import CatalogSnapshot
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
@@ -79,6 +80,7 @@ class ReferenceEngine:
             is_partition_scoped=parts.is_partition_scoped,
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
+        self._kept: dict[tuple[int, int], CatalogSnapshot | None] = {}  # by source and client
 
     def run(self) -> HistoryCheck | None:
         """Until the clock reaches the configured duration; what happens at that very instant does not.
@@ -156,7 +158,13 @@ class ReferenceEngine:
         client = Client(source.transaction_key(index), txn_id, self, trace=self._trace)
         make = self._parts.transaction_types[draft.kind]
         txn = make(txn_id, self.now_us, client, draft, source.terms)
-        txn.catalog_bytes = self._parts.catalog.state.size_bytes
+        state = self._parts.catalog.state
+        txn.catalog_bytes = state.size_bytes
+        txn.files_per_partition = state.data_files // max(1, state.num_partitions)
+        if source.terms.keeps_table:
+            txn.kept = self._kept.get((source.index, client_of(index)))
+            if self._observed is not None:
+                self._observed.recall(txn_id, txn.kept)
         self._running[txn_id] = (txn, source, index)
         heappush(self._events, (self.now_us, txn_id, txn.execute(self._world)))
 
@@ -166,12 +174,16 @@ class ReferenceEngine:
         """Record a finished txn; a closed loop's client submits its next one after thinking."""
         txn, source, index = self._running.pop(txn_id)
         is_committed = txn.status == TransactionStatus.COMMITTED
+        if source.terms.keeps_table:
+            self._kept[source.index, client_of(index)] = txn.known
+            if self._observed is not None:
+                self._observed.keep(txn_id, txn.known)
         if self._observed is not None:
             self._observed.end(txn_id, is_committed)
         self._record(txn, source, index, COMMITTED if is_committed else ABORTED)
         if source.arrivals.clients:
             next_index = index + 1
-            next_us = source.next_arrival_us(next_index, self.now_us)
+            next_us = source.next_arrival_us(next_index, self.now_us, txn.row.submit_us)
             if next_us != NO_MORE:
                 heappush(self._events, (next_us, txn_id, self._submit_one(source, next_index)))
 

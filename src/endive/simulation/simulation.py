@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from endive.config import SimulationConfig, load_simulation_config, parse_config
+from endive.config.overlap import overlap_unsaid
 from endive.errors import EngineError
 from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
@@ -68,7 +69,16 @@ class Simulation:
         if sink is None:
             sink = self.new_sink()
         figures = known_figures(self.config, parts.storage, parts.catalog)
-        sink.start(Provenance(config_hash=self.config.config_hash(), seed=seed, engine=chosen, figures=figures))
+        unsaid = None if self._own.conflict_detector is not None else overlap_unsaid(self.config.to_dict())
+        sink.start(
+            Provenance(
+                config_hash=self.config.config_hash(),
+                seed=seed,
+                engine=chosen,
+                figures=figures,
+                unsaid=() if unsaid is None else (unsaid,),
+            )
+        )
         history: HistoryCheck | None
         if chosen == "compiled":
             history = CompiledEngine(parts, sink, progress=progress).run()

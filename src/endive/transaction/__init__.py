@@ -1,9 +1,10 @@
 """Transactions: what an attempt costs, what a refusal means, when to give up."""
 
-from endive.transaction.conflicting import ConflictingManifests
 from endive.transaction.cost import AttemptCost, ConflictCost
+from endive.transaction.counts import CountDistribution
 from endive.transaction.detectors import (
     ConflictDetector,
+    FilesConflictDetector,
     PartitionOverlapConflictDetector,
     ProbabilisticConflictDetector,
 )
@@ -28,8 +29,9 @@ __all__ = [
     "CommitProtocol",
     "ConflictCost",
     "ConflictDetector",
-    "ConflictingManifests",
+    "CountDistribution",
     "FastAppendTransaction",
+    "FilesConflictDetector",
     "MergeAppendTransaction",
     "PartitionOverlapConflictDetector",
     "ProbabilisticConflictDetector",

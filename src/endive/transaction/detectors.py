@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
+from endive.transaction.files import DELETES_ADDED, N_CHANGES, minds, minds_deletes_anywhere
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
 
-DETECTOR_PROBABILISTIC = 0
-DETECTOR_PARTITION_OVERLAP = 1
-DETECTORS = ("probabilistic", "partition_overlap")
+DETECTORS = ("probabilistic", "partition_overlap", "files")
+DETECTOR_PROBABILISTIC, DETECTOR_PARTITION_OVERLAP, DETECTOR_FILES = range(len(DETECTORS))
 
 
 @rule
@@ -103,3 +103,34 @@ class PartitionOverlapConflictDetector(ConflictDetector):
         now = current.tables[table].partition_versions
         then = start.tables[table].partition_versions
         return any(now[p] != then[p] for p in partitions[:n_written])
+
+
+class FilesConflictDetector(ProbabilisticConflictDetector):
+    """A conflict is real if a rival changed a data file the txn touches, in a way its operation minds.
+
+    Rivals are looked for since the txn's start, as Iceberg does. A source that is given a probability keeps to it.
+    """
+
+    def conflicting_positions(
+        self,
+        txn: "Transaction",
+        current_snapshot: CatalogSnapshot,
+        start_snapshot: CatalogSnapshot,
+        candidates: tuple[int, ...],
+    ) -> tuple[int, ...]:
+        if not txn.terms.is_by_files:
+            return super().conflicting_positions(txn, current_snapshot, start_snapshot, candidates)
+        return tuple(p for p in candidates if self._meets(txn, p, current_snapshot))
+
+    @staticmethod
+    def _meets(txn: "Transaction", position: int, current: CatalogSnapshot) -> bool:
+        table = current.tables[txn.tables[position]]
+        after, until, history = txn.start_versions[position], table.version, table.files
+        assert history is not None, "files are modelled"
+        touched = txn.touched_files(position)
+        minded = [change for change in range(N_CHANGES) if minds(txn.operation, change)]
+        if any(history.has_changed(c, place, after, until) for c in minded for place in touched.places):
+            return True
+        return minds_deletes_anywhere(txn.operation) and any(
+            history.has_partition_changed(DELETES_ADDED, partition, after, until) for partition in touched.partitions
+        )

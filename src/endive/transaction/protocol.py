@@ -61,3 +61,4 @@ class CommitProtocol(Record):
     is_inlined: Int8  # table metadata lives in the catalog object
     is_list_appended: Int8  # manifest lists are appended to (ML+)
     is_metadata_servers: Int8  # the server writes the metadata object
+    is_metadata_always_read: Int8  # by every attempt, the first included

@@ -40,6 +40,7 @@ class Operation(Record):
     kind: Int8
     form: Int8  # of a validated overwrite
     isolation: Int8
+    is_referring: Int8  # a row delta that names the data files its deletes belong to
 
 
 @record
@@ -50,10 +51,12 @@ class Situation(Record):
     behind_read: Int64  # of them, what a protocol without kinds reads
     appended: Int64  # appends since the operation's fixed start
     overwritten: Int64  # overwrites and deletes since the fixed start
+    replaced: Int64  # replacing snapshots since the fixed start
     appended_since: Int64  # appends since the last attempt's base
     overwritten_since: Int64  # overwrites and deletes since the last attempt's base
     data_added: Int64  # data manifests of the history since the fixed start, whatever their partitions
     data_to_check: Int64  # of them, those which pass the partition filter
+    removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files
     deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
     live_manifests: Int64  # manifests the current list names
     conflicting: Int64  # manifest files a real conflict has to merge
@@ -86,23 +89,37 @@ def is_serializable(operation: Operation) -> bool:
 
 
 @rule
-def matching_snapshots(operation: Operation, appended: int, overwritten: int) -> int:
+def looks_for_removed(operation: Operation) -> bool:
+    """Whether it checks that the data files it refers to are still there (``BaseRowDelta.validate``)."""
+    return operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA and operation.is_referring == 1
+
+
+@rule
+def matching_snapshots(operation: Operation, appended: int, overwritten: int, replaced: int) -> int:
     """How many of a history's snapshots this operation has to look into."""
     if operation.kind == VALIDATED_OVERWRITE and operation.form != REPLACE_PARTITIONS:
+        matching = overwritten
         if operation.isolation == SERIALIZABLE:
-            return appended + overwritten
-        return overwritten
+            matching += appended
+        if looks_for_removed(operation):
+            matching += replaced
+        return matching
     if operation.kind == REWRITE_FILES:
         return overwritten
     return 0
 
 
 @rule
-def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Situation) -> int:
-    """How many snapshots since the last attempt could hold a real conflict for this operation."""
-    if protocol.real_conflict == choices.REAL_MERGE:
+def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Situation, is_by_files: bool) -> int:
+    """How many snapshots since the last attempt could hold a real conflict for this operation.
+
+    Where files decide, none is ruled out: an operation fails beside a snapshot its validation never looked into, if
+    that took a file it has to remove (``failMissingDeletePaths``).
+    """
+    if is_by_files or protocol.real_conflict == choices.REAL_MERGE:
         return situation.behind
-    return matching_snapshots(operation, situation.appended_since, situation.overwritten_since)
+    replaced = situation.behind - situation.appended_since - situation.overwritten_since
+    return matching_snapshots(operation, situation.appended_since, situation.overwritten_since, replaced)
 
 
 @rule
@@ -127,20 +144,28 @@ def describe_situation(
     situation.is_moved = 1 if situation.behind > 0 else 0
     situation.appended = base.appends - start.appends
     situation.overwritten = base.overwrites - start.overwrites
+    commits = base.version - start.version
+    situation.replaced = commits - situation.appended - situation.overwritten
     situation.appended_since = base.appends - previous.appends
     situation.overwritten_since = base.overwrites - previous.overwrites
     head = base.head_class
     is_all = is_serializable(operation)
-    situation.is_head_matched = 1 if head == CLASS_OVERWRITE or (is_all and head == CLASS_APPEND) else 0
+    is_referring = looks_for_removed(operation)
+    is_matched = head == CLASS_OVERWRITE or (is_all and head == CLASS_APPEND)
+    situation.is_head_matched = 1 if is_matched or (is_referring and head == CLASS_REPLACE) else 0
     deletes = base.delete_manifests - start.delete_manifests
-    data = base.data_manifests - start.data_manifests
+    data = situation.appended + situation.overwritten  # one with new rows each
+    situation.data_added = base.data_manifests - start.data_manifests
+    removals = situation.data_added - situation.appended + base.replaced_manifests - start.replaced_manifests
     if partition_manifests >= 0:
         data = min(data, partition_manifests)
+        if commits > 0:
+            removals = removals * min(partition_manifests, commits) // commits
         if operation.kind != REWRITE_FILES:  # a compaction validates without a filter
             deletes = min(deletes, partition_manifests)
     situation.deletes_to_check = deletes
     situation.data_to_check = data if is_all else 0
-    situation.data_added = base.data_manifests - start.data_manifests
+    situation.removals_to_check = removals if is_referring else 0
     situation.live_manifests = base.manifests
     situation.is_real = 0
     situation.conflicting = 0
@@ -153,10 +178,10 @@ def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situ
     choice = protocol.history
     cost.list_reads = 1
     if choice == choices.HISTORY_FIXED_START:
-        matching = matching_snapshots(operation, situation.appended, situation.overwritten)
+        matching = matching_snapshots(operation, situation.appended, situation.overwritten, situation.replaced)
         if matching > 0:
             cost.history_lists = matching
-            cost.validate_reads = situation.data_to_check + situation.deletes_to_check
+            cost.validate_reads = situation.removals_to_check + situation.data_to_check + situation.deletes_to_check
             if situation.is_head_matched == 1:
                 cost.list_reads = 0  # the current list is one of them
     elif choice == choices.HISTORY_FIXED_START_ON_RETRY and is_retry:
@@ -168,7 +193,7 @@ def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situ
             and operation.form != REPLACE_PARTITIONS
         )
         cost.history_lists = (
-            situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since)
+            situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since, 0)
         )
     elif choice == choices.HISTORY_EVERY_KIND and is_retry:
         cost.history_lists = situation.behind_read
@@ -180,8 +205,8 @@ def plan_repeated_history(operation: Operation, situation: Situation, cost: Atte
 
     The current list is read once more to build on, even if a pass has read it (``_DeleteFiles._compute_deletes``).
     """
-    appended = matching_snapshots(operation, situation.appended, 0)
-    overwritten = matching_snapshots(operation, 0, situation.overwritten)
+    appended = matching_snapshots(operation, situation.appended, 0, 0)
+    overwritten = matching_snapshots(operation, 0, situation.overwritten, 0)
     cost.history_lists = appended + OVERWRITE_LISTS * overwritten
     if overwritten > 0:
         cost.validate_reads = OVERWRITE_MANIFESTS * (
@@ -261,6 +286,8 @@ def plan_attempt(protocol: CommitProtocol, operation: Operation, situation: Situ
             choice == choices.METADATA_PER_FALSE_CONFLICT and situation.is_real == 0
         ):
             cost.metadata_reads = 0 if is_first else 1
+        if protocol.is_metadata_always_read == 1:
+            cost.metadata_reads = 1
 
 
 @rule
@@ -349,9 +376,7 @@ def effect_class(operation: Operation) -> int:
 @rule
 def effect_data_manifests(operation: Operation) -> int:
     """Data manifests a commit adds to the history others have to check."""
-    if operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA:
-        return 1 + operation.rewritten
-    return 1
+    return 1 + filtered_manifests(operation)
 
 
 @rule

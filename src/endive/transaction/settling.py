@@ -72,11 +72,22 @@ def settle(txn: "Transaction", world: "World") -> Payments:
             yield from _request(world.storage, txn.client, owed[at])
             at += 1
         else:
-            forked = [payment for payment in owed[at:] if payment.branch != 0]
+            forked = _one_fork(owed, at)
             branches = [[p for p in forked if p.branch == branch] for branch in (1, 2)]
             yield from _side_by_side(clock, *(_in_turn(world.storage, txn.client, branch) for branch in branches))
             at += len(forked)
         txn.row.phases_us[phase] += clock.now_us - begin_us
+
+
+def _one_fork(owed: list[Payment], first: int) -> list[Payment]:
+    """The payments of the fork that begins at ``first``: those of branch 1, then those of branch 2.
+
+    Another table may have written down a fork of its own behind it.
+    """
+    last = first + 1
+    while last < len(owed) and owed[last].branch >= owed[last - 1].branch > 0:
+        last += 1
+    return owed[first:last]
 
 
 def _in_turn(storage: StorageProvider, client: Client, payments: list[Payment]) -> Payments:

@@ -5,6 +5,7 @@ Owns those two values. Drawing them belongs to ``endive.workload``; living by th
 
 from dataclasses import dataclass
 
+from endive.transaction.counts import CountDistribution
 from endive.transaction.retry import Backoff
 
 
@@ -24,6 +25,10 @@ class TransactionTerms:
     overwrite: str
     rewritten_manifests: int
     real_conflict_probability: float
+    is_referring: bool = True  # a row delta names the data files its deletes belong to
+    touched_files: CountDistribution | None = None  # None: not said
+    is_by_files: bool = False  # whether it meets others is a matter of the files both touch
+    keeps_table: bool = False  # a client's next txn begins with what its last one knew
 
     @property
     def backoff(self) -> Backoff:
@@ -46,6 +51,7 @@ class TransactionDraft:
     tables_read: tuple[int, ...]  # the written ones first, both parts ascending
     n_tables_written: int
     partitions: tuple[tuple[tuple[int, ...], int], ...]  # per table read: (partitions, n_written); () if off
+    touched_files: int = 0  # of every table it writes
 
     @property
     def tables_written(self) -> tuple[int, ...]:

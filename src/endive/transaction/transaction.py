@@ -7,6 +7,7 @@ situation, asks the rules (``endive.transaction.rules``), and pays what they say
 from abc import ABC
 from collections.abc import Callable, Generator
 
+from endive.catalog.files import TouchedFiles
 from endive.catalog.rules import LANDED, SEALED, metadata_bytes
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
 from endive.rng import (
@@ -21,9 +22,9 @@ from endive.rng import (
     uniform,
 )
 from endive.storage.client import Client
-from endive.transaction import payments, rules
+from endive.transaction import files, payments, rules
 from endive.transaction.cost import AttemptCost, ConflictCost
-from endive.transaction.protocol import REAL_ABORT
+from endive.transaction.protocol import BASE_START, REAL_ABORT
 from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.rules import Operation, Situation
 from endive.transaction.settling import WRITING_DOWN, Payment, settle
@@ -69,14 +70,21 @@ class Transaction(ABC):
         self.n_written = draft.n_tables_written
         self.partitions = draft.partitions
         self.runtime_us = draft.runtime_us
+        self.n_touched_files = draft.touched_files
+        self.start_versions: tuple[int, ...] = ()  # of the tables it writes
+        self._touched: dict[int, TouchedFiles] = {}
         self.terms = terms
         self.operation = Operation(
             kind=draft.kind,
             form=OVERWRITE_FORMS.index(terms.overwrite),
             isolation=ISOLATIONS.index(terms.isolation),
             rewritten=terms.rewritten_manifests,
+            is_referring=int(terms.is_referring),
         )
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
+        self.files_per_partition = 0  # of the tables' data files; 0: not modelled
+        self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
+        self.known: CatalogSnapshot | None = None  # the newest state it was shown, or left behind
         self.status = TransactionStatus.PENDING
         self.row = client.row
         self.row.kind = draft.kind
@@ -93,7 +101,7 @@ class Transaction(ABC):
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
-        return rules.matching_snapshots(self.operation, 1, 1) > 0
+        return rules.matching_snapshots(self.operation, 1, 1, 1) > 0
 
     def attempt_cost(self, world: World, situation: Situation) -> AttemptCost:
         """What this attempt costs on one table, its situation being as described."""
@@ -126,23 +134,32 @@ class Transaction(ABC):
         self.row.end_us = world.clock.now_us
 
     def _load_and_run(self, world: World) -> Generator[int, None, CatalogSnapshot]:
-        """Read the catalog, load the tables, do the work. All of it counts as runtime."""
-        clock = world.clock
-        begin_us = clock.now_us
-        start = yield from world.catalog.read(
-            client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes
-        )
-        self.row.phases_us[PHASE_RUNTIME] += clock.now_us - begin_us
+        """Load the tables unless its client has kept them, do the work. All of it counts as runtime."""
+        start, self.kept = self.kept, None  # of use once: an application that starts over loads anew
+        if start is None:
+            start = yield from self._load(world)
+        self.known = start
         self.status = TransactionStatus.EXECUTING
-        for position, table in enumerate(self.tables):
-            payments.pay_load(WRITING_DOWN, world, self, position, start.tables[table].version)
-        yield from settle(self, world)
         yield self.runtime_us
         self.row.phases_us[PHASE_RUNTIME] += self.runtime_us
         return start
 
+    def _load(self, world: World) -> Generator[int, None, CatalogSnapshot]:
+        """Read the catalog, then the tables."""
+        begin_us = world.clock.now_us
+        start = yield from world.catalog.read(
+            client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes
+        )
+        self.row.phases_us[PHASE_RUNTIME] += world.clock.now_us - begin_us
+        self.status = TransactionStatus.EXECUTING
+        for position, table in enumerate(self.tables):
+            payments.pay_load(WRITING_DOWN, world, self, position, start.tables[table].version)
+        yield from settle(self, world)
+        return start
+
     def _commit(self, world: World, start: CatalogSnapshot) -> Generator[int, None, int]:
         """Try until it works or must stop; NO_REASON if committed."""
+        self.start_versions = tuple(start.tables[table].version for table in self.tables[: self.n_written])
         clock, protocol = world.clock, world.protocol
         begin_us = clock.now_us
         previous = base = start
@@ -198,6 +215,7 @@ class Transaction(ABC):
         begin_us = world.clock.now_us
         snapshot = yield from world.catalog.read(client=self.client, step=step, expected_size_bytes=base.size_bytes)
         self.row.phases_us[PHASE_CATALOG_READ] += world.clock.now_us - begin_us
+        self.known = snapshot
         return snapshot
 
     def _behind(self, base: CatalogSnapshot, start: CatalogSnapshot) -> int:
@@ -229,7 +247,7 @@ class Transaction(ABC):
         for position in range(self.n_written):
             situation = self._situation(world, position, attempt, start, previous, base)
             situations.append(situation)
-            if rules.rivals_since(world.protocol, self.operation, situation) > 0:
+            if rules.rivals_since(world.protocol, self.operation, situation, self.terms.is_by_files) > 0:
                 candidates.append(position)
         real: tuple[int, ...] = ()
         if candidates:
@@ -243,6 +261,30 @@ class Transaction(ABC):
         elif attempt > 1:
             self.row.false_conflicts += 1
         return [self.attempt_cost(world, situation) for situation in situations], bool(real)
+
+    def touched_files(self, position: int) -> TouchedFiles:
+        """The places of the data files it touches in one table it writes, and the changes its commit makes there."""
+        if position not in self._touched:
+            self._touched[position] = self._find_files(position)
+        return self._touched[position]
+
+    def _find_files(self, position: int) -> TouchedFiles:
+        partitions: tuple[int, ...] = (0,)
+        if self.partitions:
+            touched, n_written = self.partitions[position]
+            partitions = touched[:n_written]
+        per_partition = self.files_per_partition
+        places: list[int] = []
+        for number, partition in enumerate(partitions):
+            count = files.files_in_partition(self.n_touched_files, len(partitions), number)
+            if files.replaces_whole_partitions(self.operation):
+                count = per_partition
+            places.extend(
+                files.touched_place(self.client.key, position, index, partition, per_partition)
+                for index in range(min(count, per_partition))
+            )
+        changes = tuple(change for change in range(files.N_CHANGES) if files.makes(self.operation, change))
+        return TouchedFiles(changes, tuple(places), partitions)
 
     def _situation(
         self,
@@ -362,6 +404,10 @@ class Transaction(ABC):
         phases_us[PHASE_COMMIT] += clock.now_us - begin_us
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
         self.row.hazard_us = result.evaluated_us - built_on_us
+        if result.success:
+            self.known = result.installed
+        elif result.snapshot is not None and world.protocol.base == BASE_START:
+            self.known = result.snapshot
         return result.success, result.snapshot
 
     def _intention(self, world: World, base: CatalogSnapshot) -> IntentionRecord:
@@ -384,6 +430,10 @@ class Transaction(ABC):
             partitions=self.partitions,
             commutes=rules.commutes(operation),
             metadata_bytes=metadata_bytes(world.sizes, base.tables[self.tables[0]].version + 1),
+            touched=tuple(self.touched_files(position) for position in range(self.n_written))
+            if self.files_per_partition
+            else (),
+            keeps_table=self.terms.keeps_table,
         )
 
     def _lose(self, world: World, costs: list[AttemptCost]) -> None:

@@ -9,7 +9,7 @@ from endive.catalog.catalog import Catalog
 from endive.catalog.rules import ObjectSizes
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
-from endive.transaction.conflicting import ConflictingManifests
+from endive.transaction.counts import CountDistribution
 from endive.transaction.detectors import ConflictDetector
 from endive.transaction.protocol import CommitProtocol
 
@@ -24,7 +24,7 @@ class World:
     detector: ConflictDetector
     protocol: CommitProtocol
     sizes: ObjectSizes
-    conflicting: ConflictingManifests
+    conflicting: CountDistribution
     list_entry_bytes: int
     list_seal_threshold_bytes: int
     is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)

@@ -29,7 +29,11 @@ NEVER_US: Final = 1 << 62  # a stop time that no clock reaches
 TICK_MS: Final = 0.001
 
 # Kinds of arrivals.
-RENEWAL, PERIODIC, TRACE, CLOSED = range(4)
+RENEWAL, PERIODIC, TRACE, CLOSED, JOBS = range(5)
+
+# When in the period the jobs of a source tick.
+JOB_PHASES: Final = ("random", "spread", "together")
+PHASE_RANDOM, PHASE_SPREAD, PHASE_TOGETHER = range(len(JOB_PHASES))
 
 CLIENT_BITS: Final = 32
 TURN_MASK: Final = (1 << 32) - 1
@@ -46,7 +50,8 @@ class Timing(Record):
     jitter_us: Int64
     trace_count: Int64
     clients: Int32
-    kind: Int8  # RENEWAL, PERIODIC, TRACE or CLOSED
+    kind: Int8  # RENEWAL, PERIODIC, TRACE, CLOSED or JOBS
+    phase: Int8  # of jobs
 
 
 # ---- rules -----------------------------------------------------------------------------------------
@@ -77,9 +82,31 @@ def waits_for_gap(timing: Timing, index: int) -> bool:
 
 
 @rule
+def job_offset_us(timing: Timing, job: int, key: int) -> int:
+    """When in its period a job ticks."""
+    if timing.phase == PHASE_SPREAD:
+        return job * timing.period_us // timing.clients
+    if timing.phase == PHASE_RANDOM:
+        return int(uniform(key, closed_index(job, TURN_MASK)) * timing.period_us)
+    return 0
+
+
+@rule
+def job_us(timing: Timing, previous_us: int, submitted_us: int, index: int, key: int) -> int:
+    """When a job submits: at its first tick after its last submission, or when that txn is done, if that is later."""
+    tick_us = timing.start_us + job_offset_us(timing, client_of(index), key)
+    if turn_of(index) > 0:
+        tick_us += ((submitted_us - tick_us) // timing.period_us + 1) * timing.period_us
+    if timing.jitter_us > 0:
+        tick_us += int(uniform(key, index) * timing.jitter_us)
+    return max(tick_us, previous_us)
+
+
+@rule
 def arrival_us(
     timing: Timing,
     previous_us: int,
+    submitted_us: int,
     index: int,
     gap_us: int,
     key: int,
@@ -102,6 +129,8 @@ def arrival_us(
     elif kind == CLOSED:
         if turn_of(index) > 0:
             arrival = previous_us + gap_us
+    elif kind == JOBS:
+        arrival = job_us(timing, previous_us, submitted_us, index, key)
     else:
         if index > 0:
             arrival = previous_us
@@ -115,6 +144,7 @@ def arrival_us(
 def next_arrival_us(
     timing: Timing,
     previous_us: int,
+    submitted_us: int,
     index: int,
     code: FloatArray,
     code_at: int,
@@ -123,13 +153,14 @@ def next_arrival_us(
 ) -> int:
     """When the txn ``index`` is submitted, its gap drawn from the distribution ``code[code_at:]``.
 
-    ``previous_us`` is the arrival before it or, in a closed loop, the end of the client's txn before it; it
-    is not read for a first one. ``key`` is that of the source's arrival stream.
+    ``previous_us`` is the arrival before it or, where a client waits for its txn, the end of the client's txn before
+    it, which was submitted at ``submitted_us``; neither is read for a first one. ``key`` is that of the source's
+    arrival stream.
     """
     gap_us = 0
     if waits_for_gap(timing, index):
         gap_us = draw_us(code, code_at, key, index, 0)
-    return arrival_us(timing, previous_us, index, gap_us, key, given_us)
+    return arrival_us(timing, previous_us, submitted_us, index, gap_us, key, given_us)
 
 
 # ---- classes ---------------------------------------------------------------------------------------
@@ -152,7 +183,7 @@ class Arrivals(ABC):
             )
 
     @abstractmethod
-    def next_us(self, index: int, previous_us: int, *, key: int) -> int:
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """When the txn ``index`` is submitted, or NO_MORE; as the rule ``next_arrival_us``."""
 
     @property
@@ -162,7 +193,7 @@ class Arrivals(ABC):
 
     @property
     def clients(self) -> int:
-        """Clients of a closed loop; 0 if arrivals do not wait for txns to end."""
+        """Clients of a closed loop, or jobs; 0 if arrivals do not wait for txns to end."""
         return 0
 
     @property
@@ -196,10 +227,10 @@ class Renewal(Arrivals):
                 f"it must be at least one tick of the clock, {TICK_MS} ms."
             )
 
-    def next_us(self, index: int, previous_us: int, *, key: int) -> int:
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """The arrival before it, or the start, plus gap number ``index``."""
         gap_us = self.gap.sample_us(key, index)
-        return arrival_us(self.timing, previous_us, index, gap_us, key, 0)
+        return arrival_us(self.timing, previous_us, submitted_us, index, gap_us, key, 0)
 
     @property
     def gaps(self) -> LatencyDistribution:
@@ -234,9 +265,9 @@ class Periodic(Arrivals):
                 f"period_ms = {self.period_us / 1000}, or arrivals would overtake each other."
             )
 
-    def next_us(self, index: int, previous_us: int, *, key: int) -> int:
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """The same whenever the arrival before it was."""
-        return arrival_us(self.timing, previous_us, index, 0, key, 0)
+        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, 0)
 
     @cached_property
     def timing(self) -> Timing:
@@ -257,10 +288,10 @@ class Trace(Arrivals):
 
     log: TraceLog
 
-    def next_us(self, index: int, previous_us: int, *, key: int) -> int:
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """Submission ``index`` of the trace."""
         given_us = self.log.submit_us[index] if index < len(self.log.submit_us) else 0
-        return arrival_us(self.timing, previous_us, index, 0, key, given_us)
+        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, given_us)
 
     @property
     def trace(self) -> TraceLog:
@@ -285,10 +316,10 @@ class Closed(Arrivals):
         if not 1 <= self.client_count < 1 << (CLIENT_BITS - 1):
             raise ConfigError(f"clients = {self.client_count}: a closed loop needs at least 1 client.")
 
-    def next_us(self, index: int, previous_us: int, *, key: int) -> int:
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """The start for a client's first txn, else ``previous_us`` (its last one's end) plus a think time."""
         gap_us = self.think.sample_us(key, index) if turn_of(index) > 0 else 0
-        return arrival_us(self.timing, previous_us, index, gap_us, key, 0)
+        return arrival_us(self.timing, previous_us, submitted_us, index, gap_us, key, 0)
 
     @property
     def gaps(self) -> LatencyDistribution:
@@ -304,3 +335,49 @@ class Closed(Arrivals):
     def timing(self) -> Timing:
         """See ``Arrivals.timing``."""
         return Timing(kind=CLOSED, start_us=self.start_us, stop_us=self.stop_us, clients=self.client_count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jobs(Arrivals):
+    """Jobs that each submit once per period; one that is busy at its tick submits when it is done."""
+
+    job_count: int
+    period_us: int
+    jitter_us: int
+    phase: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.job_count < 1 << (CLIENT_BITS - 1):
+            raise ConfigError(f"jobs = {self.job_count}: there must be at least 1 job.")
+        if self.period_us < 1:
+            raise ConfigError(
+                f"period_ms = {self.period_us / 1000}: it must be at least one tick of the clock, {TICK_MS} ms."
+            )
+        if not 0 <= self.jitter_us < self.period_us:
+            raise ConfigError(
+                f"jitter_ms = {self.jitter_us / 1000}: it must be 0 or above and less than "
+                f"period_ms = {self.period_us / 1000}, or a job would overtake itself."
+            )
+
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
+        """The job's next tick, or ``previous_us`` (its last txn's end) if that is later."""
+        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, 0)
+
+    @property
+    def clients(self) -> int:
+        """How many jobs there are."""
+        return self.job_count
+
+    @cached_property
+    def timing(self) -> Timing:
+        """See ``Arrivals.timing``."""
+        return Timing(
+            kind=JOBS,
+            start_us=self.start_us,
+            stop_us=self.stop_us,
+            period_us=self.period_us,
+            jitter_us=self.jitter_us,
+            clients=self.job_count,
+            phase=JOB_PHASES.index(self.phase),
+        )

@@ -12,7 +12,7 @@ from typing import Final
 from endive.distributions import LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import Floats, rule
-from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
+from endive.rng import OPERATION, RUNTIME, TOUCHED_FILES, slot, stream_key, substream, uniform
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.vocabulary import KINDS, N_KINDS
 from endive.workload.arrivals import Arrivals
@@ -22,6 +22,7 @@ from endive.workload.trace import NOT_GIVEN
 
 RUNTIME_COUNTER: Final = slot(0, RUNTIME, 0)
 OPERATION_COUNTER: Final = slot(0, OPERATION, 0)
+TOUCHED_FILES_COUNTER: Final = slot(0, TOUCHED_FILES, 0)
 
 
 @rule
@@ -76,8 +77,10 @@ class Source:
         """Key of all that is drawn for the txn with this index within the source."""
         return substream(self.key, index)
 
-    def next_arrival_us(self, index: int, previous_us: int) -> int:
+    def next_arrival_us(self, index: int, previous_us: int, submitted_us: int = 0) -> int:
         """When the txn with this index is submitted, or NO_MORE; see ``Arrivals.next_us``."""
+        if self.arrivals.clients:
+            return self.arrivals.next_us(index, previous_us, key=self.arrivals_key, submitted_us=submitted_us)
         return self.arrivals.next_us(index, previous_us, key=self.arrivals_key)
 
 
@@ -103,6 +106,7 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         tables_read=tables_read,
         n_tables_written=n_written,
         partitions=_draw_partitions(source.partitions, len(tables_read), n_written, key),
+        touched_files=_draw_touched_files(source.terms, key),
     )
 
 
@@ -112,3 +116,9 @@ def _draw_partitions(
     if choice is None:
         return ()
     return tuple(choice.partitions(position < n_tables_written, key, position) for position in range(n_tables))
+
+
+def _draw_touched_files(terms: TransactionTerms, key: int) -> int:
+    if terms.touched_files is None:
+        return 0
+    return terms.touched_files.draw(uniform(key, TOUCHED_FILES_COUNTER))

@@ -1,4 +1,4 @@
-"""Configurations whose commit latency rests on assumed figures, and catalogs whose latency nobody gave.
+"""Configurations whose commit latency rests on assumed figures, and what nobody gave: a latency, an overlap.
 
 This file defines the warnings of an analysis about what is assumed, from finished tables. Which figures a configuration
 uses is ``endive.simulation.knowledge``'s, and the share ``endive.results.knowledge``'s.
@@ -13,6 +13,7 @@ from typing import Any
 
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
+from endive.config.overlap import overlap_unsaid
 from endive.errors import EndiveError
 from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
@@ -35,6 +36,7 @@ def assumption_rows(
         of_object[row["operation"]] = row["per_committed_txn"] or 0.0
     found: list[dict[str, Any]] = []
     unsaid: dict[str, None] = {}
+    overlaps: dict[tuple[str, str], None] = {}
     for (study, point), text in configs.items():
         place = (study, point)
         figures = _figures(*_parts(text))
@@ -43,6 +45,10 @@ def assumption_rows(
             found.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
+        overlap = overlap_unsaid(json.loads(text))
+        if overlap is not None:
+            overlaps[study, overlap] = None
+    found += [_row(study, "unsaid_overlap", None, sentence) for study, sentence in overlaps]
     return found + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
 
 

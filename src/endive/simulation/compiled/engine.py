@@ -137,7 +137,7 @@ class CompiledEngine:
     def _start_sources(self) -> None:
         """The first submission of every seat; seats wait with negative orders, in the order of the sources."""
         for number, seat in enumerate(self._arrays["seats"]):
-            first_us = next_submission_us(self._run, int(seat["source"]), int(seat["index"]), 0)
+            first_us = next_submission_us(self._run, int(seat["source"]), int(seat["index"]), 0, 0)
             if first_us != NO_MORE:
                 push(self._run, first_us, -1 - number)
 

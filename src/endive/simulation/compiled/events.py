@@ -13,6 +13,7 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
 from endive.simulation.compiled.bill import one_us
+from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
@@ -27,7 +28,7 @@ from endive.simulation.compiled.server import (
     see,
     waits_until_us,
 )
-from endive.simulation.compiled.stages import check_metadata, load_and_run, write_metadata
+from endive.simulation.compiled.stages import check_metadata, load_and_run, run, write_metadata
 from endive.transaction.protocol import BASE_START
 from endive.transaction.rules import checks_before_metadata, commutes
 from endive.vocabulary import (
@@ -88,6 +89,8 @@ def read_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The server evaluates a catalog read: the txn will know the state of this instant."""
     purpose = txn.purpose
     txn.time_us = read_answered_us(world, txn, now)
+    if txn.keeps_table == 1 and purpose != at.READ_CHECK:
+        remember(world, txn, now)
     if purpose == at.READ_START:
         see(world, txn, now)
         observe_read(world, txn, now)
@@ -142,10 +145,29 @@ def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -
     if is_told and world.protocol.base == BASE_START:
         see(world, txn, now)
         observe_read(world, txn, now)
+        if txn.keeps_table == 1:
+            remember(world, txn, now)
         txn.is_known = 1
 
 
+@step
+def recalled(world: WorldRecord, txn: TxnRecord) -> None:
+    """A txn whose client has kept its table begins with what it knew; nothing is loaded."""
+    recall(world, txn)
+    keep_base(world, txn, True)
+    run(txn)
+
+
 # --- commits -------------------------------------------------------------------------------------------------------
+
+
+@inlined_step
+def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """The commit becomes the newest state, and everybody who has to takes note."""
+    install(world, txn)
+    observe_commit(world, txn, now)
+    if txn.keeps_table == 1:
+        remember(world, txn, now)
 
 
 @inlined_step
@@ -177,8 +199,7 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             rest_writes_metadata(world, txn, now)
             return
     if success:
-        install(world, txn)
-        observe_commit(world, txn, now)
+        apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
     decided(world, txn, success, world.is_refusal_telling == 1, now)
 
@@ -192,8 +213,7 @@ def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     contended = meets_rival(world, txn, at.CATALOG_OBJECT, CAS, now)
     success = is_current(world, txn)
     if success:
-        install(world, txn)
-        observe_commit(world, txn, now)
+        apply(world, txn, now)
     txn.time_us = answer_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
     decided(world, txn, success, False, now)
 
@@ -228,8 +248,7 @@ def rest_swaps(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     if not is_current(world, txn):
         rest_refused(world, txn, now)
         return
-    install(world, txn)
-    observe_commit(world, txn, now)
+    apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
     decided(world, txn, True, False, now)
 
@@ -243,8 +262,7 @@ def apply_record(world: WorldRecord, txn: TxnRecord, now: int) -> bool:
     applied = is_current(world, txn)
     txn.is_applied = 1 if applied else 0
     if applied:
-        install(world, txn)
-        observe_commit(world, txn, now)
+        apply(world, txn, now)
         txn.row.append_logical_success += 1
     else:
         txn.row.append_logical_conflict += 1

@@ -6,18 +6,29 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, jitted, leaf, overwrite, step
-from endive.rng import substream
+from endive.rng import substream, uniform
 from endive.simulation.compiled import asking, events, memory, stages
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import ROOT, drop_root, push, replace_root
-from endive.simulation.compiled.memory import codes, event_at, row_at, seat_at, source_at, submission_at, txn_at
+from endive.simulation.compiled.keeping import kept_number
+from endive.simulation.compiled.memory import (
+    codes,
+    event_at,
+    kept_at,
+    row_at,
+    seat_at,
+    source_at,
+    submission_at,
+    txn_at,
+)
 from endive.simulation.compiled.observe import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
+from endive.transaction.counts import draw_count
 from endive.vocabulary import NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables
-from endive.workload.source import RUNTIME_COUNTER, draw_kind
+from endive.workload.source import RUNTIME_COUNTER, TOUCHED_FILES_COUNTER, draw_kind
 from endive.workload.trace import NOT_GIVEN
 
 # --- submitting ----------------------------------------------------------------------------------------------
@@ -52,6 +63,10 @@ def draft(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
     txn.runtime_us = runtime_us
     overwrite(txn.operation, source.operation)
     txn.operation.kind = kind
+    if source.says_files == 1:
+        txn.touched_files = draw_count(source.touched_files, uniform(txn.key, TOUCHED_FILES_COUNTER))
+    else:
+        txn.touched_files = 0
     if source.partitions >= 0:
         draft_partitions(world, source, txn)
 
@@ -95,20 +110,26 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     txn.has_reached = 0
     txn.submit_bytes = catalog_bytes(world)
     txn.time_us = now
+    txn.keeps_table = source.keeps_table
     draft(world, source, txn)
     watch(world, txn)
-    asking.send_start_read(world, txn)
+    if source.keeps_table == 1 and kept_at(world, kept_number(world, txn)).is_there == 1:
+        txn.stage = at.STAGE_RECALL
+    else:
+        asking.send_start_read(world, txn)
     return txn
 
 
 @leaf
-def next_submission_us(world: WorldRecord, source_index: int, index: int, previous_us: int) -> int:
+def next_submission_us(world: WorldRecord, source_index: int, index: int, previous_us: int, submitted_us: int) -> int:
     """When the source submits its txn ``index``, or NO_MORE."""
     source = source_at(world, source_index)
     given_us = 0
     if source.trace >= 0 and index < source.timing.trace_count:
         given_us = submission_at(world, source.trace + index).submit_us
-    return next_arrival_us(source.timing, previous_us, index, codes(world), source.gaps, source.arrivals_key, given_us)
+    return next_arrival_us(
+        source.timing, previous_us, submitted_us, index, codes(world), source.gaps, source.arrivals_key, given_us
+    )
 
 
 @step
@@ -119,7 +140,7 @@ def take_turn(world: WorldRecord, seat: Seat, number: int, now: int) -> None:
         replace_root(world, txn.time_us, txn.place)
         return
     push(world, txn.time_us, txn.place)
-    next_us = next_submission_us(world, seat.source, seat.index + 1, now)
+    next_us = next_submission_us(world, seat.source, seat.index + 1, now, now)
     if next_us == NO_MORE:
         drop_root(world)
         return
@@ -158,6 +179,8 @@ def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         events.list_appended(world, txn, now)
     elif stage == at.STAGE_LIST_REWRITTEN:
         events.list_rewritten(world, txn, now)
+    elif stage == at.STAGE_RECALL:
+        events.recalled(world, txn)
     else:
         events.rest_swaps(world, txn, now)
 
@@ -227,7 +250,7 @@ def finish(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     record(world, txn, now)
     due_us = NO_MORE
     if client != NONE:
-        due_us = next_submission_us(world, txn.source, index, now)
+        due_us = next_submission_us(world, txn.source, index, now, txn.row.submit_us)
     if due_us == NO_MORE:
         drop_root(world)
         return

@@ -8,6 +8,7 @@ from endive.distributions.code import FloatArray, IntArray
 from endive.kernel import element_of, floats_at, inlined_step, ints_at, pasted
 from endive.simulation.compiled.records import (
     Event,
+    Kept,
     Seat,
     SourceRecord,
     Submission,
@@ -25,6 +26,7 @@ _object = element_of(ObjectState)
 _source = element_of(SourceRecord)
 _submission = element_of(Submission)
 _seat = element_of(Seat)
+_kept = element_of(Kept)
 _event = element_of(Event)
 _row = element_of(Row)
 
@@ -75,6 +77,24 @@ def submission_at(world: WorldRecord, number: int) -> Submission:
 def seat_at(world: WorldRecord, seat: int) -> Seat:
     """Who submits."""
     return _seat(world.seats, seat)
+
+
+@inlined_step
+def kept_at(world: WorldRecord, number: int) -> Kept:
+    """What a client has kept."""
+    return _kept(world.kept, number)
+
+
+@inlined_step
+def kept_table(world: WorldRecord, number: int, table: int) -> TableState:
+    """A table as a client has kept it."""
+    return _table(world.kept_tables, number * world.num_tables + table)
+
+
+@pasted
+def kept_versions(world: WorldRecord, number: int) -> IntArray:
+    """The versions a client has kept."""
+    return ints_at(world.kept_versions + 8 * (number * world.n_versions), world.n_versions)
 
 
 @inlined_step

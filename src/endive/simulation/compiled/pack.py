@@ -17,15 +17,15 @@ from endive.distributions.code import FloatArray
 from endive.kernel import fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.records import NOT_THERE, Seat, SourceRecord, Submission, WorldRecord
+from endive.simulation.compiled.records import NOT_THERE, Kept, Seat, SourceRecord, Submission, WorldRecord
 from endive.storage import ObjectStore
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectState
-from endive.transaction.conflicting import CONFLICTING_DISTRIBUTIONS
 from endive.transaction.detectors import (
     DETECTOR_PARTITION_OVERLAP,
     DETECTOR_PROBABILISTIC,
     ProbabilisticConflictDetector,
 )
+from endive.transaction.files import N_CHANGES
 from endive.transaction.retry import POLICIES
 from endive.transaction.rules import Operation
 from endive.vocabulary import (
@@ -89,6 +89,7 @@ def pack(parts: Parts) -> Packed:
     _pack_storage(parts, world, codes)
     _pack_room(parts, world)
     sources, trace = _pack_sources(parts.workload.sources, codes)
+    keepers = _pack_keepers(parts.workload.sources, sources)
     arrays = {
         "versions": np.array(state.versions, dtype=np.int64),
         "tables": _filled(TableState, state.tables),
@@ -97,6 +98,11 @@ def pack(parts: Parts) -> Packed:
         "trace": _filled(Submission, trace),
         "seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
         "sources": _filled(SourceRecord, sources),
+        "changed": np.full(state.num_tables * N_CHANGES * state.data_files, NOT_THERE, dtype=np.int64),
+        "changed_in": np.full(state.num_tables * N_CHANGES * max(1, state.num_partitions), NOT_THERE, dtype=np.int64),
+        "kept": records(Kept, keepers),
+        "kept_versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
+        "kept_tables": records(TableState, keepers * state.num_tables),
         "ledger": np.array(open_ledger(state.versions, state.log), dtype=np.int64),
         "codes": codes.array(),
     }
@@ -118,7 +124,7 @@ def _filled(cls: type, values: list[Any]) -> Array:
 
 def _pack_model(parts: Parts, world: WorldRecord) -> None:
     """What belongs to no single part."""
-    conflicting, state = parts.conflicting, parts.catalog.state
+    state = parts.catalog.state
     world.end_us = parts.duration_us
     world.scope = state.scope
     world.num_groups = state.num_groups
@@ -132,11 +138,8 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     world.list_seal_bytes = parts.list_seal_threshold_bytes
     is_by_chance = isinstance(parts.detector, ProbabilisticConflictDetector)
     world.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
-    world.conflicting = CONFLICTING_DISTRIBUTIONS.index(conflicting.distribution)
-    world.conflicting_value = conflicting.value
-    world.conflicting_min = conflicting.count_min
-    world.conflicting_max = conflicting.count_max
-    world.conflicting_mean = conflicting.mean
+    world.conflicting = parts.conflicting.counting
+    world.files_per_partition = state.data_files // max(1, state.num_partitions)
     world.sizes = parts.sizes
     world.protocol = parts.protocol
 
@@ -216,6 +219,9 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             backoff_jitter=terms.backoff_jitter,
             real_conflict_probability=terms.real_conflict_probability,
             only_kind=source.only_kind,
+            says_files=int(terms.touched_files is not None),
+            is_by_files=int(terms.is_by_files),
+            keeps_table=int(terms.keeps_table),
             runtime=codes.place_of(source.runtime),
             gaps=codes.place_of(source.arrivals.gaps),
             kind_tails=codes.add(np.array(source.kind_tails)),
@@ -225,8 +231,11 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
                 form=OVERWRITE_FORMS.index(terms.overwrite),
                 isolation=ISOLATIONS.index(terms.isolation),
                 rewritten=terms.rewritten_manifests,
+                is_referring=int(terms.is_referring),
             ),
         )
+        if terms.touched_files is not None:
+            made.touched_files = terms.touched_files.counting
         if trace is not None:
             made.trace = len(submissions)
             cells = (trace.submit_us, trace.runtimes_us, trace.kinds, trace.tables)
@@ -245,6 +254,16 @@ def _pack_room(parts: Parts, world: WorldRecord) -> None:
     world.watched_max = 1 if scope == SCOPE_CATALOG else world.tables_max
     if scope == SCOPE_PARTITION:
         world.watched_max = world.tables_max * world.partitions_max
+
+
+def _pack_keepers(sources: tuple[Source, ...], packed: list[SourceRecord]) -> int:
+    """Number the clients that keep their table; how many there are."""
+    keepers = 0
+    for source in sources:
+        packed[source.index].first_kept = keepers
+        if source.terms.keeps_table:
+            keepers += source.arrivals.clients
+    return keepers
 
 
 def _pack_seats(sources: tuple[Source, ...], packed: list[SourceRecord]) -> list[Seat]:

@@ -10,8 +10,9 @@ from endive.rng import CONFLICTING_MANIFESTS, slot, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.transaction.conflicting import conflicting_manifests
-from endive.transaction.detectors import DETECTOR_PROBABILISTIC, is_real_by_chance
+from endive.simulation.compiled.touching import meets_rival_on_files
+from endive.transaction.counts import draw_count
+from endive.transaction.detectors import DETECTOR_PARTITION_OVERLAP, is_real_by_chance
 from endive.transaction.rules import describe_situation, plan_attempt, rivals_since
 
 
@@ -40,7 +41,9 @@ def overlaps(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
 @step
 def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
     """The verdict of the detector on one table."""
-    if world.detector == DETECTOR_PROBABILISTIC:
+    if source_at(world, txn.source).is_by_files == 1:
+        return meets_rival_on_files(world, txn, position)
+    if world.detector != DETECTOR_PARTITION_OVERLAP:
         probability = source_at(world, txn.source).real_conflict_probability
         return is_real_by_chance(txn.key, txn.row.attempts, position, probability)
     return overlaps(world, txn, position)
@@ -62,17 +65,13 @@ def plan(world: WorldRecord, txn: TxnRecord) -> bool:
         describe_situation(
             txn.operation, txn.attempt, touched.start, touched.previous, touched.base, filtered, behind, situation
         )
-        if rivals_since(world.protocol, txn.operation, situation) > 0 and is_real_conflict(world, txn, position):
+        is_by_files = source_at(world, txn.source).is_by_files == 1
+        rivals = rivals_since(world.protocol, txn.operation, situation, is_by_files)
+        if rivals > 0 and is_real_conflict(world, txn, position):
             is_real = True
             situation.is_real = 1
-            situation.conflicting = conflicting_manifests(
-                world.conflicting,
-                world.conflicting_mean,
-                world.conflicting_value,
-                world.conflicting_min,
-                world.conflicting_max,
-                uniform(txn.key, slot(txn.row.attempts, CONFLICTING_MANIFESTS, position)),
-            )
+            u = uniform(txn.key, slot(txn.row.attempts, CONFLICTING_MANIFESTS, position))
+            situation.conflicting = draw_count(world.conflicting, u)
         overwrite(touched.cost, world.blank_cost)
         plan_attempt(world.protocol, txn.operation, situation, touched.cost)
     if is_real:

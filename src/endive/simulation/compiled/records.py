@@ -13,6 +13,7 @@ from endive.catalog.rules import LogState, ObjectSizes, TableState
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.storage.contention import CROWD_TABLES_MAX
 from endive.transaction.cost import AttemptCost
+from endive.transaction.counts import Counting
 from endive.transaction.protocol import CommitProtocol
 from endive.transaction.rules import Operation, Situation
 from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
@@ -37,8 +38,9 @@ READ_START, READ_REFRESH, READ_CHECK, READ_DISCOVERY, READ_COMPACTION, READ_NEW_
     STAGE_LOG_APPEND,
     STAGE_LOG_HEAD,
     STAGE_COMPACTION,
+    STAGE_RECALL,
     STAGE_END,
-) = range(11)
+) = range(12)
 
 # Steps: what a txn does next without anybody noticing; never in the heap.
 FIRST_STEP: Final = 16
@@ -83,6 +85,7 @@ class TxnRecord(Record):
     is_sealed: Int8  # the log, or the list appended to, as last seen
     is_newest_sealed: Int8  # the log as last read whole
     is_applied: Int8
+    keeps_table: Int8  # its client goes on from what it knows at its end
     has_reached: Int8  # the conditional request under way has reached its object, and is not evaluated yet
     operation: Operation
     attempt: Int32  # of this operation; the row holds the txn's total
@@ -91,6 +94,7 @@ class TxnRecord(Record):
     n_watched: Int32
     place: Int32
     source: Int32
+    touched_files: Int32  # of every table it writes
     next_free: Int32  # next free record, while this one is free
     base_us: Int64  # when the server evaluated the read it builds on
     base_bytes: Int64  # of the catalog object then
@@ -143,10 +147,15 @@ class SourceRecord(Record):
     partitions: Int64 = NOT_THERE
     trace: Int64 = NOT_THERE  # first of its submissions
     first_seat: Int32
+    first_kept: Int32  # of its clients' kept states
     retries_max: Int32
     application_retries: Int32
     operation: Operation
+    touched_files: Counting
+    says_files: Int8  # how many files its txns touch is said
+    is_by_files: Int8  # and decides whom they meet
     only_kind: Int8
+    keeps_table: Int8
     backoff: Int8
     backoff_base_ms: Float
     backoff_multiplier: Float
@@ -172,6 +181,16 @@ class Seat(Record):
     index: Int64  # within the source, of the txn it will submit next
     order: Int64  # whose turn it is at one instant: negative at first, then the number of its client's last txn
     source: Int32
+
+
+@record
+class Kept(Record):
+    """What a client that keeps its table knew last; the versions and tables it goes with are arrays of their own."""
+
+    shown_us: Int64
+    catalog_bytes: Int64
+    commit: Int64  # the observer's: the number of the newest commit then
+    is_there: Int8
 
 
 @record
@@ -211,6 +230,12 @@ class WorldRecord(Record):
     trace: Int64  # a Submission each
     seats: Int64
     sources: Int64
+    kept: Int64  # a Kept for every client that keeps its table
+    kept_versions: Int64  # n_versions for each
+    kept_tables: Int64  # num_tables for each
+    changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
+    changed_in: Int64
+    files_per_partition: Int64  # 0: data files are not modelled
     ledger: Int64  # the observer's account
     n_ledger: Int64
     heap: Int64
@@ -238,7 +263,6 @@ class WorldRecord(Record):
     is_rest: Int8
     is_seed004: Int8
     detector: Int8
-    conflicting: Int8
     num_groups: Int32
     num_tables: Int32
     num_partitions: Int32
@@ -250,10 +274,7 @@ class WorldRecord(Record):
     compaction_entries: Int64
     list_entry_bytes: Int64
     list_seal_bytes: Int64
-    conflicting_value: Int64
-    conflicting_min: Int64
-    conflicting_max: Int64
-    conflicting_mean: Float
+    conflicting: Counting  # manifests a real conflict has to merge
     spacing_us: Int64
     latency: Int64 = NOT_THERE  # of an instant catalog or a service
     service_time: Int64 = NOT_THERE

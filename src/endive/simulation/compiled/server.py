@@ -12,6 +12,7 @@ from endive.rng import uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
+from endive.simulation.compiled.touching import change_files
 from endive.storage.contention import (
     CROWD_TABLES_MAX,
     DRAW_CROWD,
@@ -145,6 +146,8 @@ def install(world: WorldRecord, txn: TxnRecord) -> None:
             effect_delete_manifests(operation),
             effect_manifests(world.protocol, operation, touched.base.manifests),
         )
+        if world.files_per_partition > 0:
+            change_files(world, txn, position, table.version)
         if world.protocol.is_inlined == 1 and rules.keeps_one_more(table.version, world.sizes.snapshots_kept_max):
             world.catalog_bytes += world.sizes.metadata_bytes_per_snapshot
 

@@ -71,7 +71,7 @@ from endive.vocabulary import (
 
 @step
 def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
-    """After the first catalog read: load the tables, do the work; then the commit begins.
+    """After the first catalog read: load the tables, then do the work.
 
     Called at the instant the server evaluated that read, so its tables still are what the txn saw.
     """
@@ -79,6 +79,12 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
         pay_load(adding_up(), world, txn, position, server_table(world, tables[position]).version)
+    run(txn)
+
+
+@inlined_step
+def run(txn: TxnRecord) -> None:
+    """Do the work; then the commit begins."""
     txn.time_us += txn.runtime_us
     txn.row.phases_us[PHASE_RUNTIME] += txn.runtime_us
     if txn.row.commit_start_us == NONE:

@@ -77,6 +77,8 @@ def beside_configuration(
     }
     if operation.kind == "validated_overwrite":
         victim |= {"overwrite": operation.overwrite, "isolation": operation.isolation}
+        if operation.overwrite == "row_delta":
+            victim["referenced_files"] = operation.is_referring
     return {
         **_base(work_ms + 120_000.0, pointer_ms, objects),
         "source": [

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
-from endive.config import SourceConfig, parse_config
+from endive.config import parse_config
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
@@ -97,7 +97,7 @@ def _victim(scenario: Scenario) -> dict[str, Any]:
         source["overwrite"] = operation.overwrite
         if operation.overwrite != "replace_partitions":
             source["isolation"] = operation.isolation
-        if operation.overwrite == "row_delta" and "referenced_files" in SourceConfig.model_fields:
+        if operation.overwrite == "row_delta":
             source["referenced_files"] = operation.is_referring
     if operation.removed_from:
         source["rewritten_manifests"] = operation.removed_from

@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
-from endive.transaction import ConflictingManifests
+from endive.transaction import CountDistribution
 
 GRID = [(i + 0.5) / 10_000 for i in range(10_000)]
 
 
 def counts(**figures: object) -> Counter[int]:
-    distribution = ConflictingManifests(**figures)  # type: ignore[arg-type]
+    distribution = CountDistribution(**figures)  # type: ignore[arg-type]
     return Counter(distribution.draw(u) for u in GRID)
 
 

@@ -1,0 +1,50 @@
+"""What a table remembers of its data files: when which place was last changed, and how.
+
+This file defines the history of the reference engine. It is only ever added to, and asked for the stretch between two
+versions, so that a snapshot may carry it along: what came later does not change the answer. Which changes an operation
+makes, and which it minds, is in ``endive.transaction.files``.
+"""
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+
+class TouchedFiles(NamedTuple):
+    """What a commit does to one table: changes, the places where, and their partitions (0 if there are none)."""
+
+    changes: tuple[int, ...]
+    places: tuple[int, ...]
+    partitions: tuple[int, ...]
+
+
+class FileHistory:
+    """Versions of one table at which each of its places, and its partitions as a whole, were changed."""
+
+    __slots__ = ("_by_partition", "_by_place")
+
+    def __init__(self) -> None:
+        self._by_place: dict[tuple[int, int], list[int]] = {}
+        self._by_partition: dict[tuple[int, int], list[int]] = {}
+
+    def note(self, touched: TouchedFiles, version: int) -> None:
+        """The commit that made ``version`` changed these."""
+        for change in touched.changes:
+            for place in touched.places:
+                self._by_place.setdefault((change, place), []).append(version)
+            for partition in touched.partitions:
+                self._by_partition.setdefault((change, partition), []).append(version)
+
+    def has_changed(self, change: int, place: int, after: int, until: int) -> bool:
+        """Whether a version after ``after``, up to ``until``, changed the place so."""
+        return _has_between(self._by_place.get((change, place)), after, until)
+
+    def has_partition_changed(self, change: int, partition: int, after: int, until: int) -> bool:
+        """Whether one of those changed anything in the partition so."""
+        return _has_between(self._by_partition.get((change, partition)), after, until)
+
+
+def _has_between(versions: list[int] | None, after: int, until: int) -> bool:
+    if versions is None:
+        return False
+    next_one = bisect_right(versions, after)
+    return next_one < len(versions) and versions[next_one] <= until

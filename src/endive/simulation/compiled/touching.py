@@ -1,0 +1,83 @@
+"""Data files in the compiled engine: when each place of a table was last changed, and whether a txn minds.
+
+This file defines where that is kept: one version per change and place, the newest. Asking for changes after a version
+is exact all the same, because a txn asks at the instant it is shown the table: nothing newer has happened. Which
+changes an operation makes and minds is in ``endive.transaction.files``.
+"""
+
+from endive.kernel import ints_at, pasted, step
+from endive.simulation.compiled import memory
+from endive.simulation.compiled.memory import touched_at
+from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.transaction import files
+from endive.transaction.files import N_CHANGES, files_in_partition, makes, minds, touched_place
+
+
+@pasted
+def changed_places(world: WorldRecord, table: int, change: int):  # type: ignore[no-untyped-def]
+    """The version that last changed each place of a table so."""
+    count = world.files_per_partition * max(1, world.num_partitions)
+    return ints_at(world.changed + 8 * ((table * N_CHANGES + change) * count), count)
+
+
+@pasted
+def changed_partitions(world: WorldRecord, table: int, change: int):  # type: ignore[no-untyped-def]
+    """The version that last changed anything in each partition of a table so."""
+    count = max(1, world.num_partitions)
+    return ints_at(world.changed_in + 8 * ((table * N_CHANGES + change) * count), count)
+
+
+@step
+def n_partitions_written(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """Partitions of a table that the txn writes; a table without partitions is one."""
+    return touched_at(world, txn, position).n_partitions_written if world.num_partitions > 0 else 1
+
+
+@step
+def partition_written(world: WorldRecord, txn: TxnRecord, position: int, number: int) -> int:
+    """The ``number``-th of them."""
+    return memory.partitions(world, txn, position)[number] if world.num_partitions > 0 else 0
+
+
+@step
+def count_in(world: WorldRecord, txn: TxnRecord, n_partitions: int, number: int) -> int:
+    """Files the txn touches in the ``number``-th partition it writes."""
+    if files.replaces_whole_partitions(txn.operation):
+        return world.files_per_partition
+    return min(files_in_partition(txn.touched_files, n_partitions, number), world.files_per_partition)
+
+
+@step
+def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int) -> None:
+    """The txn's commit made ``version`` of the table: its places remember it."""
+    table = memory.table_ids(world, txn)[position]
+    n_partitions = n_partitions_written(world, txn, position)
+    for number in range(n_partitions):
+        partition = partition_written(world, txn, position, number)
+        for change in range(N_CHANGES):
+            if makes(txn.operation, change):
+                changed_partitions(world, table, change)[partition] = version
+        for index in range(count_in(world, txn, n_partitions, number)):
+            place = touched_place(txn.key, position, index, partition, world.files_per_partition)
+            for change in range(N_CHANGES):
+                if makes(txn.operation, change):
+                    changed_places(world, table, change)[place] = version
+
+
+@step
+def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
+    """Whether somebody has changed a file the txn touches since its start, in a way its operation minds."""
+    table = memory.table_ids(world, txn)[position]
+    start = touched_at(world, txn, position).start.version
+    n_partitions = n_partitions_written(world, txn, position)
+    for number in range(n_partitions):
+        partition = partition_written(world, txn, position, number)
+        has_deletes = changed_partitions(world, table, files.DELETES_ADDED)[partition] > start
+        if has_deletes and files.minds_deletes_anywhere(txn.operation):
+            return True
+        for index in range(count_in(world, txn, n_partitions, number)):
+            place = touched_place(txn.key, position, index, partition, world.files_per_partition)
+            for change in range(N_CHANGES):
+                if minds(txn.operation, change) and changed_places(world, table, change)[place] > start:
+                    return True
+    return False

@@ -1,0 +1,63 @@
+"""Numbers of things that are drawn: manifests a real conflict has to merge, data files an operation touches.
+
+This file defines the distributions of such a number. What follows from it is in ``endive.transaction.rules`` and
+``endive.transaction.files``.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from endive.distributions.portable import log
+from endive.kernel import rule
+from endive.record import Float, Int8, Int64, Record, record
+
+COUNT_DISTRIBUTIONS: Final = ("fixed", "exponential", "uniform")
+COUNT_FIXED, COUNT_EXPONENTIAL, COUNT_UNIFORM = range(len(COUNT_DISTRIBUTIONS))
+
+
+@record
+class Counting(Record):
+    """What the rule reads: the distribution by code, and its figures."""
+
+    mean: Float
+    value: Int64
+    count_min: Int64
+    count_max: Int64
+    distribution: Int8
+
+
+@rule
+def draw_count(counting: Counting, u: float) -> int:
+    """How many, ``u`` uniform in (0, 1)."""
+    if counting.distribution == COUNT_FIXED:
+        return counting.value
+    if counting.distribution == COUNT_UNIFORM:
+        return counting.count_min + int(u * (counting.count_max - counting.count_min + 1))
+    drawn = int(-counting.mean * log(u) + 0.5)
+    return min(max(drawn, counting.count_min), counting.count_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountDistribution:
+    """The distribution of such a number, by name."""
+
+    distribution: str = "exponential"
+    mean: float = 3.0
+    value: int = 1
+    count_min: int = 1
+    count_max: int = 10
+
+    @property
+    def counting(self) -> Counting:
+        """As the rule reads it."""
+        return Counting(
+            mean=self.mean,
+            value=self.value,
+            count_min=self.count_min,
+            count_max=self.count_max,
+            distribution=COUNT_DISTRIBUTIONS.index(self.distribution),
+        )
+
+    def draw(self, u: float) -> int:
+        """One draw."""
+        return draw_count(self.counting, u)

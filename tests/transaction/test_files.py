@@ -1,0 +1,141 @@
+"""Data files: the shuffle that picks them, and whom an operation minds meeting there."""
+
+from __future__ import annotations
+
+from math import comb, sqrt
+
+import pytest
+
+from endive.catalog.files import FileHistory, TouchedFiles
+from endive.rng import stream_key, substream
+from endive.transaction.files import (
+    DELETES_ADDED,
+    FILE_REMOVED,
+    ROWS_ADDED,
+    files_in_partition,
+    makes,
+    minds,
+    minds_deletes_anywhere,
+    shuffled,
+    touched_place,
+)
+from endive.transaction.rules import Operation
+from endive.vocabulary import (
+    FAST_APPEND,
+    MERGE_APPEND,
+    OVERWRITE_FILES,
+    REPLACE_PARTITIONS,
+    REWRITE_FILES,
+    ROW_DELTA,
+    SERIALIZABLE,
+    SNAPSHOT,
+    VALIDATED_OVERWRITE,
+)
+
+KEY = stream_key(7, "files")
+CHANGES = (ROWS_ADDED, FILE_REMOVED, DELETES_ADDED)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 64, 100, 1_000])
+def test_a_shuffle_names_every_place_once(count):
+    assert set(range(count)) == {shuffled(KEY, 0, index, count) for index in range(count)}
+
+
+def test_two_txns_shuffle_differently():
+    first, second = ([shuffled(substream(KEY, txn), 0, index, 1_000) for index in range(20)] for txn in (1, 2))
+
+    assert first != second
+
+
+@pytest.mark.parametrize(("files", "mine", "theirs"), [(40, 4, 6), (1_000, 20, 50), (100, 1, 1), (50, 25, 3)])
+def test_random_files_of_two_txns_meet_as_often_as_random_subsets_of_those_sizes(files, mine, theirs):
+    pairs = 3_000
+    meetings = 0
+    for pair in range(pairs):
+        places = {shuffled(substream(KEY, 2 * pair), 0, index, files) for index in range(mine)}
+        others = {shuffled(substream(KEY, 2 * pair + 1), 0, index, files) for index in range(theirs)}
+        meetings += bool(places & others)
+    chance = 1.0 - comb(files - mine, theirs) / comb(files, theirs)
+
+    assert chance == pytest.approx(meetings / pairs, abs=4 * sqrt(chance * (1.0 - chance) / pairs))
+
+
+def test_files_lie_in_the_partitions_that_are_written():
+    places = {touched_place(KEY, 0, index, partition, 10) for partition in (2, 5) for index in range(10)}
+
+    assert {*range(20, 30), *range(50, 60)} == places
+
+
+@pytest.mark.parametrize("touched", [0, 1, 2, 7, 30])
+@pytest.mark.parametrize("partitions", [1, 2, 3, 8])
+def test_files_are_shared_out_among_partitions_without_loss(touched, partitions):
+    shares = [files_in_partition(touched, partitions, number) for number in range(partitions)]
+
+    assert touched == sum(shares)
+    assert max(shares) - min(shares) <= 1
+
+
+# ---- who minds whom, as docs/model/conflicts.md has it recorded ---------------------------------------
+
+_ROW_DELTA = {"kind": VALIDATED_OVERWRITE, "form": ROW_DELTA}
+_OVERWRITE = {"kind": VALIDATED_OVERWRITE, "form": OVERWRITE_FILES}
+VICTIMS = {
+    "fast_append": (Operation(kind=FAST_APPEND), set(), False),
+    "merge_append": (Operation(kind=MERGE_APPEND), set(), False),
+    "row_delta serializable": (Operation(**_ROW_DELTA, isolation=SERIALIZABLE), {ROWS_ADDED}, True),
+    "row_delta snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT), set(), True),
+    "row_delta referring serializable": (
+        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1),
+        {ROWS_ADDED, FILE_REMOVED},
+        True,
+    ),
+    "row_delta referring snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1), {FILE_REMOVED}, True),
+    "overwrite_files serializable": (
+        Operation(**_OVERWRITE, isolation=SERIALIZABLE),
+        {ROWS_ADDED, FILE_REMOVED, DELETES_ADDED},
+        False,
+    ),
+    "overwrite_files snapshot": (Operation(**_OVERWRITE, isolation=SNAPSHOT), {FILE_REMOVED, DELETES_ADDED}, False),
+    "replace_partitions": (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), set(), False),
+    "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED}, False),
+}
+
+
+@pytest.mark.parametrize("name", VICTIMS)
+def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
+    operation, minded, is_anywhere = VICTIMS[name]
+
+    assert minded == {change for change in CHANGES if minds(operation, change)}
+    assert is_anywhere == minds_deletes_anywhere(operation)
+
+
+@pytest.mark.parametrize(
+    ("operation", "made"),
+    [
+        (Operation(kind=FAST_APPEND), {ROWS_ADDED}),
+        (Operation(kind=MERGE_APPEND), {ROWS_ADDED}),
+        (Operation(**_ROW_DELTA), {ROWS_ADDED, DELETES_ADDED}),
+        (Operation(**_OVERWRITE), {ROWS_ADDED, FILE_REMOVED}),
+        (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), {ROWS_ADDED, FILE_REMOVED}),
+        (Operation(kind=REWRITE_FILES), {FILE_REMOVED}),
+    ],
+)
+def test_a_commit_makes_the_changes_of_its_operation(operation, made):
+    assert made == {change for change in CHANGES if makes(operation, change)}
+
+
+# ---- what a table remembers -------------------------------------------------------------------------------
+
+
+def test_a_history_answers_for_the_stretch_between_two_versions():
+    history = FileHistory()
+    history.note(TouchedFiles((FILE_REMOVED,), (3, 4), (0,)), 5)
+    history.note(TouchedFiles((ROWS_ADDED,), (3,), (0,)), 8)
+
+    assert history.has_changed(FILE_REMOVED, 3, after=4, until=5)
+    assert not history.has_changed(FILE_REMOVED, 3, after=5, until=9)
+    assert not history.has_changed(FILE_REMOVED, 3, after=0, until=4)
+    assert not history.has_changed(ROWS_ADDED, 3, after=0, until=7)
+    assert not history.has_changed(FILE_REMOVED, 2, after=0, until=9)
+    assert history.has_partition_changed(ROWS_ADDED, 0, after=7, until=8)
+    assert not history.has_partition_changed(DELETES_ADDED, 0, after=0, until=9)
