@@ -30,9 +30,11 @@ def problems_of(**keys) -> tuple[str, ...]:
 
 
 def test_a_recipe_fills_in_what_the_writer_does():
-    source = source_of(recipe="flink_sink", checkpoint_interval_ms=30_000)
+    source = source_of(recipe="flink_sink", checkpoint_interval_ms=30_000, jobs=3)
 
-    assert {"kind": "periodic", "period_ms": 30_000.0, "offset_ms": 0.0, "jitter_ms": 0.0} == source["arrivals"]
+    jobs = {"kind": "jobs", "jobs": 3, "period_ms": 30_000.0, "phase": "random", "jitter_ms": 0.0}
+    assert jobs == source["arrivals"]
+    assert source["keeps_table"]
     assert ({"merge_append": 1.0}, {"distribution": "fixed", "ms": 1000.0}, 4) == (
         source["operation_types"],
         source["runtime"],
