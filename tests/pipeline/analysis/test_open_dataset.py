@@ -201,5 +201,5 @@ def test_half_a_dataset_is_refused_with_the_file_that_is_missing(dataset):
     missing = sorted((dataset / "latencies/study=bare").iterdir())[0]
     missing.unlink()
 
-    with pytest.raises(OutputError, match=f"^{missing} is missing, so the dataset is not whole"):
+    with pytest.raises(OutputError, match=f"^{missing} is damaged: it is missing. Sweep again with --repair"):
         open_dataset(dataset)

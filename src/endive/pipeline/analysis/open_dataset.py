@@ -180,7 +180,6 @@ def open_dataset(path: str | Path) -> Dataset:
         axes=axes,
         configs=configs,
     )
-    _refuse_missing_latencies(found)
     for _ in transaction_feet(found):
         pass  # each is checked on the way
     return found
@@ -308,19 +307,6 @@ def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
 
 
 # ---- txns --------------------------------------------------------------------------------------------
-
-
-def _refuse_missing_latencies(dataset: Dataset) -> None:
-    """Half a dataset: a part whose runs are there, but not their latencies."""
-    gathered = set(dataset.runs["run_id"].to_pylist())
-    for study in dataset.studies:
-        for part in dataset.folder.studies[study].parts:
-            path = dataset.folder.files(study, part).latencies
-            if gathered.issuperset(part.run_ids) and not path.exists():
-                raise OutputError(
-                    f"{path} is missing, so the dataset is not whole. Copy the folder again, or start the same "
-                    "'endive sweep' again: it says what to do."
-                )
 
 
 def transaction_feet(dataset: Dataset) -> Iterator[Any]:

@@ -126,7 +126,9 @@ class PartFiles:
         return (self.transactions, self.record, self.latencies)
 
     def _check_parquet(self, path: Path, facts: FileFacts) -> None:
-        found_bytes = path.stat().st_size if path.exists() else 0
+        if not path.exists():
+            raise self._damaged(path, "it is missing")
+        found_bytes = path.stat().st_size
         if found_bytes != facts.size_bytes:
             raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
         if file_digest(path) != facts.digest:
