@@ -392,9 +392,12 @@ def test_memory_that_is_not_there_is_an_error_that_says_what_to_do(monkeypatch):
 
 
 ENDLESS = """
+import signal
 import sys
 from endive import Simulation
 from endive.results import ResultWriter
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored in what it starts in the background
 
 simulation = Simulation({
     "simulation": {"duration_ms": 9e12},

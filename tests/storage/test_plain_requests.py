@@ -79,6 +79,30 @@ def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, 
     assert client.row.requests[MANIFEST_LIST * N_OPERATIONS + READ] == 10
 
 
+def test_a_run_of_eight_or_more_takes_one_delay_drawn_as_their_sum(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    store.expect_bytes(MANIFEST, 8_000)
+    distribution = store.latency(MANIFEST, READ)
+
+    task = clock.start(store.read_batch("k", 8_000, 300, client=client, counter=100, object=MANIFEST))
+    clock.run()
+
+    assert [distribution.sum_us(client.key, 100, 300, 8_000)] == task.waits_us
+    assert 300 == client.row.requests[MANIFEST * N_OPERATIONS + READ]
+    assert 2_400_000 == client.row.bytes_read
+
+
+def test_full_batches_are_summed_and_what_is_left_is_drawn_as_before(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    distribution = store.latency(MANIFEST_LIST, HEAD)
+
+    task = clock.start(store.head_batch("k", 35, 4, client=client, counter=7, object=MANIFEST_LIST))
+    clock.run()
+
+    left_us = distribution.slowest_us(client.key, 7 + 32, 3, 0)
+    assert [distribution.sum_us(client.key, 7, 8, 0, 4), left_us] == task.waits_us
+
+
 def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
     store = ObjectStore(load_profile("s3"))
     distribution = store.latency(MANIFEST, WRITE)

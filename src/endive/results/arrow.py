@@ -8,6 +8,7 @@ vectorised.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,17 @@ def _names(codes: Ints, names: Sequence[str]) -> pa.Array:
 
 
 def _ms(times_us: Ints, is_null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    if is_null is None and not times_us.any():
+        return _zeros(pa.float64(), len(times_us))
     values: Any = times_us / 1000.0
     return pa.array(values, mask=is_null)
 
 
 def _count(values: Ints) -> pa.Array:
-    return pa.array(values.astype(np.int32))
+    return pa.array(values.astype(np.int32)) if values.any() else _zeros(pa.int32(), len(values))
+
+
+@lru_cache(maxsize=8)
+def _zeros(kind: pa.DataType, count: int) -> pa.Array:
+    """A column of zeros: most counters of most runs are nothing else, and all of them can share one."""
+    return pa.array(np.zeros(count, kind.to_pandas_dtype()), kind)

@@ -47,7 +47,7 @@ from endive.transaction import (
     TransactionTerms,
     protocol,
 )
-from endive.vocabulary import KINDS, MANIFEST_LIST, OBJECTS, OPERATIONS
+from endive.vocabulary import KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS
 from endive.workload import (
     NEVER_US,
     Arrivals,
@@ -160,7 +160,9 @@ def build_storage(config: SimulationConfig) -> StorageProvider:
         )
         for item in section.latency_overrides()
     }
-    return ObjectStore(profile.with_overrides(overrides, min_latency_ms=section.min_latency_ms))
+    store = ObjectStore(profile.with_overrides(overrides, min_latency_ms=section.min_latency_ms))
+    store.expect_bytes(MANIFEST, config.table.manifest_bytes)
+    return store
 
 
 def build_sizes(config: SimulationConfig) -> ObjectSizes:

@@ -52,6 +52,7 @@ class Simulation:
             conflict_detector=conflict_detector,
             transaction_types=transaction_types,
         )
+        self._ready: dict[int, Parts] = {}  # by seed: made to look at, and unused so far
 
     def run(
         self,
@@ -64,7 +65,7 @@ class Simulation:
     ) -> SimulationResult:
         """Simulate. ``sink`` takes the rows (default: keep them in memory); ``trace`` collects every request."""
         seed = self.config.simulation.seed if seed is None else seed
-        parts = build_parts(self.config, seed, self._own)
+        parts = self._ready.pop(seed, None) or build_parts(self.config, seed, self._own)
         chosen, _ = choose_engine(engine, parts, is_traced=trace is not None)
         if sink is None:
             sink = self.new_sink()
@@ -88,7 +89,10 @@ class Simulation:
 
     def engine_for(self, engine: str = "auto") -> tuple[str, str]:
         """The engine that ``run`` would take, and why."""
-        return choose_engine(engine, build_parts(self.config, self.config.simulation.seed, self._own))
+        seed = self.config.simulation.seed
+        if seed not in self._ready:
+            self._ready[seed] = build_parts(self.config, seed, self._own)
+        return choose_engine(engine, self._ready[seed])
 
     def new_sink(self, **options: Any) -> RowSink:
         """A sink for a run of this configuration; options as of ``RowSink``."""

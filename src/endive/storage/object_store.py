@@ -11,6 +11,7 @@ request                    draws
 =========================  ====================================================================
 read, write, head, delete  ``counter``: the latency
 batch b of p in parallel   ``counter + b * p``: the slowest of p (p = 1: as a single request)
+8 full batches and more    their sum: bit i of their number at ``counter + i`` (``endive.distributions.sums``)
 cas, append, tail_append   ``counter``: latency of success, and with it the request leg;
                            ``counter + 1``: latency of a refusal, only if refused;
                            ``counter + 2``: acknowledgement penalty, only if contended;
@@ -29,6 +30,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from endive.distributions import LatencyDistribution, draw_us
+from endive.distributions.code import FloatArray
+from endive.distributions.sums import SUM_COUNT_MIN, draw_sum_us
 from endive.errors import EngineError, UnsupportedOperationError
 from endive.rng import uniform
 from endive.storage.client import Client, Clock
@@ -60,6 +63,7 @@ from endive.storage.requests import (
     HEAD,
     N_OPERATIONS,
     N_REQUEST_SLOTS,
+    OBJECTS,
     OPERATIONS,
     READ,
     TAIL_APPEND,
@@ -91,6 +95,8 @@ class ObjectStore(StorageProvider):
         self._refusal_us: list[_DrawUs] = []
         self._slowest_us: list[_DrawUs] = []
         self._full_batches_us: dict[tuple[int, int], _DrawUs] = {}
+        self._summed: dict[tuple[int, int], FloatArray | None] = {}
+        self._usual_bytes = [0] * len(OBJECTS)
         for slot in range(N_REQUEST_SLOTS):
             self._prepare(*divmod(slot, N_OPERATIONS))
 
@@ -104,6 +110,20 @@ class ObjectStore(StorageProvider):
         else:
             for draws in (self._success_us, self._refusal_us, self._slowest_us):
                 draws.append(_never_drawn)
+
+    def expect_bytes(self, object: int, size_bytes: int) -> None:
+        """The size that objects of a kind have as a rule: long runs of reads and writes of it are summed by table."""
+        self._usual_bytes[object] = size_bytes
+        self._summed.clear()
+
+    def summed_code(self, object: int, op: int, parallel: int) -> FloatArray | None:
+        """What a run of such requests is drawn from, ``parallel`` at a time; None: one by one."""
+        place = (object * N_OPERATIONS + op, parallel)
+        if place not in self._summed:
+            latency = self.latency(object, op)
+            size_bytes = self._usual_bytes[object] if op in (READ, WRITE) else 0
+            self._summed[place] = latency.summed_code(size_bytes, parallel) if latency.is_built_in else None
+        return self._summed[place]
 
     # ---- what the profile says ---------------------------------------------------------------------
 
@@ -310,9 +330,16 @@ class ObjectStore(StorageProvider):
         draw_us = self._success_us[slot]
         full_us = draw_us if parallel == 1 else self._full_batch_us(object, op, parallel)
         key = client.key
-        total_us = 0
+        total_us = summed = 0
         observed = None
-        for first in range(0, count, parallel):
+        full = count // parallel
+        code = self.summed_code(object, op, parallel) if full >= SUM_COUNT_MIN and observe is None else None
+        if code is not None:
+            summed = full * parallel
+            total_us = draw_sum_us(code, 0, key, counter, full, size_bytes)
+            client.note(object, op, size_bytes, summed)
+            yield total_us
+        for first in range(summed, count, parallel):
             batch_size = min(parallel, count - first)
             if batch_size == parallel:
                 latency_us = full_us(key, counter + first, size_bytes)

@@ -5,6 +5,7 @@ under which names they are drawn, is in ``endive.transaction.payments``.
 """
 
 from endive.distributions.code import draw_us, draws_us, slowest_us
+from endive.distributions.sums import draw_sum_us
 from endive.kernel import inlined_step, pasted, step
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
@@ -28,14 +29,19 @@ def several_us(
     drawn = codes(world)
     code = world.success[request]
     if parallel == 1:
+        if world.summed[request] >= 0:
+            return draw_sum_us(drawn, world.summed[request], key, counter, count, size_bytes)
         return draws_us(drawn, code, key, counter, 1, count, size_bytes)
+    assert parallel == world.protocol.parallel_max
     total_us = 0
-    first = 0
-    if world.slowest[request] >= 0:
-        assert parallel == world.protocol.parallel_max
-        full = count // parallel
-        first = full * parallel
+    full = count // parallel
+    first = full * parallel
+    if world.summed_batches[request] >= 0:
+        total_us = draw_sum_us(drawn, world.summed_batches[request], key, counter, full, size_bytes)
+    elif world.slowest[request] >= 0:
         total_us = draws_us(drawn, world.slowest[request], key, counter, parallel, full, size_bytes)
+    else:
+        first = 0
     while first < count:
         batch = min(parallel, count - first)
         total_us += slowest_us(drawn, code, key, counter + first, batch, size_bytes)

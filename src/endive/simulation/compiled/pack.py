@@ -26,9 +26,11 @@ from endive.transaction.detectors import (
     ProbabilisticConflictDetector,
 )
 from endive.transaction.files import N_CHANGES
+from endive.transaction.protocol import HISTORY_EVERY_KIND, REAL_MERGE
 from endive.transaction.retry import POLICIES
 from endive.transaction.rules import Operation
 from endive.vocabulary import (
+    FAST_APPEND,
     HEAD,
     ISOLATIONS,
     MANIFEST,
@@ -71,6 +73,10 @@ class _Codes:
             self._codes.append(code)
             self._end += code.size
         return self._places[content]
+
+    def add_if_any(self, code: FloatArray | None) -> int:
+        """Where the code starts, if there is one."""
+        return NOT_THERE if code is None else self.add(code)
 
     def place_of(self, distribution: LatencyDistribution | None) -> int:
         """Where the code of a distribution starts, if there is one."""
@@ -192,11 +198,26 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
             refusal = storage.latency(object_kind, op, success=False)
         world.success[request] = codes.place_of(success)
         world.refusal[request] = codes.place_of(refusal)
-        world.slowest[request] = NOT_THERE
-        if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS:
-            slowest = success.slowest_code(world.protocol.parallel_max)
-            if slowest is not None:
-                world.slowest[request] = codes.add(slowest)
+        world.slowest[request] = world.summed[request] = world.summed_batches[request] = NOT_THERE
+        if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS and storage.profile.supports(op):
+            world.slowest[request] = codes.add_if_any(success.slowest_code(world.protocol.parallel_max))
+            if has_runs(parts):
+                batched = storage.summed_code(object_kind, op, world.protocol.parallel_max)
+                world.summed[request] = codes.add_if_any(storage.summed_code(object_kind, op, 1))
+                world.summed_batches[request] = codes.add_if_any(batched)
+
+
+def has_runs(parts: Parts) -> bool:
+    """Whether a txn may ask for many objects one after another: its tables then are worth making.
+
+    A fast append asks for one of each, unless its protocol reads history for every kind or merges manifests.
+    """
+    protocol = parts.protocol
+    is_plain = all(
+        source.only_kind == FAST_APPEND and source.arrivals.trace is None for source in parts.workload.sources
+    )
+    is_lean = protocol.history != HISTORY_EVERY_KIND and protocol.real_conflict != REAL_MERGE
+    return not (is_plain and is_lean)
 
 
 def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[SourceRecord], list[Submission]]:

@@ -282,6 +282,8 @@ class WorldRecord(Record):
     success: Annotated[list[int], "i8", N_REQUESTS]  # places of the latencies' codes
     refusal: Annotated[list[int], "i8", N_REQUESTS]
     slowest: Annotated[list[int], "i8", N_REQUESTS]  # of a full batch
+    summed: Annotated[list[int], "i8", N_REQUESTS]  # of runs of requests, one after another
+    summed_batches: Annotated[list[int], "i8", N_REQUESTS]  # of runs of full batches
     penalty: Annotated[list[int], "i8", N_OPERATIONS]
     delay: Annotated[list[int], "i8", N_OPERATIONS]
     contention_us: Annotated[list[int], "i8", N_OPERATIONS]  # windows
