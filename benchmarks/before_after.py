@@ -102,7 +102,7 @@ def in_tree(tree: Path, case: str, minutes: float, runs: int, cache: str) -> Fig
     environment = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}", "ENDIVE_CACHE_DIR": cache}
     task = json.dumps([case, minutes, runs])
     done = subprocess.run(
-        [sys.executable, "-m", MODULE, "--task", task], env=environment, cwd=tree, check=True, capture_output=True
+        [sys.executable, "-m", MODULE, "--task", task], env=environment, cwd=ROOT, check=True, capture_output=True
     )
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
