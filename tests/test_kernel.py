@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from endive import code_cache, kernel
+from endive import code_cache, kernel, record
 from endive.kernel import inlined, jitted, leaf, rule
 
 PACKAGE = {
@@ -51,7 +51,7 @@ def package(tmp_path: Path) -> Path:
     folder.mkdir()
     for name, text in PACKAGE.items():
         (folder / name).write_text(text)
-    for module in (kernel, code_cache):
+    for module in (kernel, code_cache, record):
         text = Path(module.__file__).read_text().replace("from endive.", "from kept.")
         (folder / Path(module.__file__).name).write_text(text)
     return folder

@@ -189,7 +189,7 @@ def test_a_defect_of_our_own_is_not_dressed_up_as_the_users_error(endive, simula
     simulation.failure = ZeroDivisionError()
     answer = endive("run", config_path)
 
-    assert answer.exit_code == 1
+    assert answer.exit_code == 70
     assert isinstance(answer.exception, ZeroDivisionError)
 
 

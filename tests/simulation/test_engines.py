@@ -272,9 +272,9 @@ def stop_one_retry_early(monkeypatch: pytest.MonkeyPatch) -> None:
 def plan_one_manifest_more(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = rules.plan_attempt
 
-    def plan_more(p: Any, o: Any, s: Any, a: Any) -> None:
-        plan(p, o, s, a)
-        a[rules.VALIDATE_READS] += a[rules.HISTORY_LISTS] > 0
+    def plan_more(protocol: Any, operation: Any, situation: Any, cost: Any) -> None:
+        plan(protocol, operation, situation, cost)
+        cost.validate_reads += cost.history_lists > 0
 
     monkeypatch.setattr(rules, "plan_attempt", plan_more)
 
@@ -310,7 +310,7 @@ MUTATIONS: dict[str, tuple[Config, Callable[[pytest.MonkeyPatch], None]]] = {
     "a draw under another name": (BUSY, set_constant("endive.transaction.transaction.BACKOFF", 63)),
     "nobody in each other's way": (
         {**BUSY, "storage": {"provider": "s3x"}, "catalog": {"type": "cas", "num_tables": 3}},
-        set_constant("endive.storage.object_store.is_contended", lambda *_: False),
+        set_constant("endive.storage.object_store.meet_crowd", lambda *_: None),
     ),
 }
 
@@ -382,7 +382,7 @@ def test_a_workload_that_outruns_the_catalog_is_refused_before_memory_is(monkeyp
 
 
 def test_memory_that_is_not_there_is_an_error_that_says_what_to_do(monkeypatch):
-    def no_memory(array: Any, length: int) -> Any:
+    def no_memory(*_: Any) -> Any:
         raise MemoryError
 
     monkeypatch.setattr(compiled_engine, "_grown", no_memory)

@@ -17,7 +17,6 @@ import pytest
 
 from endive import Simulation
 from endive.catalog import Catalog
-from endive.catalog.rules import LOG_ENTRIES, LOG_OFFSET
 from endive.config import parse_config
 from endive.simulation.build import build_catalog
 from endive.storage.requests import MANIFEST_LIST, READ
@@ -195,7 +194,7 @@ def test_example_1_in_append_mode_a_moved_offset_costs_one_more_append_and_no_co
         assert (1, 0) == (row["append_logical_success"], row["append_logical_conflict"])
         assert (1, 0) == (row["attempts"], row["retries"])
         assert (0, 0) == (row["requests_manifest_list_read"], row["requests_manifest_list_write"])
-    assert 200 == catalog.state.log[LOG_OFFSET]
+    assert 200 == catalog.state.log.offset
     # T1: start read, append, discovery. T2: the same and one append more; the failure told it the offset.
     assert (3 * STEP_MS, 4 * STEP_MS) == (first["total_latency_ms"], second["total_latency_ms"])
     assert 0 == second["requests_log_head"]
@@ -236,7 +235,7 @@ def test_example_2_a_logical_failure_with_a_false_conflict_appends_nothing_to_th
         found.state.snapshot(0).tables[0].version,
     )
     # Three records are in the log: T1's, T2's that was not applied, and T2's that was.
-    assert (300, 3) == (found.state.log[LOG_OFFSET], found.state.log[LOG_ENTRIES])
+    assert (300, 3) == (found.state.log.offset, found.state.log.entries)
 
 
 def test_example_2_with_a_real_conflict_merges_manifests_and_appends_a_second_entry(tmp_path):

@@ -248,7 +248,7 @@ def test_the_compiled_rule_gives_the_times_of_the_class(arrivals):
     while len(compiled) < 200:
         index = len(compiled)
         given = given_us[index] if index < len(given_us) else 0
-        previous_us = compiled_next_arrival_us(timing[0], previous_us, index, code, 3, KEY, given)
+        previous_us = compiled_next_arrival_us(timing[0], previous_us, 0, index, code, 3, KEY, given)
         if previous_us == NO_MORE:
             break
         compiled.append(previous_us)
@@ -264,7 +264,7 @@ def test_the_compiled_rule_gives_the_think_times_of_the_class():
 
     for index in (closed_index(client, turn) for client in range(2) for turn in range(20)):
         expected = loop.next_us(index, 90_000, key=KEY)
-        assert expected == compiled_next_arrival_us(timing[0], 90_000, index, code, 0, KEY, 0)
+        assert expected == compiled_next_arrival_us(timing[0], 90_000, 0, index, code, 0, KEY, 0)
 
 
 class Halves(LatencyDistribution):

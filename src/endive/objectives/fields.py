@@ -54,9 +54,6 @@ def _fields() -> Iterator[Field]:
         yield Field(("txns", "aborted", reason), NUMBER, (reason,))
     for stage in ("executing", "committing"):
         yield Field(("txns", "in_flight", stage), NUMBER)
-    for half in ("first", "second"):
-        yield Field(("halves", half, "committed"), NUMBER)
-        yield Field(("halves", half, "commit_latency_mean_ms"), DURATION)
     for phase in PHASES:
         yield Field(("phases_ms", phase), DURATION)
     for counter in _COUNTED:
