@@ -190,7 +190,8 @@ def test_a_defect_of_our_own_is_not_dressed_up_as_the_users_error(endive, simula
     answer = endive("run", config_path)
 
     assert answer.exit_code == 70
-    assert isinstance(answer.exception, ZeroDivisionError)
+    assert "error: ZeroDivisionError" in answer.stderr
+    assert "a mistake in Endive, not in what you asked for" in answer.stderr
 
 
 # ---- objectives and seeds --------------------------------------------------------------------------
