@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
@@ -21,9 +21,12 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite.binding import Linkage
 from numba import types
 from numba.core import cgutils
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic, register_jitable
 from numba.np import arrayobj
@@ -80,7 +83,7 @@ def leaf(function: Callable[P, R_co]) -> Jitted[P, R_co]:
 
 def step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     """As ``leaf``, for a function that only compiled code calls: nothing is compiled for calls from Python."""
-    return cast("Jitted[P, R_co]", _compiled(function, **_BORROWED, **_UNWRAPPED))
+    return cast("Jitted[P, R_co]", _part(function, **_BORROWED))
 
 
 def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
@@ -90,12 +93,12 @@ def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
 
 def inlined_step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     """As ``step``, and copied into each compiled caller."""
-    return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED, **_UNWRAPPED))
+    return cast("Jitted[P, R_co]", _part(function, **_BORROWED))
 
 
 def pasted(function: F) -> F:
     """For an expression with a name, which may be an array: it stands in for the call before anything is compiled."""
-    return cast("F", numba.njit(nogil=True, inline="always")(function))
+    return cast("F", numba.njit(nogil=True, inline="always", pipeline_class=_PartCompiler)(function))
 
 
 def rule(function: F) -> F:
@@ -103,7 +106,89 @@ def rule(function: F) -> F:
 
     A rule uses ints, floats, attributes of records and arrays it can index, so that it means the same in both worlds.
     """
-    return cast("F", register_jitable(**_UNWRAPPED)(function))
+    return cast("F", register_jitable(pipeline_class=_PartCompiler, **_UNWRAPPED)(function))
+
+
+# --- parts of a program -----------------------------------------------------------------------------------------
+
+
+class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+    """The code of a function that only compiled code calls, as it was lowered.
+
+    Numba would optimise and assemble it, with all that it calls, and do so again in each of its callers: most of the
+    time an engine of many small functions takes to compile. Here that happens once, in the function Python calls.
+    """
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0  # as Numba says of a symbol that is not there
+
+    @property
+    def codegen(self) -> Any:
+        return _Unset(self._codegen)
+
+
+class _Unset:
+    """A code generator that is told of no environment: a part has no address where one could be noted down."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, env_name: str, env: object) -> None:
+        """Nothing: see the class."""
+
+
+class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+    """The code of a function that Python calls, with all parts it needs, optimised together."""
+
+    def finalize(self) -> None:
+        self._linking_libraries: list[Any] = list(_with_parts(self._linking_libraries))
+        super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        # Nobody else calls what was linked in: said so, what a caller passes and nobody reads is dropped.
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
+def _with_parts(libraries: Iterable[Any]) -> dict[Any, None]:
+    """The libraries, and those that the parts among them need, in order."""
+    found: dict[Any, None] = {}
+    waiting = list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            if isinstance(library, _PartLibrary):
+                waiting.extend(library._linking_libraries)
+    return found
+
+
+class _PartCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler, for parts."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typingctx, targetctx, library or _PartLibrary(targetctx.codegen(), "part"), *rest)
+
+
+class _WholeCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler, for what Python calls."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+        if library is None:
+            library = _WholeLibrary(targetctx.codegen(), "whole")
+            library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *rest)
 
 
 # --- records in memory ----------------------------------------------------------------------------------------
@@ -202,8 +287,14 @@ def _overwrite(_context: Any, target: Any, source: Any) -> Any:
 overwrite = cast("Callable[[T, T], None]", _overwrite)  # for compiled code: copy a record into another
 
 
+def _part(function: Callable[..., object], **options: bool) -> object:
+    dispatcher = numba.njit(nogil=True, pipeline_class=_PartCompiler, **options, **_UNWRAPPED)(function)
+    _forget_literals(dispatcher)
+    return dispatcher
+
+
 def _compiled(function: Callable[..., object], **options: bool) -> object:
-    dispatcher = numba.njit(nogil=True, **options)(function)
+    dispatcher = numba.njit(nogil=True, pipeline_class=_WholeCompiler, **options)(function)
     _forget_literals(dispatcher)
     folder = cache_folder()
     if folder is not None:
@@ -217,18 +308,22 @@ def _compiled(function: Callable[..., object], **options: bool) -> object:
 
 
 def _forget_literals(dispatcher: Any) -> None:
-    """Let a call with a constant use the code for any value of its type.
+    """Let a call with a constant or a narrow integer use the code for any integer.
 
-    Numba compiles a function once more for every constant it is called with; a step that is called with
-    each kind of object and operation would be compiled twenty times.
+    Numba compiles a function once more for every constant and every width of integer it is called with; a step that
+    is called with each kind of object and operation would be compiled twenty times.
     """
     find = dispatcher.get_call_template
 
     def find_without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        unliteral = numba.types.unliteral
-        return find(tuple(unliteral(kind) for kind in args), {name: unliteral(kind) for name, kind in kws.items()})
+        return find(tuple(_widened(kind) for kind in args), {name: _widened(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = find_without_literals
+
+
+def _widened(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
 class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types

@@ -69,7 +69,7 @@ def configurations(figures: DataFrame) -> DataFrame:
             "seeds_saturated": sf.round(sf.col("saturated_share") * sf.col("saturated_seeds")).cast("int"),
         }
     )
-    return judged.selectExpr(*CONFIGURATIONS)
+    return judged.select(*CONFIGURATIONS)
 
 
 def _statistic(figure: str, statistic: str, alias: str) -> Column:

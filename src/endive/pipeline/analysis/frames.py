@@ -100,7 +100,7 @@ class Frames:
     def measured(self) -> DataFrame:
         """The figures of every run, operation type and source; held."""
         found = measured(self.runs, self._dataset.group_frame(self._spark))
-        return self._hold("measured", found.selectExpr(*MEASURED))
+        return self._hold("measured", found.select(*MEASURED))
 
     @cached_property
     def figures(self) -> DataFrame:
@@ -124,7 +124,7 @@ class Frames:
 
     def run_table(self) -> DataFrame:
         """Every run with its axes and window, once per scope; a failed run once, with nulls."""
-        about = self.runs.selectExpr(*map(_quoted, (*RUN_COLUMNS, *self._dataset.axes, *WINDOW, "txns")))
+        about = self.runs.select(*map(_quoted, (*RUN_COLUMNS, *self._dataset.axes, *WINDOW, "txns")))
         return about.join(self.measured, on=list(RUN), how="left")
 
     def timeline_table(self) -> DataFrame:
@@ -142,10 +142,10 @@ class Frames:
     def configuration_table(self) -> DataFrame:
         """Configurations with their axes."""
         axes = [_quoted(name) for name in self._dataset.axes]
-        about = self.runs.selectExpr(*POINT, "config_hash", *axes).distinct()
+        about = self.runs.select(*POINT, "config_hash", *axes).distinct()
         columns = [name for name in CONFIGURATIONS if name not in POINT]
         joined = about.join(self.judged, on=list(POINT), how="inner")
-        return joined.selectExpr(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
+        return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
 
     def saturation_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
         """Curves with their load axis and the axes that tell them apart."""
@@ -153,7 +153,7 @@ class Frames:
         axes = [_quoted(name) for name in self._dataset.axes]
         columns = [name for name in SATURATION if name not in CURVE]
         joined = saturation(self.judged, places).join(sf.broadcast(curves), on=["study", "curve"], how="inner")
-        return joined.selectExpr("study", "curve", "load_axis", *axes, "scope", "name", *columns)
+        return joined.select("study", "curve", "load_axis", *axes, "scope", "name", *columns)
 
     # --- facts of the dataset ---------------------------------------------------------------------------
 

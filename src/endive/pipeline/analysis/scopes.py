@@ -27,7 +27,7 @@ def by_scope(frame: DataFrame) -> DataFrame:
     """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
     kept = [column for column in frame.columns if column not in ("kind", "source")]
     exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
-    return exploded.selectExpr(*kept, "label.scope", "label.name")
+    return exploded.select(*kept, "label.scope", "label.name")
 
 
 def scope_labels(kind: Column, source: Column) -> Column:

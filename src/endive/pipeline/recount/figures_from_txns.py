@@ -99,7 +99,7 @@ def _figures(groups: DataFrame) -> DataFrame:
     kept = [name for name in FIGURES if name not in figures and name != "saturated"]
     made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()), "txns_ended")
     judged = made.withColumn("saturated", sf.when(sf.col("txns_ended") > 0, is_saturated(*rule)))
-    return judged.selectExpr(*RUN_GROUP, *FIGURES)
+    return judged.select(*RUN_GROUP, *FIGURES)
 
 
 def _per_s(count: str) -> str:
