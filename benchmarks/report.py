@@ -1,7 +1,8 @@
 """How long the report of a large study takes, and how large it is.
 
-Owns a synthetic analysis (formulas, no runs: the same the tests use) and the measuring: each report in a process of
-its own, as ``endive report`` runs it. Both limits are the project's own: 15 s and 5 MB for 1,000 configurations.
+This file defines a synthetic analysis (formulas, no runs: the same the tests use) and the measuring: each report in a
+process of its own, as ``endive report`` runs it. Both limits are the project's own: 15 s and 5 MB for 1,000
+configurations.
 
     python -m benchmarks.report
     python -m benchmarks.report --configurations 200 1000 5000

@@ -1,6 +1,6 @@
 """What every test shares: Hypothesis runs that can be repeated.
 
-Owns no fixture of the domain; those live beside the tests that use them.
+This file defines no fixture of the domain; those live beside the tests that use them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Compare the two engines on random configurations of the whole model, for as long as one likes.
 
-Owns the comparison (fingerprint, every column of every txn, summary), the count of what was tried, and the file that
-keeps a configuration on which they differ, made as small as it could be. The space of configurations is the one the
-tests draw from (``tests/properties/strategies.py``), some of them in a rush: arrivals several times as dense.
+This file defines the comparison (fingerprint, every column of every txn, summary), the count of what was tried, and
+the file that keeps a configuration on which they differ, made as small as it could be. The space of configurations is
+the one the tests draw from (``tests/properties/strategies.py``), some of them in a rush: arrivals several times as
+dense.
 
     python -m verification.fuzz_engines --configurations 20000
     python -m verification.fuzz_engines --minutes 60 --seed 7

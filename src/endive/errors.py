@@ -45,7 +45,7 @@ class ConfigError(EndiveError):
         return type(self), (self.problems,)
 
 
-ConfigurationError = ConfigError  # the name seed 002 fixes
+ConfigurationError = ConfigError  # the name the refactoring specification fixes
 
 
 class ObjectiveError(EndiveError):

@@ -22,7 +22,7 @@ from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client
 from endive.storage.requests import CAS, HEAD, LOG, N_OPERATIONS
 
-PRESETS = ("log", "seed004")
+PRESETS = ("log", "append_design")
 EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
 ENTRY_BYTES = 100
 LATENCY_MS, LATENCY_US = 10.0, 10_000
@@ -141,7 +141,7 @@ def check_counters(writers: list[Writer], catalog: AppendCatalog) -> None:
     assert total("append_compactions_completed") == log.epoch
     assert total("append_compactions_triggered") == log.epoch + log.is_sealed
     assert total("append_logical_success") == catalog.state.seq
-    with_compaction = 0 if catalog.is_seed004 else log.epoch  # records carried by a compacting swap
+    with_compaction = 0 if catalog.is_append_design else log.epoch  # records carried by a compacting swap
     assert landed + with_compaction == total("append_logical_success") + total("append_logical_conflict")
     assert 0 == total("append_duplicates")
     assert log.offset - log.checkpoint == log.entries * ENTRY_BYTES
@@ -178,7 +178,7 @@ def test_the_outcome_is_known_only_after_a_discovery_read(preset, is_stale):
     assert (1 if is_stale else None) == (call.value.snapshot and call.value.snapshot.seq)
 
 
-@pytest.mark.parametrize(("preset", "round_trips", "heads"), [("seed004", 3, 0), ("log", 4, 1)])
+@pytest.mark.parametrize(("preset", "round_trips", "heads"), [("append_design", 3, 0), ("log", 4, 1)])
 def test_a_moved_offset_costs_another_append_and_in_the_working_implementation_a_head(preset, round_trips, heads):
     clock = HandClock()
     catalog = make_catalog(clock, preset)
@@ -286,7 +286,7 @@ def test_a_log_is_sealed_at_its_threshold_and_compacted_by_the_next_committer(pr
     log = catalog.state.log
     assert (0, 1) == (log.is_sealed, log.epoch)
     assert 1 == counter(client, "append_compactions_completed")
-    if preset == "seed004":  # a swap of its own, then append and discovery
+    if preset == "append_design":  # a swap of its own, then append and discovery
         assert (3 * LATENCY_US, 1) == (took_us, log.entries)
         assert 1 == counter(client, "append_physical_success")
     else:  # the swap carries the txn, and needs no discovery
@@ -312,7 +312,7 @@ def test_of_two_that_find_the_log_sealed_one_compacts(preset):
     assert [True, True] == [call.value.success for call in calls]
     assert [1, 0] == [counter(client, "append_compactions_completed") for client in clients]
     assert (1, 5) == (catalog.state.log.epoch, catalog.state.seq)
-    in_log = 2 if preset == "seed004" else 1  # the other one travelled with the compaction
+    in_log = 2 if preset == "append_design" else 1  # the other one travelled with the compaction
     assert in_log == catalog.state.log.entries
 
 
@@ -337,7 +337,7 @@ def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
 def test_the_log_shrinks_what_is_read_back():
     """Checkpoint and log are read together: the bytes of the log fall away when it is compacted."""
     clock = HandClock()
-    catalog = make_catalog(clock, "seed004", compaction_max_entries=2)
+    catalog = make_catalog(clock, "append_design", compaction_max_entries=2)
     empty = catalog.state.size_bytes
     commit_alone(clock, catalog, 0)
     commit_alone(clock, catalog, 1)

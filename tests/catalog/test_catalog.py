@@ -37,7 +37,7 @@ from endive.storage.requests import CAS, CATALOG, METADATA, N_OPERATIONS, READ, 
 
 LATENCY_MS, LATENCY_US = 10.0, 10_000
 EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
-KINDS = ("cas", "instant", "pointer", "rest", "append log", "append seed004")
+KINDS = ("cas", "instant", "pointer", "rest", "append log", "append append_design")
 
 
 def make_catalog(kind: str, clock: HandClock, state: CatalogState | None = None, **options: Any) -> Catalog:

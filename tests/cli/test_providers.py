@@ -55,10 +55,10 @@ def test_json_of_all_is_an_object_by_name(endive):
 
 
 def test_the_vintage_chooses_the_figures(endive):
-    document = json.loads(endive("providers", "s3", "--json", "--vintage", "seeds").stdout)
+    document = json.loads(endive("providers", "s3", "--json", "--vintage", "original").stdout)
 
-    assert document["vintage"] == "seeds"
-    assert document["figures"][0]["p50_ms"] == load_profile("s3", "seeds").describe()[0][2]
+    assert document["vintage"] == "original"
+    assert document["figures"][0]["p50_ms"] == load_profile("s3", "original").describe()[0][2]
 
 
 def test_an_unknown_provider_is_an_error_that_names_the_known_ones(endive):

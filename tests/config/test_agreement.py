@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import endive
-from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES, IN_SEEDS_VINTAGE
+from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES, IN_ORIGINAL_VINTAGE
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import PRESETS
 from endive.config.storage import OBJECTS
@@ -63,9 +63,9 @@ def test_every_profile_is_a_known_provider():
     assert set(BUILT_IN) == {path.stem for path in PROFILES.glob("*.toml")}
 
 
-def test_the_vintage_of_the_seeds_is_the_one_in_the_folder():
-    assert set(IN_SEEDS_VINTAGE) == {path.stem for path in (PROFILES / "seeds").glob("*.toml")}
-    assert set() == set(IN_SEEDS_VINTAGE) & set(HAVE_NO_VINTAGES)
+def test_the_original_vintage_is_the_one_in_the_folder():
+    assert set(IN_ORIGINAL_VINTAGE) == {path.stem for path in (PROFILES / "original").glob("*.toml")}
+    assert set() == set(IN_ORIGINAL_VINTAGE) & set(HAVE_NO_VINTAGES)
 
 
 def test_objects_and_kinds_have_the_names_of_storage_and_results():

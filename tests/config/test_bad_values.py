@@ -352,13 +352,13 @@ BAD_FILES = [
         """
         [storage]
         provider = "gcp"
-        vintage = "seeds"
+        vintage = "original"
         """,
         [
-            "storage.vintage = 'seeds' has no figures for storage.provider = 'gcp'. Choose a "
+            "storage.vintage = 'original' has no figures for storage.provider = 'gcp'. Choose a "
             "provider from: s3, s3x, azure, azurex, instant; or vintage 'measured'.",
         ],
-        id="the seeds' vintage has no figures for gcp",
+        id="the original vintage has no figures for gcp",
     ),
     pytest.param(
         """

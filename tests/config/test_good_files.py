@@ -32,7 +32,7 @@ arrivals = { kind = "closed", clients = 50, think_ms = 0.0 }
 runtime = { distribution = "fixed", ms = 1.0 }
 """
 
-# Seed 002, appendix A, without its comments.
+# The refactoring specification, appendix A, without its comments.
 APPENDIX_A = """
 [simulation]
 duration_ms = 3600000
@@ -76,7 +76,7 @@ max_ms = 5000.0
 jitter = 0.1
 """
 
-# Seed 004, section "Configuration", without its comments.
+# The append design, section "Configuration", without its comments.
 SEED_004 = """
 [catalog]
 mode = "append"

@@ -155,7 +155,7 @@ def test_the_hash_does_not_depend_on(parse, text):
     [
         "[simulation]\nduration_ms = 3_600_001",
         "[simulation]\nwarmup_ms = 0",
-        '[storage]\nvintage = "seeds"',
+        '[storage]\nvintage = "original"',
         "[storage]\nmin_latency_ms = 1.0",
         "[catalog]\nnum_tables = 2",
         '[commit]\nprotocol = "pyiceberg"',

@@ -136,7 +136,7 @@ def test_the_kind_of_catalog_decides_its_other_defaults(parse, kind, scope, is_i
     )
 
 
-@pytest.mark.parametrize(("preset", "entries", "attempts"), [("log", 10_000, 10), ("seed004", 0, 0)])
+@pytest.mark.parametrize(("preset", "entries", "attempts"), [("log", 10_000, 10), ("append_design", 0, 0)])
 def test_the_append_preset_decides_when_a_log_is_sealed(parse, preset, entries, attempts):
     catalog = parse(f'[catalog]\ntype = "append"\nappend_preset = "{preset}"').catalog
 

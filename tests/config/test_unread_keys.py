@@ -36,10 +36,10 @@ BAD_FILES = [
         [storage]
         provider = "constant"
         latency_ms = 1
-        vintage = "seeds"
+        vintage = "original"
         """,
         [
-            "storage.vintage = 'seeds' is read by nothing: storage.provider = 'constant' has one "
+            "storage.vintage = 'original' is read by nothing: storage.provider = 'constant' has one "
             "set of figures. Remove it.",
         ],
         id="a vintage of the constant provider is read by nothing",

@@ -72,10 +72,10 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         },
         "source": [poisson("stream", 6.0)],
     },
-    # The older documents' protocol: conflicts by partition, merged, figures of that vintage.
+    # The original documents' protocol: conflicts by partition, merged, figures of that vintage.
     "merge-partitions-seeds": {
         "simulation": {"duration_ms": 120_000.0, "seed": 5},
-        "storage": {"provider": "s3", "vintage": "seeds"},
+        "storage": {"provider": "s3", "vintage": "original"},
         "catalog": {
             "type": "cas",
             "scope": "partition",
@@ -116,7 +116,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "source": [poisson("stream", 15.0), closed("jobs", 4, 100.0, retry=10)],
     },
     # The append catalog to the letter of its first design, entries read one by one.
-    "append-seed004": {
+    "append-design": {
         "simulation": {"duration_ms": 120_000.0, "seed": 8},
         "storage": {
             "provider": "instant",
@@ -124,7 +124,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             "T_LOG_ENTRY_READ": {"mean": 5.0, "stddev": 1.0},
             "T_COMPACTION": {"mean": 200.0, "stddev": 20.0},
         },
-        "catalog": {"type": "append", "append_preset": "seed004", "num_tables": 3, "compaction_threshold": 3_000},
+        "catalog": {"type": "append", "append_preset": "append_design", "num_tables": 3, "compaction_threshold": 3_000},
         "commit": {"protocol": "spec"},
         "transaction": {
             "runtime": {"mean": 1_000.0, "sigma": 1.0, "min": 100.0},

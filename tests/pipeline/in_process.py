@@ -1,6 +1,6 @@
 """As much of a Spark session as a sweep uses, without a JVM: partitions are tasks, and tasks run one after another.
 
-Owns the faults a test can ask for: a task that is repeated after it ended, one that dies before it ends.
+This file defines the faults a test can ask for: a task that is repeated after it ended, one that dies before it ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random configurations, valid by construction: every catalog, scope, protocol, kind and policy, in one mapping.
 
-Owns the space the laws are tried on. A configuration simulates a few seconds in which txns meet often, so that one
-example costs a fraction of a second. Times are milliseconds, as in the TOML.
+This file defines the space the laws are tried on. A configuration simulates a few seconds in which txns meet often,
+so that one example costs a fraction of a second. Times are milliseconds, as in the TOML.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def catalogs(draw: Any) -> Mapping:
 
 
 def _add_log(draw: Any, catalog: Mapping) -> None:
-    catalog["append_preset"] = draw(st.sampled_from(("log", "seed004")))
+    catalog["append_preset"] = draw(st.sampled_from(("log", "append_design")))
     maybe(catalog, draw, "compaction_threshold", st.sampled_from((100, 450, 2_000)))
     maybe(catalog, draw, "compaction_max_entries", st.sampled_from((0, 1, 2, 7)))
     maybe(catalog, draw, "log_entry_size", st.sampled_from((1, 100, 1_000)))
@@ -173,7 +173,7 @@ def storages(draw: Any, catalog: Mapping, mode: str) -> Mapping:
     if provider == "constant":
         storage["latency_ms"] = draw(ms(0.5, 30.0))
     if provider not in NO_VINTAGE:
-        storage["vintage"] = draw(st.sampled_from(("measured", "seeds")))
+        storage["vintage"] = draw(st.sampled_from(("measured", "original")))
     maybe(storage, draw, "max_parallel", st.integers(1, 5))
     maybe(storage, draw, "min_latency_ms", ms(0.5, 5.0))
     if draw(st.booleans()):

@@ -430,7 +430,7 @@ def test_a_landed_record_is_followed_by_a_discovery_read_before_anything_is_know
         swaps = row["requests_log_cas"]
         assert row["requests_log_append"] <= appends <= row["requests_log_append"] + swaps
         judged = row["append_logical_success"] + row["append_logical_conflict"]
-        carried = 0 if run.config.catalog.append_preset == "seed004" else row["append_compactions_completed"]
+        carried = 0 if run.config.catalog.append_preset == "append_design" else row["append_compactions_completed"]
         assert row["append_physical_success"] + carried == judged
 
 
@@ -465,7 +465,7 @@ def test_a_list_entry_is_tentative_and_appended_once_per_start_unless_it_was_mer
 
 @law
 def test_after_a_conflict_a_list_with_all_commits_is_read_before_the_next_swap(run):
-    """Unless lists are appended to and conflicts merged: then the entry stands as it is (seed 004)."""
+    """Unless lists are appended to and conflicts merged: then the entry stands as it is (append design)."""
     is_appended = run.config.transaction.manifest_list_mode == "append"
     if is_appended and run.config.commit.real_conflict == "merge":
         return

@@ -345,7 +345,7 @@ def test_a_window_of_which_nothing_ended_is_a_warning(make_row):
     report = summarise(statistics_of(executing))
 
     assert report["warnings"] == [
-        "None of the window's 1 txns ended before the clock stopped. "
+        "None of the window's 1 txns ended before the simulation did. "
         "Raise simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime."
     ]
     assert report["summary"]["saturated"] is None

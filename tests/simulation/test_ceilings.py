@@ -203,7 +203,7 @@ def test_a_server_with_few_workers_commits_no_faster_than_they_work(workers):
 # ---- the append catalog's log ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", ["seed004", "log"])
+@pytest.mark.parametrize("preset", ["append_design", "log"])
 def test_a_log_takes_one_record_per_round_trip(preset):
     """Whoever lands must know the offset of the record before: the news takes L/2 to come, the append L/2 to go."""
     catalog = {"type": "append", "append_preset": preset, "num_tables": 1_000}
@@ -213,7 +213,9 @@ def test_a_log_takes_one_record_per_round_trip(preset):
     assert 0.95 <= landed <= ABOVE
 
 
-@pytest.mark.parametrize(("preset", "protocol"), [("seed004", "iceberg"), ("log", "iceberg"), ("seed004", "spec")])
+@pytest.mark.parametrize(
+    ("preset", "protocol"), [("append_design", "iceberg"), ("log", "iceberg"), ("append_design", "spec")]
+)
 def test_on_one_table_records_of_losers_keep_a_log_far_below_the_ceiling(preset, protocol):
     """W = 3 (list read, list written) as for a swap, but a stale record lands as well and moves the offset.
 

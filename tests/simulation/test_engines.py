@@ -82,7 +82,7 @@ CATALOGS: dict[str, Config] = {
     "instant": COARSE["catalog"],
     "cas": {"type": "cas"},
     "append": {"type": "append", "compaction_max_entries": 3},
-    "seed004": {"type": "append", "append_preset": "seed004", "compaction_threshold": 450},
+    "append_design": {"type": "append", "append_preset": "append_design", "compaction_threshold": 450},
     "queue": {
         "type": "service",
         "latency_ms": 2.0,
@@ -365,7 +365,7 @@ def test_the_long_run_finds_a_changed_rule_and_leaves_a_configuration_behind(mon
     assert ["mismatch.toml"] == [file.name for file in tmp_path.iterdir()]
 
 
-# ---- bad input and bad luck ----------------------------------------------------------------------------------
+# ---- bad input and failures ----------------------------------------------------------------------------------
 
 
 def test_a_workload_that_outruns_the_catalog_is_refused_before_memory_is(monkeypatch):

@@ -38,7 +38,7 @@ def run(config: Mapping[str, Any], **parts: Any) -> tuple[list[dict[str, Any]], 
     return result.transactions.to_pylist(), trace, catalogs[0]
 
 
-# ---- seed 000: a commit 150 s behind -----------------------------------------------------------------
+# ---- internals document: a commit 150 s behind -----------------------------------------------------------------
 
 RIVAL_PERIOD_MS, RIVAL_OFFSET_MS = 40.0, 20.0  # 25 commits a second
 RIVAL_COMMIT_MS = RIVAL_OFFSET_MS + 1.5  # a read of 1 ms, then half a swap of 1 ms
@@ -149,7 +149,7 @@ def test_rivals_that_go_on_never_let_it_commit():
     assert now_ms == victim["end_ms"]
 
 
-# ---- seed 004: two txns side by side -----------------------------------------------------------------
+# ---- append design: two txns side by side -----------------------------------------------------------------
 
 STEP_MS = 10.0  # every request
 
@@ -173,7 +173,7 @@ def play_seed_004(folder: Path, submissions: list[tuple[float, int]], **sections
 
 
 AT_ONCE = [(0.0, 0), (0.0, 1)]  # T1 updates table A, T2 table B
-APPEND = {"type": "append", "append_preset": "seed004", "num_tables": 2}
+APPEND = {"type": "append", "append_preset": "append_design", "num_tables": 2}
 
 
 def test_example_1_under_compare_and_swap_the_second_txn_fails_once_though_the_tables_differ(tmp_path):
@@ -252,7 +252,7 @@ def test_example_2_with_a_real_conflict_merges_manifests_and_appends_a_second_en
     assert (2, 2) == (second["requests_manifest_read"], second["requests_manifest_write"])
 
 
-@pytest.mark.parametrize("preset", ["seed004", "log"])
+@pytest.mark.parametrize("preset", ["append_design", "log"])
 def test_txns_on_different_tables_never_conflict_logically_however_many_there_are(tmp_path, preset):
     """The claim the append design makes: physical failures are all that concurrency costs."""
     config = {
@@ -278,6 +278,6 @@ def test_txns_on_different_tables_never_conflict_logically_however_many_there_ar
     assert 0 < sum(row["append_physical_failure"] for row in ended)
     assert {"committed"} == {row["status"] for row in ended}
     for row in ended:
-        # An attempt is lost only by ten physical failures in a row, and seed 004 never gives up on one.
-        lost = 0 if preset == "seed004" else row["append_physical_failure"] // 10
+        # An attempt is lost only by ten physical failures in a row, and the append design never gives up on one.
+        lost = 0 if preset == "append_design" else row["append_physical_failure"] // 10
         assert lost == row["retries"]

@@ -7,7 +7,7 @@ import pytest
 from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES
 from endive.errors import UnsupportedOperationError
 from endive.storage import (
-    SEEDS,
+    ORIGINAL,
     AzureBlobStorageProvider,
     ConstantStorageProvider,
     FifoQueueProvider,
@@ -110,7 +110,7 @@ def test_a_refused_operation_has_no_latency():
         FifoQueueProvider().latency(0, WRITE)
 
 
-@pytest.mark.parametrize("vintage", ["measured", SEEDS])
+@pytest.mark.parametrize("vintage", ["measured", ORIGINAL])
 def test_what_the_configuration_believes_is_what_the_profiles_say(vintage):
     for name in list_profiles(vintage):
         claimed = {OPERATIONS[op] for op in load_profile(name, vintage).capabilities}

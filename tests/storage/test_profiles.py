@@ -10,7 +10,7 @@ from endive import storage
 from endive.config.known import ASSUMED, KNOWN
 from endive.errors import ProfileError
 from endive.storage import (
-    SEEDS,
+    ORIGINAL,
     VINTAGES,
     ConstantStorageProvider,
     ObjectStore,
@@ -72,7 +72,7 @@ def test_measured_reads_and_writes_have_the_benchmarked_medians(name, figures):
 @pytest.mark.parametrize(("name", "figures"), FIRST_DOCUMENTS.items())
 def test_the_seeds_vintage_has_the_first_documents_medians(name, figures):
     cas_ms, list_read_ms, list_write_ms, put_ms, per_mib_ms = figures
-    profile = load_profile(name, SEEDS)
+    profile = load_profile(name, ORIGINAL)
 
     assert median_ms(profile, CATALOG, CAS) == pytest.approx(cas_ms, rel=1e-12)
     assert median_ms(profile, MANIFEST_LIST, READ) == pytest.approx(list_read_ms, rel=1e-12)
@@ -134,7 +134,7 @@ def test_s3_asks_for_the_head_of_a_manifest_list_before_it_reads_it():
     headed = {name for name in list_profiles() if load_profile(name).head_before_read == {MANIFEST_LIST}}
 
     assert headed == {"s3", "s3x"}
-    assert all(not load_profile(name, SEEDS).head_before_read for name in list_profiles(SEEDS))
+    assert all(not load_profile(name, ORIGINAL).head_before_read for name in list_profiles(ORIGINAL))
 
 
 @pytest.mark.parametrize(("name", "vintage"), ALL)
@@ -213,21 +213,21 @@ def test_a_constant_store_takes_its_latency_for_everything_and_halves_it():
 
 
 def test_a_named_provider_takes_its_vintage():
-    assert S3StorageProvider(SEEDS).profile is load_profile("s3", SEEDS)
+    assert S3StorageProvider(ORIGINAL).profile is load_profile("s3", ORIGINAL)
 
 
 def test_a_missing_vintage_names_the_providers_that_have_it():
     with pytest.raises(ProfileError) as missing:
-        load_profile("gcp", SEEDS)
+        load_profile("gcp", ORIGINAL)
 
     assert str(missing.value) == (
-        "provider 'gcp' has no figures of vintage 'seeds'. Those that have: s3, s3x, azure, azurex, instant, "
+        "provider 'gcp' has no figures of vintage 'original'. Those that have: s3, s3x, azure, azurex, instant, "
         "fifo, constant; or use vintage 'measured'."
     )
 
 
 def test_an_unknown_vintage_is_refused():
-    with pytest.raises(ProfileError, match=r"vintage = 'sedes' is unknown\. Choose one of: measured, seeds"):
+    with pytest.raises(ProfileError, match=r"vintage = 'sedes' is unknown\. Choose one of: measured, original"):
         load_profile("s3", "sedes")
 
 

@@ -1,7 +1,8 @@
 """A stage for one txn: rivals commit at exact moments, and every request it sends is written down.
 
-Owns the scripted catalogs and the reading of a trace. Rivals are not simulated: at their moment the server's state
-moves as their commit would move it, so the txn under test is the only one that asks storage for anything.
+This file defines the scripted catalogs and the reading of a trace. Rivals are not simulated: at their moment the
+server's state moves as their commit would move it, so the txn under test is the only one that asks storage for
+anything.
 """
 
 from __future__ import annotations

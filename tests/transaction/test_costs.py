@@ -1,4 +1,4 @@
-"""What a conflict costs in time, to the microsecond: the figures of the first documents and of Iceberg's own.
+"""What a conflict costs in time, to the microsecond: the figures of the original documents and of Iceberg's own.
 
 Latencies are constant here, so that every figure is exact. The cost of a conflict is the time from the answer
 that refused an attempt to the answer of the next one.
@@ -30,11 +30,11 @@ LOST_ONCE = {(1, SWAPPING): append()}
 
 
 def fixed(ms: float) -> dict[str, float]:
-    """The first documents give means and deviations; without deviation the cost is the formula itself."""
+    """The original documents give means and deviations; without deviation the cost is the formula itself."""
     return {"mean": ms, "stddev": 0.0}
 
 
-# ---- seed 001: key cost formulas ---------------------------------------------------------------------
+# ---- experiment plan: key cost formulas ---------------------------------------------------------------------
 
 CAS_MS, ROOT_MS, LIST_MS, FILE_MS, METADATA_MS, APPEND_MS = 1.0, 1.0, 50.0, 50.0, 10.0, 50.0
 PARALLEL = 4
@@ -105,7 +105,7 @@ def test_a_real_conflict_over_n_manifests_costs_202_ms_up_to_four_of_them(n, exp
 
 
 def test_a_real_conflict_with_appended_lists_appends_a_second_entry():
-    """Seed 004: the entry is invalid, its data files were merged; the first one stays behind, filtered out."""
+    """The append design: the entry is invalid, its data files were merged; the first one stays behind, filtered out."""
     transaction = {
         "manifest_list_mode": "append",
         "real_conflict_probability": 1.0,
@@ -147,7 +147,7 @@ def test_conflicts_compound_across_tables():
         assert abs(found - expected) < 4.0 * math.sqrt(expected * (1.0 - expected) / txns)
 
 
-# ---- seed 003, section 2.1: retry costs by operation type --------------------------------------------
+# ---- fidelity report, section 2.1: retry costs by operation type --------------------------------------------
 
 
 @pytest.mark.parametrize("n", [1, 5, 9])
@@ -160,7 +160,7 @@ def test_a_retry_under_spec_costs_what_its_operation_type_says(kind, history, me
     K = int(1.5 N) manifests merged by a merge append.
 
     The table also names M manifest reads and K merges for an overwrite: those are in the `iceberg` preset, as
-    measured; `spec` follows the costs of seed 002, which charges an overwrite for lists alone.
+    measured; `spec` follows the costs of the refactoring specification, which charges an overwrite for lists alone.
     """
     played = play(kind, {(1, SWAPPING): append(n)}, commit={"protocol": "spec"})
 

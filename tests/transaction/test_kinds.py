@@ -1,4 +1,4 @@
-"""The kinds of operation as values: what seed 002 fixes about their names, verdicts and costs."""
+"""The kinds of operation as values: what the refactoring specification fixes about their names, verdicts and costs."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ def test_the_same_outcome_gives_the_same_bytes(outcome, tmp_path):
 
 def test_the_index_keeps_what_it_knew_of_other_suites(outcome, tmp_path):
     PageFolder(tmp_path).write([outcome()])
-    PageFolder(tmp_path).write([Outcome(suite="seeds", checks=outcome().checks[:1], command="endive verify seeds")])
+    PageFolder(tmp_path).write([Outcome(suite="claims", checks=outcome().checks[:1], command="endive verify claims")])
 
     index = (tmp_path / "README.md").read_text()
     assert "| [theory](theory.md) | rate | 2 | 1 | 1 | +50.00 % | 5 % | **wrong** |" in index
     assert "| [theory](theory.md) | share | 1 | - | - | +2.00 points |  | shown |" in index
-    assert "| [seeds](seeds.md) | rate | 1 | 1 | 0 | +2.50 % | 5 % | right |" in index
+    assert "| [claims](claims.md) | rate | 1 | 1 | 0 | +2.50 % | 5 % | right |" in index
 
 
 def test_a_broken_index_is_named(outcome, tmp_path):

@@ -27,7 +27,7 @@ def test_a_missing_library_is_a_reason_to_skip_with_what_to_do():
     assert outcome.skipped.endswith("Install it.")
 
 
-@pytest.mark.parametrize("name", ["theory", "stores", "seeds", "isolation"])
+@pytest.mark.parametrize("name", ["theory", "stores", "claims", "isolation"])
 def test_suites_that_need_nothing_but_endive_are_there(name):
     for part in SUITES[name].parts:
         assert callable(importlib.import_module(part.module).run)

@@ -127,7 +127,7 @@ def test_a_drawn_count_is_zipf_over_one_to_all():
 
 @pytest.mark.parametrize(("alpha", "mean"), [(1.5, 2.5164), (10.0, 1.0010)])
 def test_a_zipf_of_ten_means_one_table_and_one_of_one_and_a_half_two_to_three_of_ten(alpha, mean):
-    """The two workloads of seed 001."""
+    """The two workloads of the experiment plan."""
     pmf = truncated_zipf_pmf(10, alpha)
 
     assert mean == pytest.approx(sum((index + 1) * share for index, share in enumerate(pmf)), abs=5e-5)

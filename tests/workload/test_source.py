@@ -117,7 +117,7 @@ def test_the_compiled_rule_draws_the_same_operation_type(make_source):
 
 
 def test_what_is_drawn_for_one_thing_does_not_depend_on_how_another_is_drawn(make_source, make_tables):
-    """Draws are named, so that two configurations share their luck."""
+    """Draws are named, so that two configurations share their draws."""
     plain = make_source(tables=make_tables(total=20))
     other = make_source(
         kind_weights=(1.0, 1.0, 1.0, 1.0),

@@ -51,7 +51,7 @@ def test_submissions_come_in_order_of_time_then_of_source(make_source):
 
 
 def test_a_compaction_every_five_minutes_competes_with_a_stream_of_appends(make_source):
-    """Seed 003 section 4.5."""
+    """The fidelity report section 4.5."""
     appends = make_source(name="appends", arrivals=renewal(FixedLatency(1000.0)))
     compaction = make_source(
         name="compaction",

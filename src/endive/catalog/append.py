@@ -1,12 +1,12 @@
 """Append catalog: a checkpoint and a log of intention records; the log's end is the meeting point.
 
-Owns the conversation with the log: append at an offset, learn that it moved, discover whether the record was
-applied, compact a sealed log. Does not know what a transaction does with a refusal.
+This file defines the conversation with the log: append at an offset, learn that it moved, discover whether the record
+was applied, compact a sealed log. Does not know what a transaction does with a refusal.
 
 Storage says only whether the record landed (physical). Whether it was applied (logical) is decided by the
 table versions at that instant, and the txn has to read the catalog to find out. Two presets:
 
-* ``seed004``: a failed append returns the new offset; tried again until it lands; a sealed log is compacted by
+* ``append_design``: a failed append returns the new offset; tried again until it lands; a sealed log is compacted by
   a swap of its own first.
 * ``log``: a failed append costs a HEAD to learn the offset; after ``physical_attempts_max`` the whole attempt
   is given up; the compacting swap carries the committer's own record, and needs no discovery read.
@@ -82,7 +82,7 @@ class AppendCatalog(Catalog):
             )
         super().__init__(state, refusal_returns_snapshot=True)
         self._storage = storage
-        self.is_seed004 = preset == "seed004"
+        self.is_append_design = preset == "append_design"
         self.log_entry_bytes = log_entry_bytes
         self.compaction_threshold_bytes = compaction_threshold_bytes
         self.compaction_max_entries = compaction_max_entries
@@ -139,7 +139,7 @@ class AppendCatalog(Catalog):
         offset, is_sealed, epoch = newest.offset, newest.is_sealed != 0, newest.epoch
         tries, evaluated_us = 0, sent_us
         while True:
-            if is_sealed and self.is_seed004:
+            if is_sealed and self.is_append_design:
                 offset, is_sealed, epoch = yield from self._compact(epoch, intention.base.size_bytes, tries, client)
             elif is_sealed:
                 if newest.is_sealed == 0 or newest.epoch != epoch:
@@ -164,7 +164,7 @@ class AppendCatalog(Catalog):
             tries += 1
             if self.physical_attempts_max and tries >= self.physical_attempts_max:
                 return self._result(sent_us, False, None, evaluated_us)
-            if not self.is_seed004:
+            if not self.is_append_design:
                 offset, is_sealed, epoch = yield from self._head(tries, client)
 
     def _result(self, sent_us: int, success: bool, snapshot: CatalogSnapshot | None, evaluated_us: int) -> CommitResult:
@@ -254,7 +254,7 @@ class AppendCatalog(Catalog):
     def _compact(
         self, epoch: int, size_bytes: int, tries: int, client: Client
     ) -> Generator[int, None, tuple[int, bool, int]]:
-        """``seed004``: a swap that does nothing but compact. Its answer tells where the log ends."""
+        """``append_design``: a swap that does nothing but compact. Its answer tells where the log ends."""
         end = (0, False, 0)
 
         def evaluate() -> bool:

@@ -1,6 +1,6 @@
 """Compare-and-swap catalog: one object, one version, one winner per version.
 
-Owns the requests a read and a commit are made of. Does not know what a transaction is, nor what losing
+This file defines the requests a read and a commit are made of. Does not know what a transaction is, nor what losing
 costs; see ``endive.transaction``.
 """
 

@@ -1,9 +1,9 @@
 """A second set of books: what every version must be if the history is serial.
 
-Owns an account of the commits that is kept apart from the catalog's: for every unit of conflict (the catalog, a
-group, a table, a partition) its version and the number of the commit that last changed it. Refuses to share code with
-what it checks (``endive.catalog.rules``), to know what a txn does, and to raise: the first violation is written
-down, and whoever runs the simulation raises it (``endive.simulation.observer``).
+This file defines an account of the commits that is kept apart from the catalog's: for every unit of conflict (the
+catalog, a group, a table, a partition) its version and the number of the commit that last changed it. Refuses to
+share code with what it checks (``endive.catalog.rules``), to know what a txn does, and to raise: the first violation
+is written down, and whoever runs the simulation raises it (``endive.simulation.observer``).
 
 The account is one flat vector, as long as the catalog has units and no longer after a million commits. Both
 engines keep one: the reference engine a list, the compiled engine places of its array from ``at`` on.
@@ -200,7 +200,7 @@ def check_told(ledger: MutableInts, at: int, txn: int, is_committed: bool, times
 
 @rule
 def check_counts(ledger: MutableInts, at: int, reported: int, unanswered: int, now_us: int) -> bool:
-    """Commits reported, and those applied whose answer was under way when the clock stopped, are all there are."""
+    """Commits reported, and those applied whose answer was under way when the simulation ended, are all there are."""
     if ledger[at + COMMITS] == reported + unanswered:
         return True
     return blame(ledger, at, COUNTS_DIFFER, -1, THE_CATALOG, ledger[at + COMMITS], reported + unanswered, now_us)

@@ -1,6 +1,6 @@
 """A catalog server with one pointer per table: Hive, JDBC, Glue, REST.
 
-Owns the queue in front of the server's workers and the conversation of each flavour. Does not own what a
+This file defines the queue in front of the server's workers and the conversation of each flavour. Does not own what a
 client does between two requests; see ``endive.transaction``.
 
 ``pointer`` (JDBC, Hive, Glue): the client writes the metadata object; a commit reads the pointer once more,

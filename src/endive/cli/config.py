@@ -1,6 +1,6 @@
 """``endive config``: check a configuration, show what it means, print what may stand in one.
 
-Owns the three commands and their output. Refuses to own any rule of a configuration; ``endive.config`` does.
+This file defines the three commands and their output. Not here: any rule of a configuration; ``endive.config`` does.
 """
 
 from __future__ import annotations

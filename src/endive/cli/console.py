@@ -1,6 +1,6 @@
 """The two streams of the command line: answers on stdout, everything else on stderr.
 
-Owns how an error looks and which code the process ends with. Refuses to own what it says; errors bring
+This file defines how an error looks and which code the process ends with. Not here: what it says; errors bring
 their own words.
 """
 
@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ import typer.core
 from rich.console import Console
 from rich.text import Text
 
+from endive.config.former_names import FormerNameWarning
 from endive.config.printable import printable
 from endive.errors import EndiveError
 
@@ -64,7 +66,7 @@ class EndiveGroup(typer.core.TyperGroup):
         """Run the command that was named."""
         _provide_streams()
         try:
-            with _answered_signals():
+            with _answered_signals(), _told_former_names():
                 return super().invoke(ctx)
         except EndiveError as error:
             print_error(str(error))
@@ -82,6 +84,25 @@ class EndiveGroup(typer.core.TyperGroup):
                 raise
             print_error(_unexpected(error))
             raise typer.Exit(EXIT_BUG) from None
+
+
+@contextlib.contextmanager
+def _told_former_names() -> Iterator[None]:
+    """Say once for each former name that is used what it is called now."""
+    told: set[str] = set()
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, FormerNameWarning):
+            before(message, category, *place, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            stderr().print(f"note: {message}", style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FormerNameWarning)
+        before = warnings.showwarning
+        warnings.showwarning = tell
+        yield
 
 
 def _unexpected(error: Exception) -> str:

@@ -1,6 +1,6 @@
 """The ``endive`` command.
 
-Owns the list of commands. Refuses to own what any of them does; heavy imports belong to the commands, so
+This file defines the list of commands. Not here: what any of them does; heavy imports belong to the commands, so
 that ``--help`` is quick.
 """
 

@@ -1,6 +1,6 @@
 """A progress bar over simulated time, on a terminal and nowhere else.
 
-Owns the bar and its rates. Refuses to own the pace at which an engine reports.
+This file defines the bar and its rates. Not here: the pace at which an engine reports.
 """
 
 from __future__ import annotations

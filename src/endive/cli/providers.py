@@ -1,12 +1,11 @@
 """``endive providers``: what the storage providers can do and how long they take, figure by figure.
 
-Owns the listing. Refuses to own the figures; profiles do, each with its source.
+This file defines the listing. Not here: the figures; profiles do, each with its source.
 """
 
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,31 +17,26 @@ _PUBLISHED_MARK = "*"
 _ASSUMED_MARK = "?"
 
 
-class Vintage(StrEnum):
-    """Which set of figures."""
-
-    MEASURED = "measured"
-    SEEDS = "seeds"
-
-
 def providers(
     name: Annotated[
         str | None, typer.Argument(help="A provider, or the path of a profile file; all if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    vintage: Annotated[Vintage, typer.Option(help="Which set of figures.")] = Vintage.MEASURED,
+    vintage: Annotated[str, typer.Option(help="Which set of figures: measured, or original.")] = "measured",
 ) -> None:
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
+    from endive.config.former_names import present_vintage
     from endive.storage import list_profiles, load_profile
 
+    figures = present_vintage(vintage)
     if name is not None:
-        profile = load_profile(name, vintage.value)
+        profile = load_profile(name, figures)
         if as_json:
             typer.echo(json.dumps(profile_dict(profile)))
         else:
             _print_one(profile)
         return
-    profiles = [load_profile(each, vintage.value) for each in list_profiles(vintage.value)]
+    profiles = [load_profile(each, figures) for each in list_profiles(figures)]
     if as_json:
         typer.echo(json.dumps({profile.name: profile_dict(profile) for profile in profiles}))
     else:

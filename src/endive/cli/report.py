@@ -1,6 +1,6 @@
 """``endive report``: one page from the tables of an analysis.
 
-Owns what is said on a terminal. Refuses to own the page (``endive.report``).
+This file defines what is said on a terminal. Not here: the page (``endive.report``).
 """
 
 from __future__ import annotations

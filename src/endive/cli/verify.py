@@ -1,7 +1,7 @@
 """``endive verify``: hold the model against closed forms, measurements and real Iceberg, and say right or wrong.
 
-Owns what is shown on a terminal and the exit code. Refuses to own the comparisons (``endive.verification``) and the
-pages written from them (``endive.verification.pages``).
+This file defines what is shown on a terminal and the exit code. Not here: the comparisons (``endive.verification``)
+and the pages written from them (``endive.verification.pages``).
 """
 
 from __future__ import annotations

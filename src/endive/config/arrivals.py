@@ -1,6 +1,6 @@
 """When a source submits txns: the tables ``arrivals`` of a source and ``transaction.inter_arrival``.
 
-Owns their keys and the translation of the second, older form into the first. Draws no arrival.
+This file defines their keys and the translation of the second, older form into the first. Draws no arrival.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which operations a storage provider has, as far as a configuration must know it.
 
-Owns the capability table of the built-in providers and the reading of a user profile's ``capabilities``.
+This file defines the capability table of the built-in providers and the reading of a user profile's ``capabilities``.
 Everything else in a profile is ``endive.storage``'s; nothing of it is imported here.
 """
 
@@ -20,7 +20,7 @@ BUILT_IN: dict[str, frozenset[str]] = {
 }
 OPERATIONS = ("read", "write", "cas", "append", "tail_append")
 HAVE_NO_VINTAGES = ("constant", "fifo")
-IN_SEEDS_VINTAGE = ("s3", "s3x", "azure", "azurex", "instant")
+IN_ORIGINAL_VINTAGE = ("s3", "s3x", "azure", "azurex", "instant")
 
 
 def providers_with(*operations: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects.
 
-Owns the keys and the defaults that follow from ``catalog.type``. Whether the storage provider can carry
+This file defines the keys and the defaults that follow from ``catalog.type``. Whether the storage provider can carry
 that catalog is decided in ``endive.config.combinations``.
 """
 
@@ -130,9 +130,9 @@ class CatalogConfig(Table):
         json_schema_extra={"default_text": "true if type is instant or append, else false"},
     )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
-    append_preset: Annotated[Literal["log", "seed004"], OneOf()] = Field(
+    append_preset: Annotated[Literal["log", "append_design"], OneOf()] = Field(
         "log",
-        description="Append catalog as the working implementation does it, or to the letter of seed 004.",
+        description="Append catalog as the working implementation does it, or to the letter of the append design.",
     )
     compaction_threshold: PositiveBytes = Field(
         16_000_000, description="Bytes of log after which it is sealed; only with type append."
@@ -140,13 +140,13 @@ class CatalogConfig(Table):
     compaction_max_entries: Count = Field(
         default_factory=lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
         description="Entries after which the log is sealed, 0 = no limit; only with type append.",
-        json_schema_extra={"default_text": "10000; 0 with append_preset seed004"},
+        json_schema_extra={"default_text": "10000; 0 with append_preset append_design"},
     )
     log_entry_size: PositiveItemBytes = Field(100, description="Bytes of one intention record; only with type append.")
     physical_attempts_max: Count = Field(
         default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
         description="Appends tried at new offsets within one attempt, 0 = no limit; only with type append.",
-        json_schema_extra={"default_text": "10; 0 with append_preset seed004"},
+        json_schema_extra={"default_text": "10; 0 with append_preset append_design"},
     )
     service: ServiceConfig = Field(default_factory=lambda: ServiceConfig())
     object_base_bytes: Bytes = Field(

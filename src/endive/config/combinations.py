@@ -1,6 +1,6 @@
 """Checks across keys and sections: contradictions, and combinations no provider or catalog can carry.
 
-Owns those sentences. What one key may hold is its model's; which keys nothing reads is
+This file defines those sentences. What one key may hold is its model's; which keys nothing reads is
 ``endive.config.unread``'s.
 """
 
@@ -14,7 +14,7 @@ from endive.config.arrivals import Closed, Jobs, Trace
 from endive.config.capabilities import (
     BUILT_IN,
     HAVE_NO_VINTAGES,
-    IN_SEEDS_VINTAGE,
+    IN_ORIGINAL_VINTAGE,
     is_profile_path,
     profile_capabilities,
     providers_with,
@@ -94,11 +94,11 @@ def _provider(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator
             ("storage", "latency_ms"),
             ("storage.provider",),
         )
-    has_vintage = provider in (*IN_SEEDS_VINTAGE, *HAVE_NO_VINTAGES) or is_profile_path(provider)
-    if config.storage.vintage == "seeds" and not has_vintage:
+    has_vintage = provider in (*IN_ORIGINAL_VINTAGE, *HAVE_NO_VINTAGES) or is_profile_path(provider)
+    if config.storage.vintage == "original" and not has_vintage:
         yield Problem(
-            f"storage.vintage = 'seeds' has no figures for storage.provider = {shown(provider)}. "
-            f"Choose a provider from: {', '.join(IN_SEEDS_VINTAGE)}; or vintage 'measured'.",
+            f"storage.vintage = 'original' has no figures for storage.provider = {shown(provider)}. "
+            f"Choose a provider from: {', '.join(IN_ORIGINAL_VINTAGE)}; or vintage 'measured'.",
             ("storage", "vintage"),
             ("storage.provider",),
         )

@@ -1,6 +1,6 @@
 """The ``[commit]`` section: a protocol is a preset of named choices, and each choice can be set on its own.
 
-Owns the names of the choices and the four presets. What a choice costs is ``endive.transaction``'s.
+This file defines the names of the choices and the four presets. What a choice costs is ``endive.transaction``'s.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class CommitConfig(Table):
 
     protocol: Protocol = Field(
         "iceberg",
-        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, seed 002 (swap "
-        "first, repair after), or seeds 000 and 001 (the same, but real conflicts are merged).",
+        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, the refactoring "
+        "specification (swap first, repair after), or the original experiments (the same, but real "
+        "conflicts are merged).",
     )
     base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."

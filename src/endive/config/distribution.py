@@ -1,6 +1,6 @@
 """Distribution tables as written: ``{distribution = "lognormal", median_ms = 27.0, sigma = 0.62}``.
 
-Owns which keys each family takes and which values make sense. Samples nothing and computes no quantile:
+This file defines which keys each family takes and which values make sense. Samples nothing and computes no quantile:
 ``to_table()`` gives the mapping that ``endive.distributions.from_table`` turns into an object.
 """
 
@@ -37,7 +37,7 @@ from endive.config.values import (
 
 QUANTILE_P = Number(0, 1)
 QUANTILE_MS = Number(0, ceiling=LATENCY_MS_MAX, unit="milliseconds")
-SEED_NORMAL_FLOOR_MS = 1.0  # seed 001: latencies are normal distributions truncated at 1 ms
+SEED_NORMAL_FLOOR_MS = 1.0  # experiment plan: latencies are normal distributions truncated at 1 ms
 STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 TRUNCATION_STDDEVS_MAX = 30.0  # a truncation farther above the mean leaves nothing to sample
 

@@ -1,7 +1,7 @@
 """Every problem of a configuration at once, or the configuration resolved.
 
-Owns the order of the checks. A key with a problem of its own is taken out before the checks across sections
-run, and what they find that rests on it is not told: it might not be true once the key is right.
+This file defines the order of the checks. A key with a problem of its own is taken out before the checks across
+sections run, and what they find that rests on it is not told: it might not be true once the key is right.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from endive.config.combinations import combination_problems
+from endive.config.former_names import translate_values
 from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.overrides import plain_copy
@@ -29,6 +30,7 @@ def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig 
     if not isinstance(mapping, Mapping):
         return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
     document: dict[str, Any] = plain_copy(mapping)
+    translate_values(document)
     problems = expand_recipes(document) + _translate_aliases(document)
     written, refused = _read_sections(document)
     problems += refused

@@ -1,6 +1,6 @@
 """Keys that were given but that nothing reads: refused, because a flag that does nothing is a lie.
 
-Owns the comparison of what a document holds with ``endive.config.unread``.
+This file defines the comparison of what a document holds with ``endive.config.unread``.
 """
 
 from __future__ import annotations

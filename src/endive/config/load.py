@@ -1,6 +1,6 @@
 """From a TOML file or a mapping to a resolved configuration, or to every problem of it at once.
 
-Owns the reading of the file and the order of the steps; each step is elsewhere. Builds no part of a
+This file defines the reading of the file and the order of the steps; each step is elsewhere. Builds no part of a
 simulation.
 """
 

@@ -1,6 +1,6 @@
 """``--set key=value``: values put into a configuration before it is read.
 
-Owns the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table,
+This file defines the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table,
 also inside ``[[source]]`` by name or number. Does not ask whether the key exists; reading the result does.
 """
 

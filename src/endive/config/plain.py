@@ -1,6 +1,6 @@
 """A resolved configuration as plain values: what is hashed, printed and loaded again.
 
-Owns the normal form: every key that is read, with its value; no key that nothing reads.
+This file defines the normal form: every key that is read, with its value; no key that nothing reads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Problems as sentences: the key, its value, what is allowed, what was probably meant.
 
-Owns the wording of what the models refuse. The words for a single value come from the model that refused it.
+This file defines the wording of what the models refuse. The words for a single value come from the model that refused
+it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reference of all keys, read off the models: what ``endive config schema`` prints.
 
-Owns the order and the headings. Every word about a key comes from its declaration, so the reference cannot
+This file defines the order and the headings. Every word about a key comes from its declaration, so the reference cannot
 disagree with what is checked.
 """
 

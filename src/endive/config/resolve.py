@@ -1,7 +1,7 @@
 """What was written becomes what is meant: every default filled in, every short form spelt out.
 
-Owns the defaults that depend on another section and the rule of inheritance: a source's own key, else that of
-``[transaction]``, else the default. A table is inherited or replaced as a whole. Judges nothing.
+This file defines the defaults that depend on another section and the rule of inheritance: a source's own key, else
+that of ``[transaction]``, else the default. A table is inherited or replaced as a whole. Judges nothing.
 """
 
 from __future__ import annotations

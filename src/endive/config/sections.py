@@ -1,6 +1,6 @@
 """The short sections: ``[simulation]``, ``[experiment]``, ``[table]`` and ``[conflict]``.
 
-Owns their keys and defaults. The sections with more to them have a file each.
+This file defines their keys and defaults. The sections with more to them have a file each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from endive.config.values import (
     Whole,
 )
 
-MARGIN_MS_MAX = 900_000.0  # seed 001: min(900 s, T/4) at either end
+MARGIN_MS_MAX = 900_000.0  # experiment plan: min(900 s, T/4) at either end
 TICK_MS = 0.001
 DATA_FILES_MAX = 1_000_000
 
@@ -33,12 +33,12 @@ def _margin(data: dict[str, Any]) -> float:
 
 
 class SimulationSection(Table):
-    """How long, with which luck, and which part of it is measured."""
+    """How long, with which seed, and which part of it is measured."""
 
     duration_ms: Annotated[float, Number(TICK_MS, ceiling=DURATION_MS_MAX, unit="milliseconds")] = Field(
         3_600_000.0, description="Simulated time."
     )
-    seed: Annotated[int, SEED] = Field(42, description="Names the luck of the run.")
+    seed: Annotated[int, SEED] = Field(42, description="Names the random draws of the run.")
     output_path: Text | None = Field(
         None,
         description="Where the run's rows go, unless the command says otherwise.",

@@ -1,6 +1,6 @@
 """The whole configuration, resolved: what a simulation reads, and the hash that names it.
 
-Owns the value, its plain form (``to_dict``, ``to_toml``) and its hash. Decides nothing: every default has
+This file defines the value, its plain form (``to_dict``, ``to_toml``) and its hash. Decides nothing: every default has
 been filled in by ``endive.config.resolve`` before one of these exists.
 """
 
@@ -70,7 +70,7 @@ class SimulationConfig(Table):
         return blake2b(canonical.encode(), digest_size=HASH_BYTES).hexdigest()
 
     def with_seed(self, seed: int) -> SimulationConfig:
-        """The same configuration with other luck."""
+        """The same configuration with another seed."""
         try:
             section = self.simulation.model_copy(update={"seed": SEED.check(seed)})
         except PydanticCustomError as error:

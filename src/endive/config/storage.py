@@ -1,6 +1,6 @@
 """The ``[storage]`` section: which provider, and latencies that replace those of its profile.
 
-Owns the keys, the short forms the seeds use (``T_CAS = {mu, sigma}`` and the like) and the order in which
+This file defines the keys, the short forms the seeds use (``T_CAS = {mu, sigma}`` and the like) and the order in which
 overrides apply. Reads no profile; what a provider can do is in ``endive.config.capabilities``.
 """
 
@@ -41,7 +41,7 @@ SHORT_FORMS = (
 
 
 class ShortNormal(Spec):
-    """``{mean, stddev}``: a normal truncated at 1 ms (seed 001)."""
+    """``{mean, stddev}``: a normal truncated at 1 ms (experiment plan)."""
 
     mean: LatencyMs = Field(description="Mean in ms, before truncation at 1 ms.")
     stddev: LatencyMs = Field(description="Standard deviation in ms.")
@@ -62,7 +62,7 @@ class ShortNormal(Spec):
 
 
 class ShortLognormal(Spec):
-    """``{mu, sigma}``: a lognormal (seed 000)."""
+    """``{mu, sigma}``: a lognormal (internals document)."""
 
     mu: LogMean = Field(description="Mean of the logarithm of the latency in ms.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm.")
@@ -73,7 +73,7 @@ class ShortLognormal(Spec):
 
 
 class ShortSizeBased(Spec):
-    """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object (seed 000)."""
+    """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object (internals document)."""
 
     base_latency_ms: PositiveLatencyMs = Field(description="Latency of an empty object.")
     latency_per_mib_ms: PerMibMs = Field(description="Added per MiB.")
@@ -190,8 +190,9 @@ class StorageConfig(Table):
         description="s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
         json_schema_extra={"default_text": "s3; s3x if the catalog or the manifest lists are appended to"},
     )
-    vintage: Annotated[Literal["measured", "seeds"], OneOf()] = Field(
-        "measured", description="Which figures of a built-in provider: measured ones, or those of the seeds."
+    vintage: Annotated[Literal["measured", "original"], OneOf()] = Field(
+        "measured",
+        description="Which figures of a built-in provider: measured ones, or those of the original design documents.",
     )
     latency_ms: LatencyMs | None = Field(
         None,

@@ -1,6 +1,6 @@
 """Plain values as TOML text.
 
-Owns the writing of what ``SimulationConfig.to_dict`` holds: sections, arrays of tables, inline tables.
+This file defines the writing of what ``SimulationConfig.to_dict`` holds: sections, arrays of tables, inline tables.
 Reading is ``tomllib``'s.
 """
 

@@ -1,6 +1,6 @@
 """The ``[transaction]`` section and ``[[source]]``: what txns do, how many, and how they try again.
 
-Owns the keys both share and the figures of the named backoff policies. Which value a source ends up with
+This file defines the keys both share and the figures of the named backoff policies. Which value a source ends up with
 is decided in ``endive.config.resolve``: its own, else that of ``[transaction]``, else the protocol's default.
 """
 
@@ -57,7 +57,7 @@ BackoffPolicy = Annotated[
     OneOf(),
 ]
 
-# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are seed 001's (experiment 4.1).
+# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are the experiment plan's (experiment 4.1).
 BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
     "iceberg": (100.0, 2.0, 60_000.0, 0.1),
     "exponential": (10.0, 2.0, 5000.0, 0.1),

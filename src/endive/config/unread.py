@@ -1,6 +1,6 @@
 """Which keys nothing reads in a given combination of choices, and why.
 
-Owns the answer for every key, once: the loader refuses such a key when it is given, and the plain form
+This file defines the answer for every key, once: the loader refuses such a key when it is given, and the plain form
 leaves it out. Choices decide, not magnitudes: a weight of zero that is written refuses no key that a sweep
 over that weight needs (such keys are tolerated: not refused, but left out of the plain form).
 """
@@ -74,7 +74,7 @@ def _unread_storage(config: SimulationConfig) -> dict[str, Unread]:
                 ("catalog.type", "transaction.manifest_list_mode"),
             )
     if catalog.table_metadata_inlined:
-        # Seed 004 prints these figures beside table_metadata_inlined = true.
+        # The append design prints these figures beside table_metadata_inlined = true.
         found["storage.T_TABLE_METADATA"] = Unread("metadata is inlined", by_type, is_tolerated=True)
     return found
 

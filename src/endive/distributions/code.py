@@ -2,7 +2,7 @@
 
 A code is one float64 array: how many components it mixes, one record for each, then their tables. Positions
 inside it count from its start, so codes can be laid end to end and drawn from by offset. One draw uses one
-counter. Owns the layout and the drawing; what the numbers should be, each family says for itself.
+counter. Defines the layout and the drawing; what the numbers should be, each family says for itself.
 
 A component's value is ``shift + (scale + per_mib * MiB) * shape(u)``, at least ``floor``, where ``shape`` is
 a constant one, ``u`` itself, a line through points, or a table of cubics over dyadic cells (see ``table``).

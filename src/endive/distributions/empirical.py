@@ -1,7 +1,7 @@
 """Empirical latency: a line through the quantiles somebody measured.
 
-Owns the interpolation. It never extrapolates: below the first point and beyond the last, the latency is that
-point's.
+This file defines the interpolation. It never extrapolates: below the first point and beyond the last, the latency is
+that point's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exponential latency: memoryless, given by its mean. Owns the family's closed forms."""
+"""Exponential latency: memoryless, given by its mean. Defines the family's closed forms."""
 
 from __future__ import annotations
 

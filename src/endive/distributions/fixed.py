@@ -1,4 +1,4 @@
-"""Fixed latency: every draw is the same. Owns nothing but the number."""
+"""Fixed latency: every draw is the same. Defines nothing but the number."""
 
 from __future__ import annotations
 

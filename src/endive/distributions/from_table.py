@@ -1,6 +1,6 @@
 """A distribution from a table of a configuration or profile: names become objects here.
 
-Owns the names of the families and of their keys, and what to say when they are wrong. What a value may be,
+This file defines the names of the families and of their keys, and what to say when they are wrong. What a value may be,
 each family knows itself.
 """
 

@@ -1,6 +1,6 @@
 """Mixture latency: each draw comes from one of several distributions, chosen by weight.
 
-Owns the weighing. One uniform makes a draw: its place among the weights chooses the component, its place
+This file defines the weighing. One uniform makes a draw: its place among the weights chooses the component, its place
 within that weight the value. A component of a user's own leaves the whole mixture to the reference engine.
 """
 

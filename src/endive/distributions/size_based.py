@@ -1,6 +1,7 @@
 """Size-based latency: a base, a price per MiB, and lognormal noise of median one on their sum.
 
-Owns the parameters of a transfer. It is a lognormal whose median grows with size, and leaves the rest to it.
+This file defines the parameters of a transfer. It is a lognormal whose median grows with size, and leaves the rest to
+it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The slowest of several parallel draws, as a distribution of its own.
 
-The maximum of n draws has the quantile function Q(u**(1/n)). Where one smooth component is drawn from, that is again a
-smooth quantile function, so it gets a table of its own, and a batch costs one draw like any other. Owns those tables;
-batches of any other size and other kinds of distribution are drawn by ``code.slowest_us``.
+The maximum of n draws has the quantile function Q(u**(1/n)). Where one smooth component is drawn from, that is again
+a smooth quantile function, so it gets a table of its own, and a batch costs one draw like any other. Defines those
+tables; batches of any other size and other kinds of distribution are drawn by ``code.slowest_us``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Quantile functions as tables: one cubic per cell, cells that halve towards both ends.
 
 A tail probability is looked up by its own binary digits: the exponent names an octave, the leading bits of
-the mantissa one of its cells. So relative accuracy holds down to 2**-53 in either tail. Owns the building
+the mantissa one of its cells. So relative accuracy holds down to 2**-53 in either tail. Defines the building
 of such tables; ``code`` reads them.
 """
 

@@ -1,4 +1,4 @@
-"""Uniform latency between two bounds. Owns the family's moments, exact under a floor as well."""
+"""Uniform latency between two bounds. Defines the family's moments, exact under a floor as well."""
 
 from __future__ import annotations
 

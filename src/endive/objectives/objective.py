@@ -16,7 +16,7 @@ from endive.objectives.tree import AND, Comparison, Constant, Junction, Multiple
 
 DEFAULT_OBJECTIVE: Final = "every source.success_rate >= 99 %"
 NAMED_OBJECTIVES: Final = {
-    # Seed 001, "Statistical Methodology": saturated if success < 95 % or P95 > 2 x P50.
+    # The experiment plan, "Statistical Methodology": saturated if success < 95 % or P95 > 2 x P50.
     "unsaturated": "success_rate >= 95 % and p95_commit <= 2 * p50_commit",
 }
 

@@ -1,7 +1,7 @@
 """The answer to a study in plain words, made from its numbers.
 
-Owns which facts make an answer and their sentences: what load holds, what breaks first, what saturates, what it costs.
-Every number comes from the analysis, with its interval where it has one. Refuses to own numbers' looks
+This file defines which facts make an answer and their sentences: what load holds, what breaks first, what saturates,
+what it costs. Every number comes from the analysis, with its interval where it has one. Not here: numbers' looks
 (``endive.report.words``).
 """
 

@@ -1,7 +1,7 @@
 """Which axis of a study goes where: along the page, into colours, into panels, or into a selector.
 
-Owns that choice and the order and the labels of an axis's values. The study file's ``[study.report]`` goes first; what
-it leaves open follows from the grid. Refuses to own how a chart uses them.
+This file defines that choice and the order and the labels of an axis's values. The study file's ``[study.report]``
+goes first; what it leaves open follows from the grid. Not here: how a chart uses them.
 """
 
 from __future__ import annotations

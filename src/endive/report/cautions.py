@@ -1,6 +1,7 @@
 """The warnings of an analysis, in words, one entry per kind.
 
-Owns how many places of a kind are named. Refuses to decide what deserves a warning: the analysis has done that.
+This file defines how many places of a kind are named. Refuses to decide what deserves a warning: the analysis has
+done that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Two or more studies side by side: the same figures in one chart, and how far they differ.
 
-Owns when studies can be compared (they vary the same axes) and the comparison itself: seed by seed, because runs with
-one seed share their luck. Ratios are geometric means over seeds, success is a difference; intervals are Student's t.
+This file defines when studies can be compared (they vary the same axes) and the comparison itself: seed by seed,
+because runs with one seed share their draws. Ratios are geometric means over seeds, success is a difference;
+intervals are Student's t.
 """
 
 from __future__ import annotations
@@ -240,7 +241,7 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
         id="changes",
         title=title,
         reading=f"Each configuration against the same one of {names[0]}, seed by seed, because equal seeds share "
-        f"their luck. A "
+        f"their draws. A "
         "band that crosses the dashed line is no difference these seeds can show.",
         alt=f"{title}, along {x.name}.",
         dataset="changes",

@@ -1,6 +1,7 @@
 """Charts of a figure along the load: success, throughput, latency, latency against throughput.
 
-Owns these specifications. A hollow mark is a saturated configuration; a band is the 95 % interval over seeds.
+This file defines these specifications. A hollow mark is a saturated configuration; a band is the 95 % interval over
+seeds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Heatmaps: a figure over two axes of numbers, one cell per configuration; cells with low success are hatched.
 
-Owns this specification and the choice of the two axes. The hatch is a pattern that the page, or the picture, defines.
+This file defines this specification and the choice of the two axes. The hatch is a pattern that the page, or the
+picture, defines.
 """
 
 from __future__ import annotations

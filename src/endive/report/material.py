@@ -1,6 +1,6 @@
 """What all charts of one study start from: its axes, its points, the data sets made so far, what is selected first.
 
-Owns these and the questions charts ask of them. Refuses to draw.
+This file defines these and the questions charts ask of them. Refuses to draw.
 """
 
 from __future__ import annotations

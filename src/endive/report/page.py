@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing but itself.
 
-Owns the markup and what is inlined: style, data, Vega's bundle, the script that draws. Refuses to own what is said
-(``endive.report.report``) and how it looks (``assets/page.css``).
+This file defines the markup and what is inlined: style, data, Vega's bundle, the script that draws. Not here: what is
+said (``endive.report.report``) and how it looks (``assets/page.css``).
 """
 
 from __future__ import annotations

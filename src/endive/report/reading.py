@@ -1,7 +1,8 @@
 """``DIR/analysis`` as values: the index, and the tables of each study.
 
-Owns what is refused: a folder without an analysis, one that is damaged or of another layout, studies of two model
-versions side by side. Refuses to own the tables' meaning (``docs/reference/analysis.md``) and what is drawn of them.
+This file defines what is refused: a folder without an analysis, one that is damaged or of another layout, studies of
+two model versions side by side. Not here: the tables' meaning (``docs/reference/analysis.md``) and what is drawn of
+them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From an analysis to one page: which charts a study gets, in which order.
 
-Owns the order of the page and the way from folder to file. Refuses to own any chart, sentence or markup.
+This file defines the order of the page and the way from folder to file. Not here: any chart, sentence or markup.
 """
 
 from __future__ import annotations

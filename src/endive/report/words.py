@@ -1,7 +1,7 @@
 """Names, units and numbers as a reader says them.
 
-Owns the words for axes, figures, phases, requests and reasons, and how a number is rounded in a sentence. Refuses to
-own sentences (``endive.report.answer``).
+This file defines the words for axes, figures, phases, requests and reasons, and how a number is rounded in a
+sentence. Not here: sentences (``endive.report.answer``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The report as a file.
 
-Owns where it is written and that it appears as a whole. Refuses to own what is in it.
+This file defines where it is written and that it appears as a whole. Not here: what is in it.
 """
 
 from __future__ import annotations

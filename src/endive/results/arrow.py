@@ -1,6 +1,6 @@
 """Internal rows become Arrow record batches, a column at a time.
 
-Owns the translation of codes to names, microseconds to milliseconds and ``NONE`` to null. Refuses to
+This file defines the translation of codes to names, microseconds to milliseconds and ``NONE`` to null. Refuses to
 own the columns themselves (``endive.results.schema``) and any loop over txns: everything here is
 vectorised.
 """

@@ -1,6 +1,6 @@
 """Fingerprint of a run: 64 bits over every field of every txn, whatever the order they arrive in.
 
-Owns the hash of a row and its sum over rows. Refuses to own any opinion on which difference matters:
+This file defines the hash of a row and its sum over rows. Not here: any opinion on which difference matters:
 two runs are the same if every internal field of every txn is.
 """
 

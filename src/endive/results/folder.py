@@ -1,6 +1,6 @@
 """The folder of one run: its txns, its summary and the configuration that made it, or none of them.
 
-Owns the names in the folder and the moment they appear. Refuses to touch a folder that holds anything
+This file defines the names in the folder and the moment they appear. Refuses to touch a folder that holds anything
 else.
 """
 

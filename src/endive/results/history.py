@@ -1,7 +1,7 @@
 """That a run's history was checked, and what was counted on the way.
 
-Owns the value that a result carries. Refuses to own the check (``endive.simulation.observer``): a run that fails
-it has no result.
+This file defines the value that a result carries. Not here: the check (``endive.simulation.observer``): a run that
+fails it has no result.
 """
 
 from __future__ import annotations
@@ -15,4 +15,4 @@ class HistoryCheck:
 
     commits_applied: int
     commits_reported: int  # txns with status committed, in the whole run
-    commits_unanswered: int  # applied; the answer was under way when the clock stopped
+    commits_unanswered: int  # applied; the answer was under way when the simulation ended

@@ -1,6 +1,6 @@
 """Where a result comes from: enough to make it again, written into every file.
 
-Owns the version of the model's numbers and the metadata keys. Refuses to own the configuration; its
+This file defines the version of the model's numbers and the metadata keys. Not here: the configuration; its
 hash is handed in.
 """
 

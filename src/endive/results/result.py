@@ -1,10 +1,10 @@
 """The result of a run, and the sink through which an engine delivers it.
 
-Owns the hand-over: every row passes the fingerprint, the statistics and the files exactly once. Refuses
+This file defines the hand-over: every row passes the fingerprint, the statistics and the files exactly once. Refuses
 to own the simulation that makes the rows and the printing of what they say.
 
-Seed 002 lets ``Simulation.run`` return its ``Statistics`` with the txns inside; here the txns, their
-``to_dataframe`` and ``export_parquet`` belong to ``SimulationResult`` and the counters to
+The refactoring specification lets ``Simulation.run`` return its ``Statistics`` with the txns inside; here the txns,
+their ``to_dataframe`` and ``export_parquet`` belong to ``SimulationResult`` and the counters to
 ``SimulationResult.statistics``.
 """
 

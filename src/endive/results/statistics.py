@@ -1,7 +1,7 @@
 """Statistics of a run, accumulated in bounded memory while rows arrive.
 
-Owns exact integer sums per source, kind and outcome, and the latencies of the window's committed txns
-(20 bytes each), from which percentiles are exact. Refuses to own what is reported and how it is named
+This file defines exact integer sums per source, kind and outcome, and the latencies of the window's committed txns
+(20 bytes each), from which percentiles are exact. Not here: what is reported and how it is named
 (``endive.results.summary``) and the txns themselves (``endive.results.result``).
 """
 

@@ -1,7 +1,7 @@
 """What is reported about a run, and by what name.
 
-Owns the ``window``, ``summary``, ``by_operation``, ``by_source``, ``requests`` and ``warnings`` of the
-JSON object. Refuses to own the sums behind them (``endive.results.statistics``) and how they look on a
+This file defines the ``window``, ``summary``, ``by_operation``, ``by_source``, ``requests`` and ``warnings`` of the
+JSON object. Not here: the sums behind them (``endive.results.statistics``) and how they look on a
 terminal (``endive.cli``).
 
 Every figure is about the txns *submitted in the window*, with one exception that says so. Latencies and
@@ -21,7 +21,7 @@ from endive.results import statistics as st
 from endive.results.schema import Ints
 from endive.results.window import Window
 
-SUCCESS_RATE_MIN: Final = 0.95  # below it a run is saturated (seed 001, "Statistical Methodology")
+SUCCESS_RATE_MIN: Final = 0.95  # below it a run is saturated (experiment plan, "Statistical Methodology")
 P95_OVER_P50_MAX: Final = 2.0  # above it, too
 COMMITTING_SHARE_MAX: Final = 0.01  # of the window's txns still committing at the end
 
@@ -143,7 +143,7 @@ def _requests(part: st.Slice) -> dict[str, Any]:
 
 
 def _is_saturated(figures: dict[str, Any]) -> bool:
-    """Seed 001's rule; as an objective it is called ``unsaturated``."""
+    """The experiment plan's rule; as an objective it is called ``unsaturated``."""
     latency = figures["commit_latency_ms"]
     is_failing = figures["success_rate"] < SUCCESS_RATE_MIN
     return is_failing or (latency["p50"] is not None and latency["p95"] > P95_OVER_P50_MAX * latency["p50"])
@@ -164,12 +164,12 @@ def warnings_of(summary: dict[str, Any], window: Window) -> list[str]:
     if committing > COMMITTING_SHARE_MAX * submitted:
         warnings.append(
             f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
-            "committing when the clock stopped. They are the slow ones, so latencies are too low and the "
+            "committing when the simulation ended. They are the slow ones, so latencies are too low and the "
             "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load."
         )
     if summary["success_rate"] is None:
         warnings.append(
-            f"None of the window's {submitted:,} txns ended before the clock stopped. "
+            f"None of the window's {submitted:,} txns ended before the simulation did. "
             "Raise simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime."
         )
     return warnings

@@ -1,6 +1,6 @@
 """The measurement window: which txns count, and for how many seconds.
 
-Owns the half-open interval left after warm-up and cool-down. Refuses to own the default lengths of
+This file defines the half-open interval left after warm-up and cool-down. Not here: the default lengths of
 those two; the configuration resolves them.
 """
 

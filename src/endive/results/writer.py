@@ -1,7 +1,7 @@
 """Transactions go to one Parquet file, whole or not at all.
 
-Owns the file: bounded memory while it grows, a temporary name until it is complete, a rename that
-cannot be seen half done. Refuses to own what is in it and in which order; rows are kept in the order
+This file defines the file: bounded memory while it grows, a temporary name until it is complete, a rename that
+cannot be seen half done. Not here: what is in it and in which order; rows are kept in the order
 they arrive.
 """
 

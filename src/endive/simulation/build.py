@@ -1,7 +1,7 @@
 """From values to objects: the one place where names become things.
 
-Owns the wiring of a simulation: which provider, catalog, protocol, detector and sources a configuration means.
-Runs nothing. Every default was filled in by the configuration; none is invented here.
+This file defines the wiring of a simulation: which provider, catalog, protocol, detector and sources a configuration
+means. Runs nothing. Every default was filled in by the configuration; none is invented here.
 """
 
 from collections.abc import Callable, Mapping

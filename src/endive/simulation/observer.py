@@ -1,7 +1,8 @@
 """The observer of a run: every answer of the catalog is held against a second set of books.
 
-Owns the watch over the reference engine's catalog, and the words in which a violation is raised. Refuses to own the
-rules of a serial history (``endive.catalog.ledger``) and to change anything: a run is the same with it or without.
+This file defines the watch over the reference engine's catalog, and the words in which a violation is raised. Not
+here: the rules of a serial history (``endive.catalog.ledger``) and to change anything: a run is the same with it or
+without.
 
 It stands between txns and catalog and believes neither. It sees when a request leaves, when it wakes, and
 whether the server's state has changed in between; what the catalog's own code thinks of that, it does not ask.
@@ -339,7 +340,7 @@ _TEXTS = {
     books.LOG_TORN: "{txn} left the log at {found} bytes at {at_ms} ms; one whole record more makes {due}",
     books.APPLIED_UNLANDED: "{txn} was applied at {at_ms} ms, and its record is not in the log, which ends at {found} "
     "bytes",
-    books.COUNTS_DIFFER: "{due} commits were applied, and {found} reported or under way when the clock stopped",
+    books.COUNTS_DIFFER: "{due} commits were applied, and {found} reported or under way when the simulation ended",
     books.CHANGED_BY_NOBODY: "the catalog went from commit {due} to {found} before {at_ms} ms, and nobody committed",
     books.BUILT_ON_UNREAD: "{txn} was applied at {at_ms} ms on the state after commit {found}, which it was never "
     "shown",

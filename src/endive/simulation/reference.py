@@ -1,6 +1,6 @@
 """The reference engine: a small event loop that drives the objects of the model, one latency at a time.
 
-Owns the clock, the order of events and the rows of finished txns. Knows no rule of the model: a txn is a
+This file defines the clock, the order of events and the rows of finished txns. Knows no rule of the model: a txn is a
 generator of delays, and this loop sleeps for it. The compiled engine is held to what happens here.
 
 Events are ordered by (time, order). A txn's order is its id, given at submission. What waits to submit has a
@@ -201,7 +201,7 @@ class ReferenceEngine:
             self._flush()
 
     def _record_in_flight(self) -> None:
-        """Txns the clock stopped under: who they are and where they stood. Their bill is not closed."""
+        """Txns still running when the simulation ended: who they are and where they stood. Their bill is not closed."""
         for txn, source, index in sorted(self._running.values(), key=lambda entry: entry[0].id):
             is_committing = txn.row.commit_start_us != NONE
             status = IN_FLIGHT_COMMITTING if is_committing else IN_FLIGHT_EXECUTING
@@ -218,7 +218,7 @@ class ReferenceEngine:
 
 
 def clear_bill(row: Row) -> None:
-    """Blank what a txn in flight has done so far: how much of it was done when the clock stopped is not
+    """Blank what a txn in flight has done so far: how much of it was done when the simulation ended is not
     recorded, because a request under way is neither done nor undone.
     """
     row.reason = NO_REASON

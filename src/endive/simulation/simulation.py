@@ -1,6 +1,6 @@
 """A simulation: a configuration, perhaps parts of the user's own, and a run.
 
-Owns the choice of engine and the way from a configuration to a result. Knows no rule of the model.
+This file defines the choice of engine and the way from a configuration to a result. Knows no rule of the model.
 """
 
 import os

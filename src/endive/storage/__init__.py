@@ -1,6 +1,6 @@
 """Storage: what a request costs, when the server sees it, and what a provider can do.
 
-Owns providers, their profiles, and the requests a txn can send. Refuses to own what objects contain and
+This file defines providers, their profiles, and the requests a txn can send. Not here: what objects contain and
 what happens after an answer: catalogs and transactions do.
 """
 
@@ -20,7 +20,7 @@ from endive.storage.profile import (
 )
 from endive.storage.profile_file import (
     MEASURED,
-    SEEDS,
+    ORIGINAL,
     VINTAGES,
     list_profiles,
     load_profile,
@@ -71,8 +71,8 @@ __all__ = [
     "N_REQUEST_SLOTS",
     "OBJECTS",
     "OPERATIONS",
+    "ORIGINAL",
     "READ",
-    "SEEDS",
     "TAIL_APPEND",
     "VINTAGES",
     "WRITE",

@@ -1,7 +1,7 @@
 """What happens at one object when writers meet: legs, admission, contention, crowding.
 
-Owns the arithmetic of a conditional request, once, as rules over ints that the reference engine calls and
-the compiled engine inlines. Refuses to own state (``ObjectStore`` keeps it per object, the compiled engine
+This file defines the arithmetic of a conditional request, once, as rules over ints that the reference engine calls and
+the compiled engine inlines. Not here: state (``ObjectStore`` keeps it per object, the compiled engine
 in arrays) and chance (the latencies come in as drawn).
 
 One conditional request, in order::

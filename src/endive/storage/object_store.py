@@ -1,6 +1,6 @@
 """An object store as its profile describes it: drawn latencies, two legs, contended objects.
 
-Owns the generators of every operation and the state of objects that are written conditionally. Refuses to
+This file defines the generators of every operation and the state of objects that are written conditionally. Refuses to
 own figures (``endive.storage.profile``), the arithmetic of a conditional request
 (``endive.storage.contention``), and what an object contains: the caller's ``evaluate`` decides.
 

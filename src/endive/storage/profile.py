@@ -1,6 +1,6 @@
 """A provider's profile: every figure the simulator knows about one object store, with its source.
 
-Owns the frozen value and the questions asked of it. Refuses to own the file format and its errors
+This file defines the frozen value and the questions asked of it. Not here: the file format and its errors
 (``endive.storage.profile_file``), and what a request does with a figure (``endive.storage.object_store``).
 """
 

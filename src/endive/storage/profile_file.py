@@ -1,6 +1,6 @@
 """Profiles as files: where they are found, and everything that can be wrong with one.
 
-Owns the names of the built-in profiles, the TOML layout, and the messages to its author. Refuses to own
+This file defines the names of the built-in profiles, the TOML layout, and the messages to its author. Not here:
 distribution tables (``endive.distributions.from_table``) and the meaning of a figure
 (``endive.storage.profile``).
 
@@ -58,9 +58,9 @@ from endive.storage.requests import (
 )
 
 MEASURED = "measured"  # the default figures
-SEEDS = "seeds"  # the figures of the documents Endive began with
+ORIGINAL = "original"  # the figures of the documents Endive began with
 HYPOTHETICAL = "hypothetical"  # no such store exists, so there is one vintage only
-VINTAGES = (MEASURED, SEEDS)
+VINTAGES = (MEASURED, ORIGINAL)
 NAMES = tuple(BUILT_IN)
 
 _FOLDER = Path(__file__).parent / "profiles"

@@ -1,7 +1,7 @@
 """One table of a profile file, read key by key, with every problem written down.
 
-Owns the wording of what is wrong with a key: its full name, its value, what is allowed, the nearest
-spelling, what to do. Refuses to own which keys there are (``endive.storage.profile_file``).
+This file defines the wording of what is wrong with a key: its full name, its value, what is allowed, the nearest
+spelling, what to do. Not here: which keys there are (``endive.storage.profile_file``).
 """
 
 from __future__ import annotations

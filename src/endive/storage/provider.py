@@ -1,6 +1,6 @@
 """The storage provider's interface: what a txn or a catalog may ask of an object store.
 
-Owns the names of the operations and the shape of their answer. Refuses to own latencies
+This file defines the names of the operations and the shape of their answer. Not here: latencies
 (``endive.storage.profile``), the two legs of a request and the state of contended objects
 (``endive.storage.object_store``).
 """

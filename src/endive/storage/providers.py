@@ -1,6 +1,6 @@
 """The providers by name: each an object store with its own profile.
 
-Owns the names the specification gives them. Refuses to own any behaviour: a provider differs from another
+This file defines the names the specification gives them. Not here: any behaviour: a provider differs from another
 by its profile alone.
 """
 

@@ -1,7 +1,7 @@
 """The four kinds of operation, by Iceberg's names for them.
 
-Owns which class stands for which kind. What a kind costs is in ``endive.transaction.rules``, where both engines
-find it; what each may run into is said here for the reader.
+This file defines which class stands for which kind. What a kind costs is in ``endive.transaction.rules``, where both
+engines find it; what each may run into is said here for the reader.
 """
 
 from endive.transaction.transaction import Transaction

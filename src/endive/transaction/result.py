@@ -1,7 +1,7 @@
 """What became of one txn, in the words of those who wrote it.
 
-Owns the value a user's own transaction type or workload may look at when a txn is over. The row that goes into
-the results is ``endive.results.schema``'s.
+This file defines the value a user's own transaction type or workload may look at when a txn is over. The row that
+goes into the results is ``endive.results.schema``'s.
 """
 
 from dataclasses import dataclass

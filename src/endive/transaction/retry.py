@@ -1,7 +1,7 @@
 """How long a txn waits before it tries again.
 
-Owns the arithmetic of every backoff policy, once, and the names of the policies. Does not decide whether to try
-again; ``endive.transaction.rules.reason_to_stop`` does.
+This file defines the arithmetic of every backoff policy, once, and the names of the policies. Does not decide whether
+to try again; ``endive.transaction.rules.reason_to_stop`` does.
 """
 
 from dataclasses import dataclass

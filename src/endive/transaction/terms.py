@@ -1,6 +1,6 @@
 """What is settled about a txn before it starts: what it will do, and on which terms it retries.
 
-Owns those two values. Drawing them belongs to ``endive.workload``; living by them to the txn.
+This file defines those two values. Drawing them belongs to ``endive.workload``; living by them to the txn.
 """
 
 from dataclasses import dataclass

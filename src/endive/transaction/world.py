@@ -1,6 +1,6 @@
 """What a txn finds around it: a clock, a store, a catalog, and the protocol it commits by.
 
-Owns nothing of its own; it is the one argument a txn's life takes.
+This file defines nothing of its own; it is the one argument a txn's life takes.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """The model held against closed forms, measurements and real Iceberg: what ``endive verify`` runs.
 
-Owns the comparisons and the data they need. Refuses to own the model, which is simulated as users simulate it, and
-charts (``endive.report``). A suite is a module with ``run(options) -> Outcome``; see ``suite`` and ``suites``.
+This file defines the comparisons and the data they need. Not here: the model, which is simulated as users simulate
+it, and charts (``endive.report``). A suite is a module with ``run(options) -> Outcome``; see ``suite`` and
+``suites``.
 """
 
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped

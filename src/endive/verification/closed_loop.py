@@ -1,7 +1,8 @@
 """The experiment behind the measured curves: N clients write one object conditionally, one request after another.
 
-Owns the clients: each sends its next request when the answer to the last has come, with the version it then knows.
-Refuses to own figures (profiles have them) and the rules of a conditional request (``endive.storage.contention``).
+This file defines the clients: each sends its next request when the answer to the last has come, with the version it
+then knows. Not here: figures (profiles have them) and the rules of a conditional request
+(``endive.storage.contention``).
 
 What a refused client had to do before its next try is told only by the shape of the curves. Three readings were tried:
 it learns the version its request was refused for; it pays a read of the object; it learns the newest version when the

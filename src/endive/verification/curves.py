@@ -1,7 +1,8 @@
 """The measured curves: N closed-loop clients on one object, five stores, compare-and-swap and append.
 
-Owns the reading of ``data/conditional_writes.csv``, the goals the profiles are held to, and how far off a simulated
-point is. Refuses to simulate (``endive.verification.closed_loop``) and to fit (``endive.verification.fitting``).
+This file defines the reading of ``data/conditional_writes.csv``, the goals the profiles are held to, and how far off
+a simulated point is. Refuses to simulate (``endive.verification.closed_loop``) and to fit
+(``endive.verification.fitting``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pages of ``docs/validation``: a page per suite, its plots beside it, and an index.
 
-Owns the Markdown. Refuses to own what a suite found and how a plot is drawn (``endive.report.agreement``).
+This file defines the Markdown. Not here: what a suite found and how a plot is drawn (``endive.report.agreement``).
 
 A page is a function of its outcome, so that the same model writes the same bytes. The index keeps what it knew of
 suites that did not run this time (``index.json``).

@@ -1,7 +1,7 @@
 """Bugs planted on purpose, to see whether the observer of a run catches them.
 
-Owns the bugs and the configurations they are planted in: every kind of catalog with every scope it has. Refuses to
-own the observer (``endive.simulation.observer``) and the verdict (``endive.verification.isolation``).
+This file defines the bugs and the configurations they are planted in: every kind of catalog with every scope it has.
+Not here: the observer (``endive.simulation.observer``) and the verdict (``endive.verification.isolation``).
 
 A bug is planted as a user would plant it, in a part of his own: the simulator itself has no switch for it.
 """
@@ -61,7 +61,7 @@ def configurations() -> dict[str, Config]:
     found["service, pointer"] = configuration({"type": "service", "latency_ms": 4.0})
     rest = {"flavour": "rest", "workers": 2, "time": {"distribution": "fixed", "ms": 1.0}, "server_retries": 2}
     found["service, rest"] = configuration({"type": "service", "latency_ms": 4.0, "service": rest})
-    for preset in ("log", "seed004"):
+    for preset in ("log", "append_design"):
         log = {"type": "append", "append_preset": preset, "compaction_max_entries": 10}
         found[f"append, {preset}"] = configuration(log)
     return found

@@ -1,8 +1,8 @@
 """Suite ``stores``: the conditional writes of five object stores, measured against simulated.
 
-Owns the comparison point by point, and the test of interpolation: a curve fitted without one of its points, asked for
-that point. Refuses to own the data and goals (``curves``), the experiment (``closed_loop``) and the search
-(``fitting``).
+This file defines the comparison point by point, and the test of interpolation: a curve fitted without one of its
+points, asked for that point. Not here: the data and goals (``curves``), the experiment (``closed_loop``) and the
+search (``fitting``).
 """
 
 from __future__ import annotations

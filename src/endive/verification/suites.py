@@ -1,7 +1,7 @@
 """The suites by name, and running one so that what it lacks stops nobody else.
 
-Owns the list and the reading of missing libraries as a reason to skip. Refuses to own any comparison; each suite is a
-module of its own, imported when it is asked for.
+This file defines the list and the reading of missing libraries as a reason to skip. Not here: any comparison; each
+suite is a module of its own, imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from endive.config.former_names import present_suite
 from endive.errors import ConfigError
 from endive.verification.suite import Options, Outcome, skipped
 
@@ -70,9 +71,9 @@ _ALL: Final = (
         parts=(Part(module="endive.verification.isolation"),),
     ),
     Suite(
-        name="seeds",
+        name="claims",
         title="The documents the model was described in: which of their claims hold",
-        parts=(Part(module="endive.verification.seeds"),),
+        parts=(Part(module="endive.verification.claims"),),
     ),
 )
 SUITES: Final[dict[str, Suite]] = {suite.name: suite for suite in _ALL}
@@ -80,6 +81,7 @@ SUITES: Final[dict[str, Suite]] = {suite.name: suite for suite in _ALL}
 
 def suite_named(name: str) -> Suite:
     """The suite, or what there is instead."""
+    name = present_suite(name)
     if name not in SUITES:
         raise ConfigError(f"no suite is called {name!r}. Choose one of: {', '.join(SUITES)}; or none, to run all.")
     return SUITES[name]

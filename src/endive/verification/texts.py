@@ -1,6 +1,6 @@
 """Numbers, errors and cells of a check as short texts, the same on a terminal and on a page.
 
-Owns rounding and signs. Refuses to own tables and colours.
+This file defines rounding and signs. Not here: tables and colours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arrivals, selectors and sources: which txns are submitted, when, and to which tables.
 
-Owns every decision made about a txn before it starts. Refuses to own what happens to it afterwards
+This file defines every decision made about a txn before it starts. Not here: what happens to it afterwards
 (``endive.transaction``) and the building of any of this from a configuration (``endive.simulation``).
 """
 

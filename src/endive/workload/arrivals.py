@@ -1,7 +1,7 @@
 """When the txns of one source are submitted.
 
-Owns the arithmetic of the next arrival, as rules that the interpreter and a compiled kernel both execute,
-and one class per kind of arrivals. Refuses to own what is submitted (``endive.workload.source``) and how a
+This file defines the arithmetic of the next arrival, as rules that the interpreter and a compiled kernel both execute,
+and one class per kind of arrivals. Not here: what is submitted (``endive.workload.source``) and how a
 trace is read from a file (``endive.workload.trace``).
 
 The index of a txn within its source is i for the i-th arrival of an open source, and

@@ -1,6 +1,6 @@
 """Weighted picks without replacement, and a random subset of them to write.
 
-Owns their arithmetic, as rules that the interpreter and a compiled kernel both execute. Refuses to own what
+This file defines their arithmetic, as rules that the interpreter and a compiled kernel both execute. Not here: what
 is picked: the classes a user sees are in ``endive.workload.selectors``, what a source picks and under which
 names its draws go in ``endive.workload.choice``.
 
@@ -88,7 +88,7 @@ def pick_count(fixed_count: int, tails: Floats, start: int, total: int, key: int
 
 @rule
 def written_count(count: int, write_fraction: float) -> int:
-    """How many of ``count`` are written as well as read: at least one (seed 002 section 4.2)."""
+    """How many of ``count`` are written as well as read: at least one (refactoring specification section 4.2)."""
     return max(1, int(count * write_fraction))
 
 

@@ -1,6 +1,6 @@
 """Which tables and partitions a txn touches, as a user sees it: selectors.
 
-Owns the interface and its built-in families. Refuses to own the arithmetic (``endive.workload.picks``) and
+This file defines the interface and its built-in families. Not here: the arithmetic (``endive.workload.picks``) and
 how many a source selects (``endive.workload.choice``).
 """
 

@@ -1,6 +1,6 @@
 """A named source of txns: when they come, what each does, and on which terms they retry.
 
-Owns everything drawn for one txn before it starts. Refuses to own the txn's life after that; the terms are
+This file defines everything drawn for one txn before it starts. Not here: the txn's life after that; the terms are
 carried here, and read by ``endive.transaction``.
 """
 
@@ -33,7 +33,7 @@ def draw_kind(tails: Floats, start: int, key: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One stream of txns with its own luck: no other source changes what it draws."""
+    """One stream of txns with draws of its own: no other source changes what it draws."""
 
     name: str
     index: int  # position among the sources of the workload

@@ -1,6 +1,6 @@
 """The workload of a simulation: its sources over one topology.
 
-Owns which sources run together and hands an engine their txns, one draft at a time. Refuses to own the
+This file defines which sources run together and hands an engine their txns, one draft at a time. Not here: the
 clock: an engine asks for the next arrival of each source when it is ready for it.
 """
 

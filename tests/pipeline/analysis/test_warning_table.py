@@ -78,7 +78,7 @@ def test_a_sweep_that_has_not_finished_is_worth_one():
 def test_a_warning_says_what_was_found_and_what_to_do():
     (row,) = warnings([{**RUN, "txns_in_flight_committing": 25}], [POINT], {"s": 1}).to_pylist()
     assert (
-        "2.5% of the window's txns (25 of 1,000) were still committing when the clock stopped. They are the slow "
+        "2.5% of the window's txns (25 of 1,000) were still committing when the simulation ended. They are the slow "
         "ones, so latencies are too low and the success rate is uncertain. Raise simulation.cooldown_ms, or offer "
         "less load."
     ) == row["text"]

@@ -190,9 +190,10 @@ def consecutive_seeds(first: int, count: int) -> tuple[int, ...]:
 
 def load_study(path: str | Path, overrides: Sequence[str] = (), seed_count: int | None = None) -> Study:
     """The study in a TOML file, with ``key=value`` overrides on its base or in place of an axis's values."""
+    from endive.config.former_names import present_path
     from endive.config.study.study_file import read_study
 
-    study = read_study(Path(path), overrides)
+    study = read_study(present_path(Path(path)), overrides)
     return study if seed_count is None else study.with_seeds(seed_count)
 
 

@@ -47,7 +47,7 @@ BY_BOTH: Final = "success rate and latency"
 def configurations(figures: DataFrame) -> DataFrame:
     """``CONFIGURATIONS``, from the table of all figures across seeds.
 
-    ``saturated`` applies seed 001's rule to the means over seeds; null if no txn of the window ended.
+    ``saturated`` applies the experiment plan's rule to the means over seeds; null if no txn of the window ended.
     ``seeds_saturated`` is how many seeds are, each by itself.
     """
     chosen = figures.where(sf.col("figure").isin(*LEADING, "saturated"))

@@ -46,7 +46,7 @@ def ratio(part: Column, whole: Column) -> Column:
 
 
 def is_saturated(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column:
-    """Seed 001's rule: too few succeed, or the tail has left the middle behind; a figure that is null says nothing."""
+    """The experiment plan's rule: too few succeed, or P95 is far above P50; a figure that is null says nothing."""
     is_failing = sf.coalesce(success_rate < SUCCESS_RATE_MIN, sf.lit(False))
     is_late = sf.coalesce(p95_ms > P95_OVER_P50_MAX * p50_ms, sf.lit(False))
     return is_failing | is_late

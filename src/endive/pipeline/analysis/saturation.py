@@ -1,9 +1,9 @@
 """The highest load a configuration sustains, along the load axis.
 
 This file defines the reading of a curve: points that differ in load only, from the lowest load up. A point is
-saturated by seed 001's rule on the means over its seeds (success rate below 95 %, or P95 of commit latency above
-twice its P50); a point of which no txn ended counts as saturated. The sustained load is the highest one such that it
-and every lower one on the curve are not saturated. Which axis is the load is
+saturated by the experiment plan's rule on the means over its seeds (success rate below 95 %, or P95 of commit latency
+above twice its P50); a point of which no txn ended counts as saturated. The sustained load is the highest one such
+that it and every lower one on the curve are not saturated. Which axis is the load is
 ``endive.pipeline.analysis.load_axis``'s.
 """
 

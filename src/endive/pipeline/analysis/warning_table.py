@@ -110,7 +110,7 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
                 "still_committing",
                 committing / submitted,
                 f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
-                "committing when the clock stopped. They are the slow ones, so latencies are too low and the "
+                "committing when the simulation ended. They are the slow ones, so latencies are too low and the "
                 "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load.",
                 **here,
             )
@@ -118,8 +118,8 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
             yield _told(
                 "none_ended",
                 submitted,
-                f"None of the window's {submitted:,} txns ended before the clock stopped. Raise simulation.duration_ms "
-                "and simulation.cooldown_ms beyond the txns' runtime.",
+                f"None of the window's {submitted:,} txns ended before the simulation did. Raise "
+                "simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime.",
                 **here,
             )
 

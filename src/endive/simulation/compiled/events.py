@@ -308,7 +308,7 @@ def log_missed(world: WorldRecord, txn: TxnRecord) -> None:
     txn.tries += 1
     if world.physical_attempts_max > 0 and txn.tries >= world.physical_attempts_max:
         decided(world, txn, False, False, txn.evaluated_us)
-    elif world.is_seed004 == 1:
+    elif world.is_append_design == 1:
         txn.stage = at.STEP_LOG
     else:
         send(world, txn, slot(txn.row.attempts, LOG_HEAD, 0) + txn.tries, LOG, HEAD, 0, at.STAGE_LOG_HEAD)
@@ -331,17 +331,17 @@ def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     contended = meets_rival(world, txn, at.LOG_OBJECT, CAS, now)
     is_done = world.log.is_sealed != 0 and world.log.epoch == txn.epoch
     applied = False
-    is_seed004 = world.is_seed004 == 1
+    is_append_design = world.is_append_design == 1
     if is_done:
         compact_log(world.log)
         txn.row.append_compactions_completed += 1
-        if not is_seed004:
+        if not is_append_design:
             txn.evaluated_us = now
             applied = apply_record(world, txn, now)
         observe_log(world, txn, applied, now)
     txn.time_us = answer_us(world, txn, at.LOG_OBJECT, LOG, CAS, txn.base_bytes, is_done, contended, now)
     txn.stage = at.STEP_LOG_MISSED
-    if is_seed004:
+    if is_append_design:
         learn_log_end(world, txn)
     elif is_done:
         decided(world, txn, applied, False, now)

@@ -156,7 +156,7 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         world.catalog = at.CATALOG_CAS
     elif isinstance(catalog, AppendCatalog):
         world.catalog = at.CATALOG_APPEND
-        world.is_seed004 = catalog.is_seed004
+        world.is_append_design = catalog.is_append_design
         world.entry_bytes = catalog.log_entry_bytes
         world.compaction_bytes = catalog.compaction_threshold_bytes
         world.compaction_entries = catalog.compaction_max_entries

@@ -261,7 +261,7 @@ class WorldRecord(Record):
     is_refusal_telling: Int8
     is_pointer_checked: Int8
     is_rest: Int8
-    is_seed004: Int8
+    is_append_design: Int8
     detector: Int8
     num_groups: Int32
     num_tables: Int32

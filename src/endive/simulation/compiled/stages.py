@@ -252,7 +252,7 @@ def send_log(world: WorldRecord, txn: TxnRecord) -> None:
         send(world, txn, counter, LOG, APPEND, world.entry_bytes, at.STAGE_LOG_APPEND)
         return
     is_read = txn.is_newest_sealed == 1 and txn.newest_epoch == txn.epoch
-    if world.is_seed004 == 1 or is_read:
+    if world.is_append_design == 1 or is_read:
         txn.stage = at.STEP_COMPACT
         return
     counter = slot(txn.row.attempts, DISCOVERY, COMPACTION_READ) + txn.tries

@@ -1,7 +1,7 @@
 """What was measured of real Iceberg under load, as it lies in ``data/load.json``, and the inputs it gives the model.
 
-Owns the reading of that file, the figures of a cell and the latencies of requests: the delay the object server
-added, and what a request took beyond it on the way, in the client and in the server. Simulates nothing.
+This file defines the reading of that file, the figures of a cell and the latencies of requests: the delay the object
+server added, and what a request took beyond it on the way, in the client and in the server. Simulates nothing.
 """
 
 from __future__ import annotations

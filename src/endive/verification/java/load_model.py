@@ -1,6 +1,7 @@
 """The same load on the simulator: configurations for a cell of the measurement, and the figures they give.
 
-Owns those configurations. The latencies in them are measured ones (``load_measurement.latencies``); nothing is fitted.
+This file defines those configurations. The latencies in them are measured ones (``load_measurement.latencies``);
+nothing is fitted.
 """
 
 from __future__ import annotations

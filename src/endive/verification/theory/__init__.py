@@ -1,7 +1,7 @@
 """Suite ``theory``: the engine held to what can be computed without one.
 
-Owns the page. Refuses to own the comparisons: ceilings, queues, chances and the commit cycle each have a module, which
-says where its formula comes from.
+This file defines the page. Not here: the comparisons: ceilings, queues, chances and the commit cycle each have a
+module, which says where its formula comes from.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ held more loosely. Txns at work are an M/G/infinity queue: their number is Poiss
 runtime's distribution.
 
 **Chances.** A txn that writes k tables, each of which moved, is in real conflict with probability 1 - (1-p)^k
-(appendix of the first documents); allowed are four standard errors.
+(experiment plan); allowed are four standard errors.
 """
 
 

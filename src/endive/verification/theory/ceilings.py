@@ -1,7 +1,7 @@
 """Ceilings of commits per second for constant latency, every protocol and mode, and the saturated engine beside them.
 
-Owns the windows in units of L, counted from the protocols' requests. Refuses to own the derivation, which the model's
-documents have (time and messages).
+This file defines the windows in units of L, counted from the protocols' requests. Not here: the derivation, which the
+model's documents have (time and messages).
 """
 
 from __future__ import annotations

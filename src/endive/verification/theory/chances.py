@@ -1,7 +1,7 @@
 """The probability that a txn over k tables meets at least one real conflict: 1 - (1-p)^k.
 
-Owns the runs in which every refused attempt has seen all of its k tables move. Refuses to own what follows from a
-conflict.
+This file defines the runs in which every refused attempt has seen all of its k tables move. Not here: what follows
+from a conflict.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine.
 
-Owns the derivation and the sampling, which read a profile's file and nothing else of the simulator. Refuses to own the
-profiles and the engine's rules.
+This file defines the derivation and the sampling, which read a profile's file and nothing else of the simulator. Not
+here: the profiles and the engine's rules.
 """
 
 from __future__ import annotations

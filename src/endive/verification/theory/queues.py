@@ -1,7 +1,7 @@
 """Queueing theory: M/M/1, M/M/c, M/G/1 and M/G/infinity, beside a catalog server and txns at work.
 
-Owns the formulas and the configurations that meet their assumptions. Refuses to own any approximation the page does
-not name.
+This file defines the formulas and the configurations that meet their assumptions. Not here: any approximation the
+page does not name.
 """
 
 from __future__ import annotations

@@ -1,37 +1,37 @@
-"""Suite ``seeds``: the documents the model was described in, held against our own runs.
+"""Suite ``claims``: the documents the model was described in, held against our own runs.
 
-Owns the page. Refuses to own the figures that must come out (``figures``) and the claims (``claims``).
+This file defines the page. Not here: the figures that must come out (``figures``) and the claims (``claims``).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from endive.verification.seeds.claims import CLAIMS, Finding, judge
-from endive.verification.seeds.figures import figure_checks
+from endive.verification.claims.claims import CLAIMS, Finding, judge
+from endive.verification.claims.figures import figure_checks
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
 
-SUITE: Final = "seeds"
+SUITE: Final = "claims"
 
 _INTRO: Final = """
-Five documents described this simulator before it was written: the *internals* of an earlier one, its *appendix* with
-cost formulas and experiments, a *refactoring specification*, a *fidelity report* that held the earlier model against
+Five documents described this simulator before it was written: the *internals* of an earlier one, its *experiment
+plan* with cost formulas, a *refactoring specification*, a *fidelity report* that held the earlier model against
 Iceberg's source, and an *append design* for a catalog kept as a log. They disagree with each other and, here and
 there, with Iceberg. The first table says which of their claims hold in our own runs, and under which protocol; each
 row can be repeated by its command. The checks after it are the documents' own worked examples, which have to come out
 to the figure.
 
 Protocols: `iceberg` is Java Iceberg as its requests were recorded (see [requests](requests.md)), `pyiceberg`
-PyIceberg, `spec` the refactoring specification's, `merge` that of internals and appendix. A claim about Iceberg is
-judged under `iceberg`; what it was true of is said beside it. Numbers are of one seed and of the configuration named:
-they show a direction and a size, not a constant of nature.
+PyIceberg, `spec` the refactoring specification's, `merge` that of internals and experiment plan. A claim about
+Iceberg is judged under `iceberg`; what it was true of is said beside it. Numbers are of one seed and of the
+configuration named: they show a direction and a size, not a constant of nature.
 """
 
 _REMARKS: Final = """
 ## What was not put to the test
 
 - Claims about the earlier simulator's speed and code.
-- The appendix's experiments as a whole: they are studies of their own (`experiments/appendix`).
+- The experiment plan's experiments as a whole: they are studies of their own (`experiments/original`).
 - Line numbers of Iceberg's source in the fidelity report: behaviour was recorded instead ([requests](requests.md)).
 - 50 appends per second to one table, the fidelity report's scenario: no store and catalog measured here lets one table
   commit that often ([theory](theory.md), [stores](stores.md)), so the runs use rates at which the appends themselves

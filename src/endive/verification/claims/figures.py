@@ -1,6 +1,6 @@
 """The figures that must come out: worked examples of the documents, replayed.
 
-Owns the expected figures. Refuses to own claims that are true of some settings only (``claims``).
+This file defines the expected figures. Not here: claims that are true of some settings only (``claims``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.simulation import simulate
-from endive.verification.seeds.playing import play
+from endive.verification.claims.playing import play
 from endive.verification.suite import Check
 
 REALLY: Final = (
@@ -45,7 +45,7 @@ def _costs() -> Iterator[Check]:
         beside, alone = play("costs", *overrides), play("costs", *overrides, ALONE)
         cost_ms = beside.only("txn", "commit_latency_ms") - alone.only("txn", "commit_latency_ms")
         yield Check.exact(
-            "appendix: cost of a conflict, constant latencies",
+            "experiment plan: cost of a conflict, constant latencies",
             {"case": name},
             expected=expected_ms,
             actual=round(cost_ms, 6),
@@ -100,7 +100,7 @@ def _retry_requests() -> Iterator[Check]:
 
 def _append_examples() -> Iterator[Check]:
     at_once, between = ((0.0, 0), (0.0, 1)), ((0.0, 0), (12.0, 0))
-    log = {"type": "append", "append_preset": "seed004"}
+    log = {"type": "append", "append_preset": "append_design"}
     for example, column, expected, row in (
         ("1, compare-and-swap", "attempts", 2, _second(at_once, {"type": "cas", "num_tables": 2})),
         ("1, compare-and-swap", "requests_manifest_list_read", 1, _second(at_once, {"type": "cas", "num_tables": 2})),

@@ -1,7 +1,7 @@
 """What the documents claim, and what our own runs say.
 
-Owns the claims, the runs that decide them and the words for what came out. Refuses to own the model: a claim is judged
-by results, never by a setting.
+This file defines the claims, the runs that decide them and the words for what came out. Not here: the model: a claim
+is judged by results, never by a setting.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from endive.verification.seeds.playing import Play, play
+from endive.verification.claims.playing import Play, play
 
 HOLDS: Final = "holds"
 FAILS: Final = "does not hold"
@@ -21,7 +21,7 @@ IN_PART: Final = "holds in part"
 JOB: Final = "source.job.operation_types={{{kind}=1.0}}"
 SPEC: Final = "commit.protocol=spec"
 MERGE: Final = "commit.protocol=merge"
-LOG: Final = ("catalog.type=append", "catalog.append_preset=seed004")
+LOG: Final = ("catalog.type=append", "catalog.append_preset=append_design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +246,9 @@ def _dropped_txns() -> Ruling:
     p95_s = [float(np.quantile((ends - submits)[which], 0.95)) / 1e3 for which in (inside, kept)]
     dropped = 100.0 * (1.0 - np.sum(kept) / np.sum(inside))
     what = (
-        f"With the appendix's own runtimes, {dropped:.0f} % of the txns submitted in the half hour are left out, "
-        "the slow "
-        f"ones: P95 of the whole txn is {p95_s[1]:.0f} s without them and {p95_s[0]:.0f} s with them. Here a txn "
-        "counts "
-        "where it was submitted."
+        f"With the experiment plan's own runtimes, {dropped:.0f} % of the txns submitted in the half hour are left "
+        f"out, the slow ones: P95 of the whole txn is {p95_s[1]:.0f} s without them and {p95_s[0]:.0f} s with them. "
+        "Here a txn counts where it was submitted."
     )
     return Ruling(_verdict(p95_s[1] > 0.98 * p95_s[0]), what, (run,))
 
@@ -288,7 +286,7 @@ def _log_beats_swap() -> Ruling:
 
 def _all() -> Iterator[Claim]:
     internals, specification = "internals", "refactoring specification"
-    report, design, appendix = "fidelity report", "append design", "appendix"
+    report, design, plan = "fidelity report", "append design", "experiment plan"
     yield Claim(
         "convoy of appends",
         internals,
@@ -367,7 +365,7 @@ def _all() -> Iterator[Claim]:
     )
     yield Claim(
         "window of measurement",
-        appendix,
+        plan,
         "Leaving out txns that span the edge of the window gives the steady state.",
         FAILS,
         _dropped_txns,

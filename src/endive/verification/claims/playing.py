@@ -1,6 +1,6 @@
-"""Runs of the configurations under ``data/seeds``, each with the command that repeats it.
+"""Runs of the configurations under ``data/claims``, each with the command that repeats it.
 
-Owns loading, overriding and running. Refuses to own what is concluded from a run.
+This file defines loading, overriding and running. Not here: what is concluded from a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from endive.config import load_simulation_config
 from endive.results import SimulationResult
 from endive.simulation import simulate
 
-FOLDER: Final = "src/endive/verification/data/seeds"
+FOLDER: Final = "src/endive/verification/data/claims"
 _COLUMNS: Final = (
     "source",
     "status",
@@ -78,6 +78,6 @@ class Play:
 @lru_cache(maxsize=64)
 def play(name: str, *overrides: str) -> Play:
     """Run a configuration with some keys changed; runs are kept, several rows may speak of one."""
-    with resources.as_file(resources.files("endive.verification").joinpath("data/seeds", f"{name}.toml")) as path:
+    with resources.as_file(resources.files("endive.verification").joinpath("data/claims", f"{name}.toml")) as path:
         config = load_simulation_config(Path(path), list(overrides))
     return Play(name, overrides, simulate(config))
