@@ -178,6 +178,21 @@ def test_a_run_that_fails_leaves_nothing_behind(endive, simulation, config_path,
     assert names(tmp_path) == ["study.toml"]
 
 
+def test_a_file_that_is_no_result_is_replaced_only_by_force(endive, simulation, config_path, tmp_path):
+    letter = tmp_path / "letter.txt"
+    letter.write_text("dear reader")
+    wanted = ("run", config_path, "--set", f'simulation.output_path="{letter}"')
+
+    refused = endive(*wanted)
+    assert refused.exit_code == 2
+    assert "no result of Endive's. Use --force to replace it." in refused.stderr
+    assert letter.read_text() == "dear reader"
+
+    assert endive(*wanted, "--force").exit_code == 0
+    assert pq.read_metadata(letter).num_rows == 3
+    assert endive(*wanted).exit_code == 0  # a result of ours may be replaced
+
+
 def test_an_interrupt_is_one_line(endive, simulation, config_path):
     simulation.failure = KeyboardInterrupt()
     answer = endive("run", config_path)

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from endive.config import apply_overrides, known_keys, parse_config
+from endive.config import apply_overrides, known_keys, load_simulation_config, parse_config
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError
 
@@ -241,3 +241,15 @@ def test_an_override_changes_the_plain_form_at_its_key(parse):
     changed = parse_config(apply_overrides(plain, {"source.rate.retry": 3, "storage.max_parallel": 8}))
 
     assert (10, 3, 8) == (changed.sources[0].retry, changed.sources[1].retry, changed.storage.max_parallel)
+
+
+def test_a_file_in_a_folder_names_a_trace_by_its_way_from_there_and_loads_to_the_same_hash(tmp_path):
+    trace, folder = tmp_path / "seen.csv", tmp_path / "out" / "run"
+    trace.write_text("submit_ms,kind\n0,fast_append\n")
+    folder.mkdir(parents=True)
+    source = {"name": "seen", "arrivals": {"kind": "trace", "path": str(trace)}}
+    resolved = parse_config({"simulation": {"output_path": str(tmp_path / "x.parquet")}, "source": [source]})
+    (folder / "config.toml").write_text(resolved.to_toml(folder))
+
+    assert str(tmp_path) not in (folder / "config.toml").read_text()
+    assert resolved.config_hash() == load_simulation_config(folder / "config.toml").config_hash()

@@ -107,7 +107,7 @@ def _run_once(
             sink = SampleSink(config, is_per_table=is_per_table, writers=writers, keep_transactions=False)
             result = simulation.run(engine=engine.value, sink=sink, progress=progress)
         if folder is not None:
-            folder.publish(result, config.to_toml())
+            folder.publish(result, config.to_toml(folder.path))
     return result, RunAnswer(config, (sink.sample(config.simulation.seed),), objective, name)
 
 

@@ -7,6 +7,7 @@ been filled in by ``endive.config.resolve`` before one of these exists.
 from __future__ import annotations
 
 import json
+import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,21 @@ class SimulationConfig(Table):
         """The resolved configuration as plain values ``parse_config`` takes, without keys nothing reads."""
         return plain_config(self)
 
-    def to_toml(self) -> str:
-        """The resolved configuration as a TOML file that loads to an equal configuration."""
-        return toml_text(self.to_dict())
+    def to_toml(self, folder: Path | None = None) -> str:
+        """The resolved configuration as a TOML file that loads to an equal configuration.
+
+        A file in ``folder`` names a profile or a trace by its way from there, so that nothing tells where on this
+        machine the folder lies, and says nothing of the output path.
+        """
+        plain = self.to_dict()
+        if folder is not None:
+            plain["simulation"].pop("output_path", None)
+            if is_profile_path(self.storage.provider):
+                plain["storage"]["provider"] = _way_from(folder, self.storage.provider)
+            for source in plain["source"]:
+                if source["arrivals"]["kind"] == "trace":
+                    source["arrivals"]["path"] = _way_from(folder, source["arrivals"]["path"])
+        return toml_text(plain)
 
     def config_hash(self) -> str:
         """Name of everything that decides results but the seed.
@@ -83,3 +96,8 @@ def _digest_of_file(path: str) -> str:
         return blake2b(Path(path).read_bytes(), digest_size=HASH_BYTES).hexdigest()
     except OSError as error:
         raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from error
+
+
+def _way_from(folder: Path, path: str) -> str:
+    way = os.path.relpath(Path(path).resolve(), folder.resolve())
+    return way if os.sep in way else os.path.join(os.curdir, way)  # with a separator it cannot be a profile's name

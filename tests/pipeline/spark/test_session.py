@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from endive.errors import ConfigError, EngineError
-from endive.pipeline.spark import java
-from endive.pipeline.spark.session import check_reachable, local_cores, parse_conf, with_retries
+from endive.pipeline.spark import java, session
+from endive.pipeline.spark.session import (
+    check_reachable,
+    local_cores,
+    parse_conf,
+    session_on_demand,
+    with_retries,
+)
 
 
 @pytest.mark.parametrize(
@@ -142,3 +150,20 @@ def test_without_java_the_message_says_what_was_tried_and_what_to_do(no_java, tm
     assert "Spark needs Java 17 or newer" in str(caught.value)
     assert f"JAVA_HOME ({tmp_path / 'old'}: Java 11)" in str(caught.value)
     assert "sudo apt install default-jre-headless" in str(caught.value)
+
+
+def test_what_spark_said_is_kept_in_a_new_file_that_nobody_else_reads(monkeypatch, tmp_path):
+    def fail(name, *, master, conf, log):
+        log.write_text("no java")
+        raise EngineError("No Spark session.")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(session, "make_session", fail)
+    for _ in range(2):
+        with pytest.raises(EngineError, match=r"What Spark said is in .*endive-spark-"), session_on_demand("x") as make:
+            make()
+
+    logs = list(tmp_path.iterdir())
+    assert 2 == len(logs)
+    assert {0o600} == {stat.S_IMODE(log.stat().st_mode) for log in logs}
+    assert {"no java"} == {log.read_text() for log in logs}
