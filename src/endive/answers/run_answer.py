@@ -5,7 +5,7 @@ This file defines the value that ``endive run`` prints and ``endive.simulate(see
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -115,3 +115,11 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
     """An estimate as plain values; an end that nothing bounds is null."""
     high = None if estimate.high == float("inf") else estimate.high
     return {"value": estimate.value, "low": estimate.low, "high": high}
+
+
+def outcome_text(txns: Mapping[str, Any]) -> str:
+    """``0 of 24 committed, 24 retries exhausted``."""
+    ended = txns["committed"] + sum(txns["aborted"].values())
+    lost = {**txns["aborted"], **{f"still {stage}": count for stage, count in txns["in_flight"].items()}}
+    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in lost.items() if count]
+    return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *told])

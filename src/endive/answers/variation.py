@@ -32,10 +32,14 @@ class Base:
 
     def with_values(self, values: Mapping[str, Any]) -> SimulationConfig:
         """The configuration with these keys replaced."""
+        return self.varied(values).config
+
+    def varied(self, values: Mapping[str, Any]) -> Base:
+        """A base of its own with these keys replaced."""
         document: dict[str, Any] = plain_copy(self.document)
         for key, value in values.items():
             document = self._with(document, key, value)
-        return parse_config(document, source=self.source)
+        return Base(document, self.source, parse_config(document, source=self.source))
 
     def _with(self, document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
         if key == LOAD:

@@ -19,6 +19,7 @@ from endive.cli import (
     compare,
     config,
     explain,
+    explore,
     limit,
     measure,
     observe,
@@ -45,6 +46,7 @@ app.command("limit")(limit.limit)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
+app.command("explore")(explore.explore)
 app.command("study")(study.study)
 app.command("sweep")(sweep.sweep)
 app.command("check")(check.check)

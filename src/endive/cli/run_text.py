@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from endive.answers.run_answer import outcome_text
 from endive.cli.console import stdout
 from endive.cli.tables import new_table, print_warnings, rate, total_tables
 from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
@@ -69,14 +70,6 @@ def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
     if scope == TABLE and len(names) > TABLES_SHOWN_MAX:
         table.caption = f"and {len(names) - TABLES_SHOWN_MAX:,} more; --json has them all"
     return table
-
-
-def outcome_text(txns: Mapping[str, Any]) -> str:
-    """``0 of 24 committed, 24 retries exhausted``."""
-    ended = txns["committed"] + sum(txns["aborted"].values())
-    lost = {**txns["aborted"], **{f"still {stage}": count for stage, count in txns["in_flight"].items()}}
-    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in lost.items() if count]
-    return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *told])
 
 
 def _success(answer: RunAnswer, scope: str, name: str) -> str:

@@ -36,6 +36,11 @@ def find_prices(study: Study) -> Prices:
     configs = _configs(study)
     if not configs:
         return Prices(usd_per_request={}, note="Prices are not shown: the runs' configurations are not in the folder.")
+    return prices_of(configs)
+
+
+def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
+    """Prices of every point whose profile has them, by its resolved configuration."""
     found: dict[int, dict[str, float]] = {}
     sources: dict[str, None] = {}
     without: dict[str, None] = {}

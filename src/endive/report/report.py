@@ -18,7 +18,7 @@ from endive.report.curves import curve_chart, latency_throughput
 from endive.report.groups import by_scope, conflicts
 from endive.report.heatmap import heatmap
 from endive.report.material import LATENCIES, Material, asked_metrics, prepare
-from endive.report.price import find_prices
+from endive.report.price import Prices, find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.spread import attempts, convoy, timeline
 from endive.report.stacks import aborts, phases, requests
@@ -84,14 +84,14 @@ def make_report(folder: Path, compare_with: Path | None = None) -> Report:
     )
 
 
-def make_section(study: Study) -> Section:
-    """All charts of one study, or the reason there is none."""
+def make_section(study: Study, prices: Prices | None = None) -> Section:
+    """All charts of one study, or the reason there is none; prices come from its folder unless they are given."""
     material = prepare(study)
     drawn = Drawn()
     if not any(value for value in material.values("configurations", "offered_per_s")):
         drawn.add(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))
     else:
-        _draw(material, drawn)
+        _draw(material, drawn, prices)
     return Section(
         material=material,
         answer=answer(material),
@@ -101,7 +101,7 @@ def make_section(study: Study) -> Section:
     )
 
 
-def _draw(material: Material, drawn: Drawn) -> None:
+def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
     drawn.add(latency_throughput(material))
     along = material.layout.x.name if material.layout.x else "load"
     drawn.add(
@@ -144,7 +144,7 @@ def _draw(material: Material, drawn: Drawn) -> None:
         )
     drawn.add(heatmap(material))
     drawn.add(phases(material))
-    prices = find_prices(material.study)
+    prices = given or find_prices(material.study)
     drawn.add(requests(material, prices.usd_per_request, prices.note))
     drawn.add(aborts(material))
     drawn.add(conflicts(material))

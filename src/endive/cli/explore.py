@@ -1,0 +1,42 @@
+"""``endive explore``: a live page on this machine, to move a configuration's keys and see what happens.
+
+This file defines the options; the server lives in ``endive.explore``.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+NEEDED: Final = ("starlette", "uvicorn", "vl_convert")
+
+
+def explore(
+    config: Annotated[
+        Path | None,
+        typer.Argument(help="Configuration or study file (TOML) to begin with; without one, choose on the page."),
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port; a free one if left out.")] = None,
+    is_opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+) -> None:
+    """Serve a live page on this machine: move a key, and see success, latency and the curve change.
+
+    The printed address holds a token; only that address is answered, and only from this machine. Ctrl-C ends it.
+    """
+    from endive.errors import OutputError
+
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise OutputError(f"endive explore needs {', '.join(missing)}. Install it with: pip install 'endive[explore]'")
+    from endive.explore.serve import serve
+    from endive.explore.starts import all_starts
+
+    serve(all_starts(config), port=port, is_opened=is_opened, tell=_tell)
+
+
+def _tell(address: str) -> None:
+    typer.echo(f"The page is at {address}")
+    typer.echo("It answers this machine only. Ctrl-C ends it.", err=True)

@@ -1,0 +1,199 @@
+"""The server's routes: the page and its parts, and the questions it asks.
+
+This file defines what is at which address. Who is answered at all is decided in ``endive.explore.guard``, who works on
+a question in ``endive.explore.crew``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from endive import __version__
+from endive.answers.variation import Base
+from endive.errors import ConfigError, EndiveError
+from endive.explore.controls import all_keys, controls_of
+from endive.explore.crew import PATIENT, PROMPT, Crew
+from endive.explore.curve import Along
+from endive.explore.events import refused, stream
+from endive.explore.guard import Guard
+from endive.explore.limits import DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
+from endive.explore.question import Question, problems_by_key, read_question
+from endive.explore.starts import Start
+from endive.explore.taken import taken
+from endive.objectives import duration_text
+from endive.report.chart import CONFIG
+from endive.report.page import bundle
+
+PAGE: Final = Path(__file__).parent / "page"
+MEDIA: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+LIMITS: Final = (
+    f"The page simulates at most {TXNS_MAX:,} txns, {duration_text(DURATION_MS_MAX)}, {TABLES_MAX:,} tables and "
+    f"{SOURCES_MAX} sources at once. The command line has no such limits."
+)
+
+
+def make_app(starts: Mapping[str, Start], *, token: str, port: int, patient: int | None = None) -> Starlette:
+    """The application; workers live as long as it does."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.crew = Crew(patient)
+        try:
+            yield
+        finally:
+            app.state.crew.close()
+
+    routes = [
+        Route("/", _page),
+        Route("/vega.js", _vega),
+        Route("/api/starts", _starts),
+        Route("/api/open", _open, methods=["POST"]),
+        Route("/api/ask", _ask, methods=["POST"]),
+        Route("/api/curve", _curve, methods=["POST"]),
+        Route("/api/watch", _watch, methods=["POST"]),
+        Route("/api/compare", _compare, methods=["POST"]),
+        Route("/api/report", _report, methods=["POST"]),
+        Route("/{name}", _asset),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, token=token, port=port)],
+        exception_handlers={EndiveError: _refuse},
+    )
+    app.state.starts = starts
+    return app
+
+
+# --- the page -----------------------------------------------------------------------------------------
+
+
+async def _page(request: Request) -> Response:
+    return _file("index.html")
+
+
+async def _asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    return _file(name) if name in _assets() else PlainTextResponse("Not here.", status_code=404)
+
+
+@lru_cache(maxsize=1)
+def _assets() -> frozenset[str]:
+    return frozenset(path.name for path in PAGE.iterdir() if path.suffix in MEDIA)
+
+
+def _file(name: str) -> Response:
+    path = PAGE / name
+    return Response(path.read_bytes(), media_type=MEDIA[path.suffix])
+
+
+@lru_cache(maxsize=1)
+def _bundle() -> bytes:
+    return bundle().encode()
+
+
+async def _vega(request: Request) -> Response:
+    return Response(await asyncio.to_thread(_bundle), media_type=MEDIA[".js"])  # takes a second the first time
+
+
+# --- questions ----------------------------------------------------------------------------------------
+
+
+async def _starts(request: Request) -> Response:
+    starts: Mapping[str, Start] = request.app.state.starts
+    return JSONResponse(
+        {
+            "version": __version__,
+            "starts": [start.label for start in starts.values()],
+            "keys": all_keys(),
+            "limits": LIMITS,
+            "chart_config": CONFIG,
+        }
+    )
+
+
+async def _open(request: Request) -> Response:
+    """The controls of a start, and what can be taken of it as it is changed."""
+    question = await _question(request)
+    controls = controls_of(question.start.base)
+    found: dict[str, Any] = {
+        "start": question.start.label,
+        "controls": [control.to_json() for control in controls],
+        "problems": [],
+    }
+    try:
+        base = question.base()
+    except ConfigError as error:
+        found["problems"] = _placed(question, error)
+    else:
+        found |= taken(question, base)
+        found["now"] = {control.key: control.value for control in controls_of(base)}
+    return JSONResponse(found)
+
+
+async def _ask(request: Request) -> Response:
+    question = await _question(request)
+    try:
+        base = question.base()
+    except ConfigError as error:
+        return refused(_placed(question, error))
+    return stream(request.app.state.crew, (PROMPT, "first", base), (PATIENT, "refine", base))
+
+
+async def _curve(request: Request) -> Response:
+    return stream(request.app.state.crew, (PATIENT, "curve", _along(await _question(request))))
+
+
+async def _report(request: Request) -> Response:
+    return stream(request.app.state.crew, (PATIENT, "report", _along(await _question(request))))
+
+
+async def _watch(request: Request) -> Response:
+    return stream(request.app.state.crew, (PATIENT, "watch", (await _question(request)).base()))
+
+
+async def _compare(request: Request) -> Response:
+    body = await _body(request)
+    if not isinstance(body, dict) or not {"a", "b"} <= body.keys():
+        raise ConfigError("A comparison needs two questions, a and b.")
+    bases: list[Base] = [read_question(body[side], request.app.state.starts).base() for side in ("a", "b")]
+    return stream(request.app.state.crew, (PATIENT, "compare", (bases[0], bases[1])))
+
+
+def _along(question: Question) -> Along:
+    base = question.base()
+    if question.vary is None:
+        raise ConfigError("A curve needs a key to vary.")
+    return Along(base, question.vary, question.start.title)
+
+
+async def _question(request: Request) -> Question:
+    return read_question(await _body(request), request.app.state.starts)
+
+
+async def _body(request: Request) -> Any:
+    try:
+        return await request.json()
+    except ValueError:
+        raise ConfigError("The question is not JSON.") from None
+
+
+def _placed(question: Question, error: ConfigError) -> list[dict[str, Any]]:
+    keys = [*question.changes, *(control.key for control in controls_of(question.start.base))]
+    return problems_by_key(error.problems, keys)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    problems = getattr(error, "problems", (str(error),))
+    return JSONResponse({"problems": [{"text": text, "key": None} for text in problems]}, status_code=422)

@@ -1,0 +1,233 @@
+"""The controls of a configuration: which keys come first, what each may hold, and every other key by search.
+
+This file defines which keys matter for a configuration and how each is moved; what a key means and may hold is read off
+the schema (``endive.config.reference``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from endive.answers.variation import Base
+from endive.config.capabilities import BUILT_IN
+from endive.config.reference import KEY_COLUMNS, reference
+from endive.config.toml_text import key_text
+
+SLIDER: Final = "slider"
+CHOICE: Final = "choice"
+SWITCH: Final = "switch"
+TEXT: Final = "text"
+SPAN: Final = 40.0  # how far a slider reaches to both sides of what it starts with, as a factor
+ANY_SOURCE: Final = "source.<name>."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One key that can be moved; a slider goes from ``low`` to ``high`` by factors if ``is_log``."""
+
+    key: str
+    label: str
+    group: str
+    form: str
+    value: Any
+    meaning: str = ""
+    allowed: str = ""
+    unit: str = ""
+    low: float = 0.0
+    high: float = 0.0
+    is_log: bool = False
+    is_whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the page reads it."""
+        return asdict(self)
+
+
+@lru_cache(maxsize=1)
+def all_keys() -> tuple[tuple[str, str, str, str], ...]:
+    """Every key of the schema: key, allowed values, default, meaning."""
+    found = []
+    for section in reference():
+        if section.columns != KEY_COLUMNS or not section.title.startswith("["):
+            continue
+        found += [tuple(cell.replace("`", "") for cell in row) for row in section.rows]
+    return tuple((row[0], row[1], row[2], row[3]) for row in found)
+
+
+def _said(key: str) -> tuple[str, str]:
+    """What a key may hold and what it means; a source's key is declared by [transaction] if not by itself."""
+    parts = key.split(".")
+    names = [key]
+    if parts[0] == "source":
+        names = [ANY_SOURCE + ".".join(parts[2:]), "transaction." + ".".join(parts[2:])]
+    for name, allowed, _, meaning in all_keys():
+        if name in names:
+            return allowed, meaning
+    head = key.rpartition(".")[0]
+    return ("", _said(head)[1]) if head else ("", "")  # a part of a table is explained by the table
+
+
+def controls_of(base: Base) -> list[Control]:
+    """The handful that matters for a configuration, the ones of its sources first."""
+    plain = base.config.to_dict()
+    found: list[Control] = []
+    for source in plain["source"]:
+        found += _of_source(source)
+    found += _of_catalog(plain, base.document)
+    return [*found, *_of_run(plain)]
+
+
+# --- sources ------------------------------------------------------------------------------------------
+
+
+def _of_source(source: Mapping[str, Any]) -> Iterator[Control]:
+    prefix, group = f"source.{key_text(source['name'])}", str(source["name"])
+    yield from _arrivals(source["arrivals"], f"{prefix}.arrivals", group)
+    yield from _mean_of(source["runtime"], f"{prefix}.runtime", group, "Work before the commit")
+    yield _slider(f"{prefix}.retry", "Retries", group, source["retry"], low=0, high=max(20, 2 * source["retry"]))
+    policy = f"{prefix}.retry_backoff.policy"
+    yield _choice(policy, "Backoff", group, source["retry_backoff"]["policy"])
+    if "isolation" in source:
+        yield _choice(f"{prefix}.isolation", "Isolation", group, source["isolation"])
+    if "application_retries" in source:
+        given = source["application_retries"]
+        yield _slider(f"{prefix}.application_retries", "Restarts after a conflict", group, given, low=0, high=20)
+    if "real_conflict_probability" in source:
+        value = source["real_conflict_probability"]
+        yield _slider(f"{prefix}.real_conflict_probability", "Real conflicts", group, value, low=0.0, high=1.0)
+
+
+def _arrivals(arrivals: Mapping[str, Any], key: str, group: str) -> Iterator[Control]:
+    match arrivals["kind"]:
+        case "closed":
+            yield _by_factors(f"{key}.clients", "Writers", group, arrivals["clients"], is_whole=True)
+            yield from _mean_of(arrivals["think_ms"], f"{key}.think_ms", group, "Pause between txns")
+        case "poisson":
+            rate = 1000.0 / arrivals["mean_ms"]
+            yield _by_factors(f"{key}.per_s", "Txns per second", group, rate, unit="/s")
+        case "jobs":
+            yield _by_factors(f"{key}.jobs", "Jobs", group, arrivals["jobs"], is_whole=True)
+            yield _by_factors(f"{key}.period_ms", "One commit every", group, arrivals["period_ms"], unit="ms")
+        case "periodic":
+            yield _by_factors(f"{key}.period_ms", "One every", group, arrivals["period_ms"], unit="ms")
+        case "fixed":
+            yield _by_factors(f"{key}.ms", "One every", group, arrivals["ms"], unit="ms")
+        case "lognormal":
+            yield _by_factors(f"{key}.mean_ms", "One every (mean)", group, arrivals["mean_ms"], unit="ms")
+
+
+def _mean_of(table: Any, key: str, group: str, label: str) -> Iterator[Control]:
+    """A slider for the number that decides a distribution, if it has one."""
+    if not isinstance(table, Mapping):
+        return
+    name = next((name for name in ("mean_ms", "median_ms", "ms", "base_latency_ms") if name in table), None)
+    if name is not None and table[name] > 0:
+        yield _by_factors(f"{key}.{name}", label, group, table[name], unit="ms")
+
+
+# --- catalog, store and run ---------------------------------------------------------------------------
+
+
+def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Control]:
+    group = "Store and catalog"
+    catalog, written = plain["catalog"], document.get("catalog", {})
+    yield _choice("storage.provider", "Store", group, plain["storage"]["provider"], tuple(BUILT_IN))
+    yield _choice("catalog.type", "Catalog", group, catalog["type"])
+    if "profile" in written:
+        yield _choice("catalog.profile", "Service", group, written["profile"])
+    elif isinstance(written.get("latency"), Mapping):
+        yield from _mean_of(catalog["latency"], "catalog.latency", group, "Catalog latency")
+    elif "latency_ms" in catalog and catalog["latency_ms"] > 0:
+        yield _by_factors("catalog.latency_ms", "Catalog latency", group, catalog["latency_ms"], unit="ms")
+    yield _choice("catalog.scope", "Conflicts within", group, catalog["scope"])
+    yield _slider("catalog.num_tables", "Tables", group, catalog["num_tables"], low=1, high=1_000, is_log=True)
+    partitions = catalog["partitions"]
+    if partitions["enabled"]:
+        key = "catalog.partitions.num_partitions"
+        yield _slider(key, "Partitions", group, partitions["num_partitions"], low=1, high=10_000, is_log=True)
+    yield _choice("commit.protocol", "Commit protocol", group, plain["commit"]["protocol"])
+
+
+def _of_run(plain: Mapping[str, Any]) -> Iterator[Control]:
+    group = "Simulation"
+    allowed, meaning = _said("slo.objective")
+    objective = plain.get("slo", {}).get("objective", "")
+    yield Control(
+        key="slo.objective",
+        label="Objective",
+        group=group,
+        form=TEXT,
+        value=objective,
+        allowed=allowed,
+        meaning=meaning,
+    )
+    yield _by_factors("simulation.duration_ms", "Simulated time", group, plain["simulation"]["duration_ms"], unit="ms")
+
+
+# --- leaves -------------------------------------------------------------------------------------------
+
+
+def _slider(
+    key: str, label: str, group: str, value: float, *, low: float, high: float, is_log: bool = False
+) -> Control:
+    allowed, meaning = _said(key)
+    return Control(
+        key=key,
+        label=label,
+        group=group,
+        form=SLIDER,
+        value=value,
+        allowed=allowed,
+        meaning=meaning,
+        low=low,
+        high=high,
+        is_log=is_log,
+        is_whole=isinstance(value, int),
+    )
+
+
+def _by_factors(
+    key: str,
+    label: str,
+    group: str,
+    value: float,
+    *,
+    unit: str = "",
+    is_whole: bool = False,
+) -> Control:
+    """A slider that reaches as far to both sides, by factors."""
+    allowed, meaning = _said(key)
+    low, high = value / SPAN, value * SPAN
+    return Control(
+        key=key,
+        label=label,
+        group=group,
+        form=SLIDER,
+        value=value,
+        allowed=allowed,
+        meaning=meaning,
+        unit=unit,
+        low=max(1.0, round(low)) if is_whole else float(f"{low:.2g}"),
+        high=max(10.0, round(high)) if is_whole else float(f"{high:.2g}"),
+        is_log=True,
+        is_whole=is_whole,
+    )
+
+
+def _choice(key: str, label: str, group: str, value: Any, choices: tuple[str, ...] = ()) -> Control:
+    allowed, meaning = _said(key)
+    listed = choices or tuple(part.strip() for part in allowed.split(","))
+    return Control(
+        key=key,
+        label=label,
+        group=group,
+        form=CHOICE,
+        value=value,
+        allowed=allowed,
+        meaning=meaning,
+        choices=listed if value in listed else (str(value), *listed),
+    )

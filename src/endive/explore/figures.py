@@ -1,0 +1,73 @@
+"""An answer as the page reads it: verdict, one block per source, requests and price.
+
+This file defines that form; figures and words come from ``endive.answers`` and ``endive.objectives``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from endive.answers.price import usd_per_commit
+from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, field_at
+from endive.objectives.names import ALL, SOURCE
+from endive.objectives.words import figure_text, interval_text, judged_text
+
+SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+WHOLE: Final = ("retries_mean", "requests_per_commit")
+
+
+def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, Any]:
+    """Everything the page shows of today's configuration; ``share`` of its duration was simulated."""
+    total = answer.figures(ALL, "")
+    config = answer.config
+    return {
+        "type": "answer",
+        "stage": stage,
+        "seeds": answer.seeds,
+        "share": share,
+        "duration_ms": config.simulation.duration_ms,
+        "hash": config.config_hash(),
+        "verdict": verdict_event(answer.verdict),
+        "sources": [_source(answer, source.name) for source in config.sources],
+        "whole": {name: _figure(answer, ALL, "", name) for name in (*SHOWN, *WHOLE)},
+        "txns": 0 if total is None else total["txns"]["submitted"],
+        "usd_per_commit": None if total is None else usd_per_commit(config, total),
+        "warnings": [] if total is None else answer.to_json_dict()["warnings"],
+    }
+
+
+def verdict_event(verdict: Verdict) -> dict[str, Any]:
+    """The outcome and the comparisons that decide it."""
+    return {
+        "outcome": verdict.outcome,
+        "objective": verdict.objective.text,
+        "lines": [judged_text(part) for part in verdict.decisive],
+    }
+
+
+def _source(answer: RunAnswer, name: str) -> dict[str, Any]:
+    figures = answer.figures(SOURCE, name)
+    source = next(source for source in answer.config.sources if source.name == name)
+    weights: Mapping[str, float] = source.operation_types.model_dump()
+    return {
+        "name": name,
+        "kinds": [kind.replace("_", " ") for kind, weight in weights.items() if weight],
+        "outcome": _outcome(answer.verdict, name),
+        "txns": "no txn yet" if figures is None else outcome_text(figures["txns"]),
+        "figures": {field: _figure(answer, SOURCE, name, field) for field in SHOWN} if figures else {},
+    }
+
+
+def _outcome(verdict: Verdict, source: str) -> str | None:
+    """What the comparisons about one source come to; None if the objective does not speak of it."""
+    outcomes = [part.outcome for part in verdict.parts if part.subject.scope == SOURCE and part.subject.name == source]
+    return next((outcome for outcome in (NOT_MET, CANNOT_TELL, MET) if outcome in outcomes), None)
+
+
+def _figure(answer: RunAnswer, scope: str, name: str, field_name: str) -> dict[str, Any]:
+    field = field_at(field_name)
+    assert field is not None
+    found = answer.estimate(scope, name, field_name)
+    return {**estimate_json(found), "text": figure_text(field, found.value), "interval": interval_text(field, found)}

@@ -1,0 +1,98 @@
+"""What worker processes are asked: a first answer, a better one, a curve, a comparison, a stretch of a run, a report.
+
+This file defines the jobs as generators of events. Each asks between two simulations whether it is still wanted; where
+they run, and when they are cancelled, is ``endive.explore.crew``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from endive.answers.compare import compare_configs
+from endive.answers.compare_page import difference_words
+from endive.answers.replicate import Replicator
+from endive.answers.run_answer import RunAnswer
+from endive.answers.variation import Base
+from endive.config import SimulationConfig
+from endive.config.slo import objective_of
+from endive.explore.curve import curve, report
+from endive.explore.figures import answer_event
+from endive.explore.runs import Events, IsCancelled, Watched, shortened
+from endive.explore.watch import watch
+from endive.objectives.words import figure_text
+
+FIRST_TXNS: Final = 4_000  # of a first answer's only run
+LONGER: Final = 8.0  # how much longer the next run is, until it is the whole one
+SEEDS: Final = (1, 2, 4, 8, 12, 16)
+COMPARE_SEEDS: Final = (2, 4, 8, 12)
+
+Event = dict[str, Any]
+Job = Callable[[Any, IsCancelled], Events]
+
+
+def first(base: Base, is_cancelled: IsCancelled) -> Events:
+    """One short run."""
+    yield _answered(base.config, Watched(is_cancelled), FIRST_TXNS, 1, "first")
+
+
+def refine(base: Base, is_cancelled: IsCancelled) -> Events:
+    """Longer runs, then more seeds; every event is a better answer than the one before."""
+    replicator = Watched(is_cancelled)
+    txns, share = float(FIRST_TXNS), shortened(base.config, FIRST_TXNS)[1]
+    while share < 1.0:
+        txns *= LONGER
+        event = _answered(base.config, replicator, txns, 1, "refined")
+        share = event["share"]
+        if share < 1.0:
+            yield event
+    for seeds in SEEDS:
+        yield _answered(base.config, replicator, float("inf"), seeds, "done" if seeds == SEEDS[-1] else "refined")
+
+
+def _answered(config: SimulationConfig, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
+    short, share = shortened(config, txns)
+    begin = config.simulation.seed
+    samples = replicator.samples(short, range(begin, begin + seeds))
+    answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run")
+    return answer_event(answer, stage=stage, share=share)
+
+
+def compare(bases: tuple[Base, Base], is_cancelled: IsCancelled) -> Events:
+    """The pinned configuration and today's, with the same seeds."""
+    replicator = Watched(is_cancelled)
+    a, b = bases[0].config, bases[1].config
+    for seeds in COMPARE_SEEDS:
+        found = compare_configs(a, b, names=("pinned", "now"), seeds=seeds, replicator=replicator)
+        yield {
+            "type": "comparison",
+            "seeds": seeds,
+            "stage": "done" if seeds == COMPARE_SEEDS[-1] else "refined",
+            "keys": [[key, _shown(ours), _shown(theirs)] for key, ours, theirs in found.keys],
+            "notes": list(found.notes),
+            "rows": [
+                {
+                    "part": row.subject.name or "all txns",
+                    "figure": row.subject.field.name,
+                    "a": figure_text(row.subject.field, row.a.value),
+                    "b": figure_text(row.subject.field, row.b.value),
+                    "difference": difference_words(row),
+                    "outcome": row.outcome,
+                }
+                for row in found.differences
+            ],
+        }
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else str(value)
+
+
+JOBS: Final[Mapping[str, Job]] = {
+    "first": first,
+    "refine": refine,
+    "curve": curve,
+    "compare": compare,
+    "watch": watch,
+    "report": report,
+}

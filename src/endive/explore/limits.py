@@ -1,0 +1,75 @@
+"""What the page may ask for: how long, how many txns and tables, and no path.
+
+This file defines the limits and the words of a refusal. They keep one question from taking the machine away from the
+others; the command line has none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from endive.config import SimulationConfig
+from endive.config.capabilities import is_profile_path
+from endive.errors import ConfigError
+from endive.objectives import duration_text
+from endive.pipeline.sweep.expected_txns import expected_txns
+
+DAY_MS: Final = 86_400_000.0
+DURATION_MS_MAX: Final = 7 * DAY_MS
+TXNS_MAX: Final = 200_000  # of one simulation
+TABLES_MAX: Final = 1_000
+SOURCES_MAX: Final = 20
+CHANGES_MAX: Final = 200
+BODY_BYTES_MAX: Final = 65_536
+INSTEAD: Final = "The page has this limit; on the command line there is none: download the TOML and use endive run."
+PATH_KEYS: Final = ("path", "output_path")
+
+
+def refuse_beyond_limits(config: SimulationConfig) -> None:
+    """ConfigError with every limit that the configuration exceeds."""
+    problems = list(_exceeded(config))
+    if problems:
+        raise ConfigError(f"{problem} {INSTEAD}" for problem in problems)
+
+
+def _exceeded(config: SimulationConfig) -> Iterator[str]:
+    duration_ms = config.simulation.duration_ms
+    if duration_ms > DURATION_MS_MAX:
+        yield (
+            f"simulation.duration_ms = {duration_ms:g} is more than {DURATION_MS_MAX:g}, "
+            f"{duration_text(DURATION_MS_MAX)} of simulated time."
+        )
+    if config.catalog.num_tables > TABLES_MAX:
+        yield f"catalog.num_tables = {config.catalog.num_tables} is more than {TABLES_MAX:,} tables."
+    if len(config.sources) > SOURCES_MAX:
+        yield f"{len(config.sources)} sources are more than {SOURCES_MAX}."
+    if (txns := expected_txns(config)) > TXNS_MAX:
+        yield f"simulation.duration_ms = {duration_ms:g} means about {txns:,.0f} txns, more than {TXNS_MAX:,}."
+
+
+def refuse_paths(changes: Mapping[str, Any]) -> None:
+    """ConfigError if a change names a file: files are named where the server is started, not by a request."""
+    problems = [
+        f"{key}: the page takes no path. Start endive explore with a file that names it."
+        for key, value in changes.items()
+        if any(_is_path(name, text) for name, text in _texts(key, value))
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _is_path(name: str, text: str) -> bool:
+    return name in PATH_KEYS or (name == "provider" and is_profile_path(text))
+
+
+def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every text in a value, with the last name on the way to it."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _texts(str(name), item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(key, item)
+    elif isinstance(value, str):
+        yield key.rpartition(".")[2].strip("\"'"), value

@@ -1,0 +1,171 @@
+"""A study that grows while it is looked at: one configuration along one key, as the report reads studies.
+
+This file turns samples into the rows of an analysis, so that the charts of the live page are the report's own. Figures
+are of all seeds together and intervals those of ``endive.answers.estimates``, which also has one for a single seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from endive import __version__
+from endive.answers.estimates import estimate_of, pooled_figures
+from endive.answers.sample import Sample
+from endive.config import SimulationConfig
+from endive.config.slo import names_of
+from endive.objectives import Subject, field_at
+from endive.objectives.names import ALL, SOURCE
+from endive.report.price import prices_of
+from endive.report.reading import Row, Study
+from endive.report.report import Report, Section, make_section
+from endive.results.provenance import MODEL_VERSION
+from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
+
+FIGURES: Final = {
+    "success_rate": "success_rate",
+    "committed_per_s": "committed_per_s",
+    "offered_per_s": "offered_per_s",
+    **{f"commit_latency_{part}_ms": f"{part}_commit" for part in ("p50", "p95", "p99", "mean")},
+    "retries_mean": "retries_mean",
+    "requests_per_committed_txn": "requests_per_commit",
+}
+NOTE: Final = (
+    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from batches within the "
+    "runs until there are ten seeds, and from whole runs then."
+)
+
+
+@dataclass
+class LiveStudy:
+    """Points along a key, each with the samples it has so far."""
+
+    title: str
+    key: str | None
+    points: dict[int, tuple[Any, SimulationConfig]] = field(default_factory=dict)  # number -> value, configuration
+    _rows: dict[int, tuple[int, dict[str, list[Row]]]] = field(default_factory=dict)  # number -> seeds, rows
+
+    def add(self, value: Any, config: SimulationConfig, samples: Sequence[Sample]) -> None:
+        """Take the samples of a value, instead of those it had."""
+        number = next((n for n, (known, _) in self.points.items() if known == value), len(self.points))
+        self.points[number] = (value, config)
+        if self._rows.get(number, (0, {}))[0] != len(samples):
+            self._rows[number] = (len(samples), rows_of(number, value, self.key, config, samples))
+
+    def section(self) -> Section:
+        """The charts, as the report draws them."""
+        prices = prices_of({number: config.to_dict() for number, (_, config) in self.points.items()})
+        return make_section(self.study(), prices)
+
+    def report(self) -> Report:
+        """A page that needs nothing but itself."""
+        return Report(
+            title=self.title,
+            notes=(NOTE,),
+            sections=(self.section(),),
+            comparison=None,
+            model_version=MODEL_VERSION,
+            version=__version__,
+        )
+
+    def study(self) -> Study:
+        """As the report reads it."""
+        names = ("configurations", "phases", "requests", "conflicts")
+        tables = {
+            name: pa.Table.from_pylist([row for _, rows in self._rows.values() for row in rows[name]]) for name in names
+        }
+        runs = sum(seeds for seeds, _ in self._rows.values())
+        axes = [] if self.key is None else [self.key]
+        is_load = self.key is not None and "arrivals" in self.key.split(".")
+        facts: dict[str, Any] = {
+            "title": self.title,
+            "axes": axes,
+            "runs": runs,
+            "runs_planned": runs,
+            "load_axis": self.key if is_load else None,
+            "series": [],
+            "report": {},
+        }
+        held = {name: table for name, table in tables.items() if table.num_columns}
+        return Study(name="live", folder=Path(), facts=facts, model_version=MODEL_VERSION, tables=held)
+
+
+def rows_of(
+    number: int, value: Any, key: str | None, config: SimulationConfig, samples: Sequence[Sample]
+) -> dict[str, list[Row]]:
+    """What the tables of an analysis would say of one point."""
+    found: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
+    parts = [(ALL, ""), *((SOURCE, name) for name in names_of(config).sources)]
+    for scope, name in parts:
+        figures = pooled_figures(samples, scope, name)
+        if scope != ALL and not figures["txns"]["submitted"]:
+            continue
+        begin: Row = {"point": number, "scope": scope, "name": name or ALL, "seeds": len(samples)}
+        axis = {} if key is None else {key: value}
+        found["configurations"].append({**begin, **axis, **_figures(samples, scope, name)})
+        found["phases"] += [{**begin, **row} for row in _phases(figures)]
+        found["requests"] += [{**begin, **row} for row in _requests(figures)]
+        found["conflicts"] += [{**begin, **row} for row in _conflicts(figures, len(samples))]
+    return found
+
+
+def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
+    row: Row = {}
+    for column, field_name in FIGURES.items():
+        found_field = field_at(field_name)
+        assert found_field is not None
+        found = estimate_of(samples, Subject(scope, name, found_field))
+        high = None if found.high == float("inf") else found.high
+        row |= {
+            column: found.value,
+            f"{column}_ci95_low": None if high is None else found.low,
+            f"{column}_ci95_high": high,
+        }
+    return {**row, **_saturation(row)}
+
+
+def _saturation(row: Mapping[str, Any]) -> Row:
+    """Seed 001's rule on the figures of all seeds together."""
+    p50, p95 = row["commit_latency_p50_ms"], row["commit_latency_p95_ms"]
+    is_failing = row["success_rate"] is not None and row["success_rate"] < SUCCESS_RATE_MIN
+    is_late = p50 is not None and p95 is not None and p95 > P95_OVER_P50_MAX * p50
+    signs = [name for name, is_so in (("success rate", is_failing), ("latency", is_late)) if is_so]
+    return {"saturated": bool(signs), "saturation_sign": " and ".join(signs) or None}
+
+
+def _phases(figures: Mapping[str, Any]) -> list[Row]:
+    phases = {phase: ms for phase, ms in figures["phases_ms"].items() if ms is not None and phase != "runtime"}
+    whole = sum(phases.values())
+    return [
+        {"phase": phase, "mean_ms": ms, "mean_ms_ci95_low": None, "mean_ms_ci95_high": None, "share": ms / whole}
+        for phase, ms in phases.items()
+        if whole
+    ]
+
+
+def _requests(figures: Mapping[str, Any]) -> list[Row]:
+    committed = figures["txns"]["committed"]
+    return [
+        {"object": name, "operation": operation, "per_committed_txn": count / committed}
+        for name, by_operation in figures["requests"]["counts"].items()
+        for operation, count in by_operation.items()
+        if committed
+    ]
+
+
+def _conflicts(figures: Mapping[str, Any], runs: int) -> list[Row]:
+    txns = figures["txns"]
+    ended = txns["committed"] + sum(txns["aborted"].values())
+    counts = {f"aborted_{reason}": count for reason, count in txns["aborted"].items()} | figures["counters"]
+    rows = []
+    for counter, count in counts.items():
+        per = {"per_txn": ended, "per_committed_txn": txns["committed"], "per_run": runs}
+        row: Row = {"counter": counter}
+        for column, by in per.items():
+            row |= {column: count / by if by else None, f"{column}_ci95_low": None, f"{column}_ci95_high": None}
+        rows.append(row)
+    return rows

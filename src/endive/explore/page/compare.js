@@ -1,0 +1,43 @@
+// Pinned and now: two configurations side by side, with the same seeds.
+import { byId, element } from "./ask.js";
+import { state, writeLink } from "./state.js";
+
+const NAMES = { success_rate: "success", committed_per_s: "commits", p50_commit: "P50 of commit latency", p95_commit: "P95", p99_commit: "P99", retries_mean: "retries per txn", requests_per_commit: "requests per commit" };
+
+export function wireCompare(askAgain) {
+  byId("pin").addEventListener("click", () => {
+    state.pin = { start: state.start, changes: { ...state.changes } };
+    show();
+    writeLink();
+    byId("compare-body").replaceChildren(element("p", { class: "waiting" }, "Pinned. Move something, and both stand here."));
+  });
+  byId("unpin").addEventListener("click", () => { state.pin = null; show(); writeLink(); });
+  show();
+  void askAgain;
+}
+
+function show() {
+  byId("compare").hidden = !state.pin;
+  byId("pin").textContent = state.pin ? "Pin this instead" : "Pin";
+  byId("pin").setAttribute("aria-pressed", String(Boolean(state.pin)));
+}
+
+export function showComparison(event) {
+  show();
+  if (event.type !== "comparison") {
+    const text = event.text || event.problems.map((problem) => problem.text ?? problem).join(" ");
+    byId("compare-body").replaceChildren(element("p", { class: "problem" }, text));
+    return;
+  }
+  byId("compare-about").textContent = event.seeds + " seeds, the same for both, so what both owe to chance cancels. Brackets are 95 % intervals of the difference; differences of shares are in percentage points.";
+  byId("compare").dataset.seeds = String(event.seeds);
+  const changed = element("ul", { class: "keys-changed" }, ...event.keys.map(([key, ours, theirs]) => element("li", {}, key + ": " + ours + " → " + theirs)));
+  const body = element("tbody");
+  let part = null;
+  for (const row of event.rows) {
+    if (row.part !== part) { part = row.part; body.append(element("tr", { class: "part" }, element("th", { scope: "rowgroup", colspan: "5" }, part))); }
+    body.append(element("tr", {}, element("td", { class: "text" }, NAMES[row.figure] || row.figure), element("td", {}, row.a), element("td", {}, row.b), element("td", { class: row.outcome }, row.difference), element("td", { class: "text" }, row.outcome)));
+  }
+  const head = element("thead", {}, element("tr", {}, ...["figure", "pinned", "now", "now less pinned", "now is"].map((name, place) => element("th", { scope: "col", class: place === 4 ? "text" : "" }, name))));
+  byId("compare-body").replaceChildren(changed, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison" }, element("table", {}, head, body)), ...event.notes.map((note) => element("p", { class: "small" }, note)));
+}

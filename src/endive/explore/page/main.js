@@ -1,0 +1,119 @@
+// The page: reads the address, wires the controls, and asks again whenever something moves.
+import { ask, byId, element, getJson, postJson } from "./ask.js";
+import { forget, showAnswer, showFailure, showInvalid, showWaiting } from "./answer.js";
+import { forgetCharts, setConfig, showCharts } from "./charts.js";
+import { labelOf, numericKeys, showControls, showProblems, wireSearch } from "./controls.js";
+import { showComparison, wireCompare } from "./compare.js";
+import { question, readLink, state, writeLink } from "./state.js";
+import { showTaken, wireTake } from "./take.js";
+import { showWatch } from "./watch.js";
+
+const MOVE_MS = 25;
+let known = null; // what /api/starts says
+let current = new AbortController();
+let timer = 0;
+
+function moved() {
+  clearTimeout(timer);
+  timer = setTimeout(askAll, MOVE_MS);
+}
+
+function askAll() {
+  current.abort();
+  const turn = (current = new AbortController());
+  writeLink();
+  document.documentElement.dataset.moved = String(performance.now());
+  let isFirst = true;
+  ask("api/ask", question(false), turn.signal, (event) => {
+    if (event.type === "refused") { showProblems(placed(event.problems)); showInvalid(); return; }
+    if (event.type === "failed") { showFailure(event.text); return; }
+    showAnswer(event);
+    document.documentElement.dataset.answered = String(performance.now());
+    if (isFirst) { isFirst = false; showProblems([]); afterFirst(turn.signal); }
+  });
+}
+
+const placed = (problems) => problems.map((problem) => (typeof problem === "string" ? { text: problem, key: null } : problem));
+
+function afterFirst(signal) {
+  postJson("api/open", question(false), signal).then(showTaken).catch(() => {});
+  askCurve(signal);
+  if (state.pin) ask("api/compare", { a: state.pin, b: question(false) }, signal, showComparison);
+  ask("api/watch", question(false), signal, showWatch);
+}
+
+function askCurve(signal) {
+  const about = byId("along-about");
+  about.textContent = "Simulating along " + labelOf(state.vary) + "…";
+  ask("api/curve", question(), signal, (event) => {
+    if (event.type !== "curve") { about.textContent = event.text || placed(event.problems).map((problem) => problem.text).join(" "); return; }
+    byId("along-title").textContent = "Along " + labelOf(event.key);
+    byId("limit").textContent = event.limit || "";
+    about.textContent = [event.note, event.seeds + (event.seeds === 1 ? " seed" : " seeds") + " for each value" + (event.stage === "done" ? "." : "; refining…")].filter(Boolean).join(" ");
+    byId("along").dataset.stage = event.stage;
+    showCharts(event.charts);
+  });
+}
+
+async function open(start, changes, vary) {
+  current.abort();
+  state.start = start;
+  state.changes = changes;
+  forget();
+  forgetCharts();
+  const found = await postJson("api/open", question(false));
+  showControls(found.controls, known.keys, moved);
+  const numeric = numericKeys();
+  state.vary = numeric.some((control) => control.key === vary) ? vary : numeric[0]?.key ?? null;
+  byId("vary").replaceChildren(...numeric.map((control) => element("option", { value: control.key, ...(control.key === state.vary ? { selected: "" } : {}) }, labelOf(control.key))));
+  byId("start").value = start;
+  showWaiting(found.start.title);
+  showProblems(found.problems);
+  askAll();
+}
+
+function showStarts(starts) {
+  const groups = new Map();
+  for (const start of starts) groups.set(start.group, [...(groups.get(start.group) || []), start]);
+  byId("start").replaceChildren(...[...groups].map(([name, own]) => element("optgroup", { label: name }, ...own.map((start) => element("option", { value: start.id }, start.title)))));
+  byId("start").addEventListener("change", () => open(byId("start").value, {}, null));
+}
+
+// ---- light and dark: colours are CSS variables, so nothing has to be drawn again
+
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  const button = byId("theme");
+  button.setAttribute("aria-pressed", String(name === "dark"));
+  button.textContent = name === "dark" ? "Light" : "Dark";
+  button.setAttribute("aria-label", name === "dark" ? "Use the light theme" : "Use the dark theme");
+}
+
+async function begin() {
+  setTheme(preferred.matches ? "dark" : "light");
+  preferred.addEventListener("change", () => setTheme(preferred.matches ? "dark" : "light"));
+  byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("vary").addEventListener("change", () => { state.vary = byId("vary").value; askAll(); });
+  byId("watch-now").addEventListener("click", () => ask("api/watch", question(false), current.signal, showWatch));
+  known = await getJson("api/starts");
+  setConfig(known.chart_config);
+  byId("limits").textContent = known.limits;
+  byId("footer").textContent = "Endive " + known.version + ". Everything is simulated on this machine; nothing is sent anywhere.";
+  showStarts(known.starts);
+  wireSearch();
+  wireCompare(askAll);
+  wireTake();
+  await openLink();
+  addEventListener("hashchange", openLink);
+}
+
+async function openLink() {
+  const link = readLink();
+  state.pin = link.pin;
+  const start = known.starts.some((one) => one.id === link.start) ? link.start : known.starts[0].id;
+  await open(start, start === link.start ? link.changes : {}, link.vary);
+}
+
+begin();

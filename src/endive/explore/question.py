@@ -1,0 +1,115 @@
+"""A question of the page: a start, and what was changed of it.
+
+This file defines what a request may hold and the way from it to a configuration; limits are ``endive.explore.limits``'.
+A change is written as on the command line, ``key`` and the text after ``=``; nothing as the text leaves the key out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from endive.answers.variation import RATE_KEY, Base
+from endive.config import parse_config, parse_overrides
+from endive.config.overrides import apply_overrides, plain_copy, split_key
+from endive.config.toml_text import value_text
+from endive.errors import ConfigError
+from endive.explore.limits import CHANGES_MAX, refuse_beyond_limits, refuse_paths
+from endive.explore.starts import Start
+
+KEY_CHARACTERS_MAX: Final = 200
+VALUE_CHARACTERS_MAX: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is on screen."""
+
+    start: Start
+    changes: Mapping[str, str | None]
+    vary: str | None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The keys that are set, with values as the command line reads them; rates as whole tables of arrivals."""
+        given = parse_overrides([f"{key}={text}" for key, text in self.changes.items() if text is not None])
+        found: dict[str, Any] = {}
+        for key, value in given.items():
+            head, _, leaf = key.rpartition(".")
+            if leaf == RATE_KEY and head.endswith("arrivals"):
+                found[head] = {"kind": "poisson", RATE_KEY: value}
+            else:
+                found[key] = value
+        return found
+
+    @property
+    def left_out(self) -> list[str]:
+        """The keys that are taken out of the start."""
+        return [key for key, text in self.changes.items() if text is None]
+
+    def base(self) -> Base:
+        """The configuration; ConfigError with every problem, those of limits and paths too."""
+        values = self.values
+        refuse_paths(values)
+        begun = self.start.base
+        document = apply_overrides(_without(begun.document, self.left_out), values)
+        config = parse_config(document, source=begun.source)
+        refuse_beyond_limits(config)
+        return Base(document, begun.source, config)
+
+    def settings(self) -> list[str]:
+        """The changes as options of the command line."""
+        return [f"{key}={_setting(value)}" for key, value in self.values.items()]
+
+
+def read_question(body: object, starts: Mapping[str, Start]) -> Question:
+    """The question in a request; ConfigError if it is none."""
+    if not isinstance(body, Mapping):
+        raise ConfigError("A question is an object with start, changes and vary.")
+    start = starts.get(str(body.get("start")))
+    if start is None:
+        raise ConfigError("The start of the question is not known to this server. Choose one of its list.")
+    changes = body.get("changes", {})
+    if not isinstance(changes, Mapping) or len(changes) > CHANGES_MAX:
+        raise ConfigError(f"Changes are an object of at most {CHANGES_MAX} keys.")
+    for key, text in changes.items():
+        if not isinstance(key, str) or len(key) > KEY_CHARACTERS_MAX:
+            raise ConfigError(f"A key has at most {KEY_CHARACTERS_MAX} characters.")
+        if text is not None and (not isinstance(text, str) or len(text) > VALUE_CHARACTERS_MAX):
+            raise ConfigError(f"{key}: a value is a text of at most {VALUE_CHARACTERS_MAX} characters, or nothing.")
+    vary = body.get("vary")
+    if vary is not None and (not isinstance(vary, str) or len(vary) > KEY_CHARACTERS_MAX):
+        raise ConfigError("The key to vary is a text.")
+    return Question(start, dict(changes), vary)
+
+
+def problems_by_key(problems: Sequence[str], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Each problem with the control it belongs beside: the longest key that its text names first."""
+    found = []
+    for text in problems:
+        named = [(text.find(key), -len(key), key) for key in keys if key in text]
+        found.append({"text": text, "key": min(named)[2] if named else None})
+    return found
+
+
+def _setting(value: Any) -> str:
+    text = value_text(value)
+    is_bare = isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit()
+    return value if is_bare and value not in ("true", "false", "inf", "nan") else text
+
+
+def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """A copy without these keys; one that is not there is no problem."""
+    found: dict[str, Any] = plain_copy(document)
+    for key in keys:
+        parts = split_key(key)
+        node: Any = found
+        for part in parts[:-1]:
+            if isinstance(node, list):
+                node = next((item for item in node if item.get("name") == part), None)
+            else:
+                node = node.get(part) if isinstance(node, dict) else None
+        if isinstance(node, dict):
+            node.pop(parts[-1], None)
+    return found

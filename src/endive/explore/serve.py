@@ -1,0 +1,51 @@
+"""Starts the server: an address of its own on this machine, a token, and a browser if one is wanted."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import uvicorn
+
+from endive.errors import OutputError
+from endive.explore.app import make_app
+from endive.explore.starts import Start
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8765  # tried first if none is asked for
+TOKEN_BYTES: Final = 16
+
+
+def serve(starts: Mapping[str, Start], *, port: int | None, is_opened: bool, tell: Callable[[str], None]) -> None:
+    """Serve the page until interrupted; ``tell`` hears its address."""
+    bound = bind(port)
+    number = bound.getsockname()[1]
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    address = f"http://{HOST}:{number}/{token}/"
+    app = make_app(starts, token=token, port=number)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
+    tell(address)
+    if is_opened:
+        webbrowser.open(address)
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def bind(port: int | None) -> socket.socket:
+    """A socket on this machine only: the port that is asked for, or the usual one, or any if that is taken."""
+    for number in (PORT, 0) if port is None else (port,):
+        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((HOST, number))
+        except OSError as error:
+            bound.close()
+            reason = error.strerror or str(error)
+        else:
+            bound.listen()  # from now on a browser waits instead of being turned away
+            return bound
+    raise OutputError(f"--port {port}: {reason}. Leave it out to have a free port chosen.")

@@ -1,0 +1,145 @@
+"""Where a session of the page can begin: the file that was named, the studies of ``experiments/``, the recipes.
+
+This file defines the list and brings each document into the form that controls change: recipes spelt out, runtimes in
+their long form, defaults of ``[transaction]`` moved into the sources. A request names a start by its id, never by path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.answers.variation import Base
+from endive.config import configuration_file, parse_config, read_toml, recipes
+from endive.config.overrides import apply_overrides, plain_copy
+from endive.config.recipe import expand_recipes
+from endive.config.study.study import load_study
+from endive.config.transaction import SourceKeys
+from endive.errors import EndiveError
+
+BUILT_IN: Final = Path(__file__).parent / "starts"
+EXPERIMENTS: Final = "experiments"
+QUESTIONS: Final = ("quickstart", "questions", "writers", "mixed")  # of experiments/: shown first
+
+
+@dataclass(frozen=True)
+class Start:
+    """One beginning: what it is called, and the configuration."""
+
+    id: str
+    title: str
+    group: str
+    about: str
+    base: Base
+    file: str | None  # as the command line would name it; none for what has no file of its own
+
+    @property
+    def label(self) -> dict[str, str]:
+        """What a list of starts shows."""
+        return {"id": self.id, "title": self.title, "group": self.group, "about": self.about}
+
+
+def all_starts(file: Path | None) -> dict[str, Start]:
+    """Every start by its id; the named file first."""
+    found = [] if file is None else [start_of(file, group="Your file")]
+    found += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
+    found += list(_of_experiments())
+    found += list(_of_recipes())
+    return {start.id: start for start in found}
+
+
+def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
+    """A configuration file, or the first point of a study file."""
+    file = configuration_file(path)
+    document = read_toml(file)
+    title, about = _headline(file)
+    if _is_study(document):
+        study = load_study(file)
+        values = next(study.combinations())
+        document = apply_overrides(study.base, {key: value for key, value in values.items() if "." in key})
+        return Start(
+            f"{prefix}{file.stem}", study.title or study.name, group, study.question or about, _base(document), None
+        )
+    name = None if prefix == "built-in/" else str(path)
+    return Start(f"{prefix}{file.stem}", title, group, about, _base(document, str(file)), name)
+
+
+def _is_study(document: Mapping[str, Any]) -> bool:
+    return any(section in document for section in ("axes", "linked", "point", "base", "study"))
+
+
+def _headline(file: Path) -> tuple[str, str]:
+    """The first comment of a file: its first sentence, and the rest of the paragraph."""
+    lines = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        if not line.startswith("#") or not line.strip("# "):
+            break
+        lines.append(line.strip("# "))
+    name = file.stem.replace("_", " ")
+    return (lines[0].rstrip(".") if lines else name), " ".join(lines[1:])
+
+
+def _of_experiments() -> Iterator[Start]:
+    folders = [Path(EXPERIMENTS), Path(__file__).parents[3] / EXPERIMENTS]
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        return
+    for path in sorted(folder.rglob("*.toml"), key=_order):
+        try:
+            yield start_of(path, group="Experiments", prefix=f"{'/'.join(path.relative_to(folder).parent.parts)}/")
+        except EndiveError:
+            continue  # a base of other studies, or one that is being written
+
+
+def _order(path: Path) -> tuple[int, str]:
+    places = [place for place, name in enumerate(QUESTIONS) if name in (path.stem, path.parent.name)]
+    return (min(places, default=len(QUESTIONS)), str(path))
+
+
+def _of_recipes() -> Iterator[Start]:
+    for name, recipe in recipes().items():
+        document = {
+            "simulation": {"duration_ms": "6h", "warmup_ms": "30min", "cooldown_ms": "30min", "seed": 1},
+            "catalog": {"type": "service", "latency_ms": 8.0},
+            "source": [{"name": name, "recipe": name}],
+        }
+        yield Start(f"recipe/{name}", recipe.title, "Recipes", recipe.commits, _base(document), None)
+
+
+# --- the form that controls change --------------------------------------------------------------------
+
+
+def _base(document: Mapping[str, Any], source: str = "<start>") -> Base:
+    config = parse_config(document, source=source)
+    plain: dict[str, Any] = plain_copy(document)
+    expand_recipes(plain)
+    resolved = {entry["name"]: entry for entry in config.to_dict()["source"]}
+    sources = plain.get("source") or []
+    _share(plain, sources)
+    for entry in sources:
+        for key in ("arrivals", "runtime"):
+            entry[key] = resolved[entry["name"]][key]
+        if entry["arrivals"].get("kind") == "poisson":
+            entry["arrivals"] = {"kind": "poisson", "per_s": 1000.0 / entry["arrivals"]["mean_ms"]}
+    if not sources:
+        shared = plain.get("transaction", {})
+        if "retry_backoff" not in shared:
+            del resolved["default"]["retry_backoff"]  # what the protocol chooses
+        plain["source"] = [resolved["default"]]
+        plain["transaction"] = {key: value for key, value in shared.items() if not _is_of_sources(key)}
+    return Base(plain, source, parse_config(plain, source=source))
+
+
+def _is_of_sources(key: str) -> bool:
+    return key in SourceKeys.model_fields or key in ("inter_arrival", "ntable")
+
+
+def _share(document: dict[str, Any], sources: list[dict[str, Any]]) -> None:
+    """Defaults of [transaction] that sources take over, written into each."""
+    shared = document.get("transaction", {})
+    for key in [key for key in shared if sources and key in SourceKeys.model_fields]:
+        value = shared.pop(key)
+        for entry in sources:
+            entry.setdefault(key, plain_copy(value))

@@ -1,0 +1,66 @@
+"""Marks on a chart along x: where a configuration stands now, and where a limit was found.
+
+This file adds them to a chart that exists; the charts themselves live in ``curves`` and ``groups``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from endive.report.chart import Chart, Spec, Variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XMark:
+    """A line across a chart at one x, with a word; a shade to both sides where the place is in doubt."""
+
+    x: float
+    label: str
+    colour: str
+    low: float | None = None
+    high: float | None = None
+    is_dashed: bool = False
+    row: int = 0  # of its word, so that two marks close to each other can both be read
+
+
+def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
+    """The chart with marks, if it is one along x without panels."""
+    if chart.facet is not None or not marks or not all("layer" in variant.spec for variant in chart.variants):
+        return chart
+    variants = tuple(
+        Variant(label=variant.label, spec={**variant.spec, "layer": [*variant.spec["layer"], *_layers(marks)]})
+        for variant in chart.variants
+    )
+    return replace(chart, variants=variants)
+
+
+def _layers(marks: Sequence[XMark]) -> list[Spec]:
+    found: list[Spec] = []
+    for mark in marks:
+        x: Spec = {"field": "mark_x", "type": "quantitative"}
+        data: Spec = {"values": [{"mark_x": mark.x, "mark_low": mark.low, "mark_high": mark.high, "word": mark.label}]}
+        if mark.low is not None and mark.high is not None and mark.low < mark.high:
+            found.append(
+                {
+                    "data": data,
+                    "mark": {"type": "rect", "fill": mark.colour, "opacity": 0.12, "tooltip": None},
+                    "encoding": {"x": {**x, "field": "mark_low"}, "x2": {"field": "mark_high"}},
+                }
+            )
+        dash: Spec = {"strokeDash": [6, 4]} if mark.is_dashed else {}
+        rule: Spec = {"type": "rule", "stroke": mark.colour, "strokeWidth": 2, "tooltip": None, **dash}
+        found.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        word: Spec = {
+            "type": "text",
+            "align": "left",
+            "baseline": "top",
+            "dx": 6,
+            "dy": 4 + 16 * mark.row,
+            "fontSize": 12,
+            "fontWeight": 600,
+            "fill": mark.colour,
+            "tooltip": None,
+        }
+        found.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "word"}}})
+    return found

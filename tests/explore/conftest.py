@@ -1,0 +1,65 @@
+"""What the tests of the live page share: starts, an application without processes, and the events of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
+
+from starlette.testclient import TestClient
+
+from endive.explore.app import make_app
+from endive.explore.jobs import JOBS
+from endive.explore.process import answered
+from endive.explore.starts import BUILT_IN, Start, start_of
+
+TOKEN = "secret"
+PORT = 8765
+ORIGIN = f"http://127.0.0.1:{PORT}"
+WRITERS = "built-in/twenty_writers"
+SHORT = {"simulation.duration_ms": "2min", "simulation.warmup_ms": "10s", "simulation.cooldown_ms": "10s"}
+
+
+class CrewHere:
+    """Runs jobs in this process, one after another; remembers which."""
+
+    def __init__(self) -> None:
+        self.jobs: list[str] = []
+
+    async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[dict[str, Any], None]:
+        self.jobs.append(f"{lane}/{name}")
+        for event in answered(JOBS[name], payload, lambda: False):
+            yield event
+
+    def close(self) -> None:
+        pass
+
+
+def events_in(text: str) -> list[dict[str, Any]]:
+    """The events of a stream that has ended."""
+    return [json.loads(part.removeprefix("data: ")) for part in text.split("\n\n") if part]
+
+
+@pytest.fixture(scope="session")
+def starts() -> dict[str, Start]:
+    found = start_of(BUILT_IN / "twenty_writers.toml", group="To begin with", prefix="built-in/")
+    return {found.id: found}
+
+
+@pytest.fixture
+def client(starts, monkeypatch) -> Iterator[TestClient]:
+    monkeypatch.setattr("endive.explore.app.Crew", lambda patient: CrewHere())
+    with TestClient(make_app(starts, token=TOKEN, port=PORT), base_url=ORIGIN) as made:
+        made.headers["Origin"] = ORIGIN
+        yield made
+
+
+@pytest.fixture
+def experiments() -> Path:
+    return Path(__file__).parents[2] / "experiments"

@@ -1,0 +1,122 @@
+"""The routes: what a page is told, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+from tests.explore.conftest import SHORT, TOKEN, WRITERS, events_in
+
+from endive.config import load_simulation_config
+
+ASK = f"/{TOKEN}/api"
+
+
+def question(**changes):
+    return {"start": WRITERS, "changes": {**SHORT, **changes}, "vary": "source.writers.arrivals.clients"}
+
+
+def test_the_first_answer_is_a_short_run_and_then_seeds_are_added(client):
+    answers = events_in(client.post(f"{ASK}/ask", json=question()).text)
+
+    assert ["first", *["refined"] * 5, "done"] == [event["stage"] for event in answers]
+    assert [1, 1, 2, 4, 8, 12, 16] == [len(event["seeds"]) for event in answers]
+    assert ["prompt/first", "patient/refine"] == client.app.state.crew.jobs
+
+
+def test_the_bands_narrow_as_seeds_are_added(client):
+    answers = events_in(client.post(f"{ASK}/ask", json=question()).text)
+
+    widths = [
+        event["sources"][0]["figures"]["p95_commit"]["high"] - event["sources"][0]["figures"]["p95_commit"]["low"]
+        for event in (answers[1], answers[-1])
+    ]
+    assert widths[1] < widths[0]
+
+
+def test_an_answer_is_the_one_the_command_line_gives(client):
+    from endive.answers.replicate import run_sample
+    from endive.answers.run_answer import RunAnswer
+    from endive.config import parse_config
+    from endive.config.slo import objective_of
+
+    last = events_in(client.post(f"{ASK}/ask", json=question()).text)[-1]
+    toml = client.post(f"{ASK}/open", json=question()).json()["toml"]
+    import tomllib
+
+    config = parse_config(tomllib.loads(toml))
+    answer = RunAnswer(config, tuple(run_sample(config, seed) for seed in range(1, 17)), objective_of(config), "")
+    found = answer.estimate("source", "writers", "p95_commit")
+    assert (found.value, found.low, found.high) == tuple(
+        last["sources"][0]["figures"]["p95_commit"][end] for end in ("value", "low", "high")
+    )
+    assert answer.verdict.outcome == last["verdict"]["outcome"]
+
+
+def test_an_invalid_value_is_told_beside_its_control(client):
+    answers = events_in(client.post(f"{ASK}/ask", json=question(**{"source.writers.retry": "-1"})).text)
+
+    assert ["refused"] == [event["type"] for event in answers]
+    assert "source.writers.retry" == answers[0]["problems"][0]["key"]
+    assert "source.writers.retry = -1" in answers[0]["problems"][0]["text"]
+
+
+def test_what_is_no_question_gets_one_sentence(client):
+    answer = client.post(f"{ASK}/ask", content=b"{")
+
+    assert 422 == answer.status_code
+    assert "The question is not JSON." == answer.json()["problems"][0]["text"]
+
+
+def test_a_comparison_pairs_both_sides_by_seed(client):
+    both = {"a": question(), "b": question(**{"source.writers.arrivals.clients": "40"})}
+
+    answers = events_in(client.post(f"{ASK}/compare", json=both).text)
+
+    assert [2, 4, 8, 12] == [event["seeds"] for event in answers]
+    assert [["source.writers.arrivals.clients", "20", "40"]] == answers[0]["keys"]
+    rate = next(row for row in answers[-1]["rows"] if row["figure"] == "committed_per_s")
+    assert "more" == rate["outcome"]
+
+
+def test_the_same_on_both_sides_differs_in_nothing(client):
+    answers = events_in(client.post(f"{ASK}/compare", json={"a": question(), "b": question()}).text)
+
+    assert {"same"} == {row["outcome"] for row in answers[-1]["rows"]}
+
+
+def test_lanes_tell_who_was_overtaken(client):
+    (found,) = events_in(client.post(f"{ASK}/watch", json=question(**{"source.writers.arrivals.clients": "60"})).text)
+
+    lost = [attempt for lane in found["lanes"] for attempt in lane["attempts"] if not attempt["installed"]]
+    assert 24 == len(found["lanes"])
+    assert lost
+    assert all(attempt["base"] <= attempt["decided"] for attempt in lost)
+    assert all(lane["story"][0].startswith(f"txn {lane['txn']}:") for lane in found["lanes"])
+
+
+def test_the_command_of_a_changed_file_runs_the_same_simulation(client, experiments, monkeypatch):
+    from endive.explore.starts import start_of
+
+    monkeypatch.chdir(experiments.parent)
+    start = start_of(experiments / "questions" / "rest_catalog.toml", group="")
+    client.app.state.starts = {start.id: start}
+    changes = {"source.writers.arrivals.per_s": "2.5", "source.writers.retry": "6"}
+
+    found = client.post(f"{ASK}/open", json={"start": start.id, "changes": changes}).json()
+
+    assert found["command"].startswith("endive run ")
+    words = found["command"].split(" --set ")
+    sets = [word.split(" --seeds")[0].strip("'") for word in words[1:]]
+    assert load_simulation_config(start.file, sets).config_hash() == found["hash"]
+
+
+def test_what_has_no_file_is_run_from_the_download(client):
+    found = client.post(f"{ASK}/open", json=question()).json()
+
+    assert "endive run explored.toml --seeds 16" == found["command"]
+
+
+@pytest.mark.parametrize("vary", ["no.such.key", "catalog.type"])
+def test_a_curve_along_what_is_no_number_says_so(client, vary):
+    answers = events_in(client.post(f"{ASK}/curve", json={**question(), "vary": vary}).text)
+
+    assert ["refused"] == [event["type"] for event in answers]

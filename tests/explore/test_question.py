@@ -1,0 +1,107 @@
+"""What a question may hold, and what becomes of it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.explore.conftest import WRITERS
+
+from endive.errors import ConfigError
+from endive.explore.limits import TXNS_MAX
+from endive.explore.question import problems_by_key, read_question
+
+
+def asked(starts, **changes):
+    return read_question({"start": WRITERS, "changes": changes}, starts)
+
+
+def test_a_change_is_read_as_on_the_command_line(starts):
+    base = asked(
+        starts,
+        **{
+            "source.writers.retry": "7",
+            "simulation.duration_ms": "90s",
+            "simulation.warmup_ms": "0",
+            "simulation.cooldown_ms": "0",
+        },
+    ).base()
+
+    assert 7 == base.config.sources[0].retry
+    assert 90_000.0 == base.config.simulation.duration_ms
+
+
+def test_a_rate_replaces_the_arrivals_whatever_they_were(starts):
+    base = asked(starts, **{"source.writers.arrivals.per_s": "4"}).base()
+
+    assert 250.0 == base.config.to_dict()["source"][0]["arrivals"]["mean_ms"]
+
+
+def test_nothing_as_a_value_leaves_the_key_out(starts):
+    question = asked(starts, **{"catalog.type": "cas", "catalog.latency": None, "catalog.service": None})
+
+    assert "cas" == question.base().config.catalog.type
+    assert ["catalog.latency", "catalog.service"] == question.left_out
+
+
+def test_an_invalid_combination_has_the_words_of_the_command_line(starts):
+    with pytest.raises(ConfigError) as error:
+        asked(starts, **{"catalog.type": "cas"}).base()
+
+    assert any(problem.startswith("catalog.latency") for problem in error.value.problems)
+
+
+def test_a_problem_belongs_beside_the_key_it_names_first():
+    text = "catalog.latency is read by nothing with catalog.type = 'cas'."
+
+    assert [{"text": text, "key": "catalog.latency"}] == problems_by_key(
+        [text], ["catalog.type", "catalog.latency", "catalog"]
+    )
+    assert [{"text": "Something else.", "key": None}] == problems_by_key(["Something else."], ["catalog.type"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"simulation.duration_ms": "8d"}, "simulation.duration_ms = 6.912e+08 is more than 6.048e+08"),
+        ({"catalog.num_tables": "1001"}, "catalog.num_tables = 1001 is more than 1,000 tables."),
+        ({"source.writers.arrivals.clients": "100000"}, f"txns, more than {TXNS_MAX:,}."),
+    ],
+)
+def test_a_configuration_beyond_the_limits_is_refused_in_words(starts, changes, told):
+    with pytest.raises(ConfigError, match="The page has this limit") as error:
+        asked(starts, **changes).base()
+
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"storage.provider": "/etc/passwd"},
+        {"storage.provider": "mine.toml"},
+        {"storage": '{ provider = "../mine.toml" }'},
+        {"simulation.output_path": "out"},
+        {"source.writers.arrivals": '{ kind = "trace", path = "trace.csv" }'},
+    ],
+)
+def test_no_path_comes_from_a_request(starts, changes):
+    with pytest.raises(ConfigError, match="the page takes no path"):
+        asked(starts, **changes).base()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        {},
+        {"start": "experiments/quickstart.toml"},
+        {"start": WRITERS, "changes": []},
+        {"start": WRITERS, "changes": {"a": 1}},
+        {"start": WRITERS, "changes": {"k" * 201: "1"}},
+        {"start": WRITERS, "changes": {f"a.b{n}": "1" for n in range(201)}},
+        {"start": WRITERS, "vary": 3},
+    ],
+)
+def test_what_is_no_question_is_refused_in_words(starts, body):
+    with pytest.raises(ConfigError):
+        read_question(body, starts)

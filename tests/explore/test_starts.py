@@ -1,0 +1,62 @@
+"""Where a session can begin, and the controls each start has."""
+
+from __future__ import annotations
+
+from endive.explore.controls import all_keys, controls_of
+from endive.explore.starts import all_starts, start_of
+
+
+def test_every_experiment_and_recipe_is_a_start_with_controls(experiments, monkeypatch):
+    monkeypatch.chdir(experiments.parent)
+
+    found = all_starts(experiments / "quickstart.toml")
+
+    assert "file/quickstart" == next(iter(found))
+    assert {"questions/nightly_merge", "recipe/flink_sink", "mixed/overwrites"} <= found.keys()
+    for start in found.values():
+        assert controls_of(start.base), start.id
+
+
+def test_a_start_means_what_its_file_means(experiments):
+    from endive.config import load_simulation_config
+
+    for name in ("quickstart", "questions/nightly_merge", "questions/rest_catalog"):
+        start = start_of(experiments / f"{name}.toml", group="")
+
+        assert load_simulation_config(experiments / f"{name}.toml").config_hash() == start.base.config.config_hash()
+
+
+def test_the_controls_of_a_nightly_merge_are_those_that_decide_it(experiments):
+    start = start_of(experiments / "questions" / "nightly_merge.toml", group="")
+
+    keys = [control.key for control in controls_of(start.base)]
+
+    assert "source.streams.arrivals.clients" == keys[0]
+    assert {
+        "source.merge.arrivals.period_ms",
+        "source.merge.runtime.ms",
+        "source.merge.retry",
+        "source.merge.retry_backoff.policy",
+        "source.merge.isolation",
+        "storage.provider",
+        "catalog.type",
+        "catalog.latency.median_ms",
+        "catalog.num_tables",
+        "catalog.partitions.num_partitions",
+        "slo.objective",
+        "simulation.duration_ms",
+    } <= set(keys)
+
+
+def test_every_control_of_a_declared_key_has_its_documentation(experiments):
+    start = start_of(experiments / "questions" / "nightly_merge.toml", group="")
+
+    assert {control.key: True for control in controls_of(start.base)} == {
+        control.key: bool(control.meaning) for control in controls_of(start.base)
+    }
+
+
+def test_search_knows_every_key_of_the_schema():
+    keys = {row[0] for row in all_keys()}
+
+    assert {"commit.protocol", "transaction.isolation", "table.snapshots_kept_max", "source.<name>.arrivals"} <= keys
