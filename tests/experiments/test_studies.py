@@ -17,25 +17,25 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 QUESTIONS = ("questions/nightly_merge.toml", "questions/partial_progress.toml", "questions/rest_catalog.toml")
 NO_STUDIES = (
     "quickstart.toml",
-    "appendix/base.toml",
+    "original/base.toml",
     "growth/s3_sized.toml",
     *QUESTIONS,
 )  # a configuration, a base, a profile
 
 # Combinations and seeds of every study, as docs/studies/README.md states them.
 SIZES = {
-    "appendix/exp_2_1_iceberg.toml": (9, 5),
-    "appendix/exp_2_1_merge.toml": (9, 5),
-    "appendix/exp_2_2_iceberg.toml": (54, 3),
-    "appendix/exp_2_2_merge.toml": (54, 3),
-    "appendix/exp_3_1_iceberg.toml": (63, 3),
-    "appendix/exp_3_1_merge.toml": (63, 3),
-    "appendix/exp_3_2_iceberg.toml": (72, 3),
-    "appendix/exp_3_2_merge.toml": (72, 3),
-    "appendix/exp_3_3_iceberg.toml": (180, 3),
-    "appendix/exp_3_3_merge.toml": (180, 3),
-    "appendix/exp_4_1_iceberg.toml": (45, 5),
-    "appendix/exp_4_1_merge.toml": (36, 5),
+    "original/exp_2_1_iceberg.toml": (9, 5),
+    "original/exp_2_1_merge.toml": (9, 5),
+    "original/exp_2_2_iceberg.toml": (54, 3),
+    "original/exp_2_2_merge.toml": (54, 3),
+    "original/exp_3_1_iceberg.toml": (63, 3),
+    "original/exp_3_1_merge.toml": (63, 3),
+    "original/exp_3_2_iceberg.toml": (72, 3),
+    "original/exp_3_2_merge.toml": (72, 3),
+    "original/exp_3_3_iceberg.toml": (180, 3),
+    "original/exp_3_3_merge.toml": (180, 3),
+    "original/exp_4_1_iceberg.toml": (45, 5),
+    "original/exp_4_1_merge.toml": (36, 5),
     "catalogs/catalogs.toml": (168, 3),
     "demo.toml": (12, 3),
     "examples/retry_policies.toml": (13, 3),
