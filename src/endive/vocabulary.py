@@ -32,8 +32,8 @@ SERIALIZABLE, SNAPSHOT = range(len(ISOLATIONS))
 STATUSES: Final = ("committed", "aborted", "in_flight_executing", "in_flight_committing")
 COMMITTED, ABORTED, IN_FLIGHT_EXECUTING, IN_FLIGHT_COMMITTING = range(len(STATUSES))
 
-REASONS: Final = ("none", "validation_exception", "retries_exhausted", "timeout")
-NO_REASON, VALIDATION_EXCEPTION, RETRIES_EXHAUSTED, TIMEOUT = range(len(REASONS))
+REASONS: Final = ("none", "validation_exception", "retries_exhausted", "timeout", "commit_state_unknown")
+NO_REASON, VALIDATION_EXCEPTION, RETRIES_EXHAUSTED, TIMEOUT, COMMIT_STATE_UNKNOWN = range(len(REASONS))
 
 # --- where its time went ---------------------------------------------------------------------------------
 

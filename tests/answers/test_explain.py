@@ -93,6 +93,26 @@ def test_a_story_is_told_in_the_order_of_time_and_names_its_rivals(explained):
     assert lines[0].startswith(f"txn {explained.stories[0].record['txn_id']}: ")
 
 
+@pytest.mark.parametrize(
+    ("failures", "told", "end"),
+    [
+        ({}, "and looks once for its commit in the table's history", "committed, after"),
+        ({"lost_check_rate": 1.0}, "and looks 4 times for its commit in the table's history", "commit state unknown"),
+        ({"status_checks": 0}, "and does not check", "commit state unknown, after"),
+    ],
+)
+def test_a_lost_answer_is_part_of_the_story(failures, told, end):
+    lossy = {"lost_answer_rate": 1.0, "lost_answer_timeout_ms": 500.0, **failures}
+    lines = explain_run(busy_config(clients=1, failures=lossy), txn=0).stories[0].lines
+    times = [float(line.split()[0].lstrip("+").replace(",", "")) for line in lines if line.startswith("  +")]
+
+    assert times == sorted(times)
+    lost = [line for line in lines if "the answer never arrives" in line]
+    assert 1 == len(lost)
+    assert lost[0].endswith(told)
+    assert end in lines[-2]
+
+
 def test_a_trace_has_a_track_per_txn_and_both_ends_of_every_arrow():
     events = json.loads(trace_text(explain_run(busy_config(), worst=2)))["traceEvents"]
     starts = [event["id"] for event in events if event["ph"] == "s"]

@@ -135,6 +135,18 @@ def test_commits_reported_and_under_way_are_all_there_are(ledger):
     assert (books.COUNTS_DIFFER, -1, 0, 2, 1, 10) == blamed(ledger)
 
 
+def test_a_commit_whose_txn_never_learnt_of_it_is_accounted_for(ledger):
+    commit(ledger, 4)
+    commit(ledger, 4)
+    books.leave_untold(ledger, 0, 1)
+    books.leave_untold(ledger, 0, 0)  # a txn that was not applied
+
+    assert 1 == ledger[books.UNTOLD]
+    assert books.check_counts(ledger, 0, 1, 0, 10)
+    assert not books.check_counts(ledger, 0, 1, 1, 10)
+    assert (books.COUNTS_DIFFER, -1, 0, 2, 3, 10) == blamed(ledger)
+
+
 @jitted
 def compiled_story(ledger, at):
     books.begin_commit(ledger, at)

@@ -24,7 +24,7 @@ def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, con
     document = json.loads(answer.stdout)
     assert (answer.exit_code, answer.stderr) == (0, "")
     assert set(document) == {
-        *("config_hash", "seed", "engine", "fingerprint", "history_checked", "window"),
+        *("config_hash", "seed", "engine", "fingerprint", "history_checked", "commits_untold", "window"),
         *("summary", "by_operation", "by_source", "requests", "warnings", "figures", "objective", "estimates"),
     }
     assert document["config_hash"] == load_simulation_config(config_path).config_hash()

@@ -10,6 +10,33 @@ from endive.errors import ConfigError
 BAD_FILES = [
     pytest.param(
         """
+        [catalog]
+        type = "append"
+        [failures]
+        lost_answer_rate = 0.1
+        """,
+        [
+            "failures.lost_answer_rate = 0.1 cannot be combined with catalog.type = 'append': its commits read the log "
+            "back, and what a lost answer means there is not modelled. Choose catalog.type 'cas', 'instant' or "
+            "'service', or set the rate to 0.",
+        ],
+        id="lost answers of an append catalog are refused",
+    ),
+    pytest.param(
+        """
+        [failures]
+        lost_answer_rate = 0.1
+        status_check_wait_ms = 5000
+        status_check_wait_max_ms = 1000
+        """,
+        [
+            "failures.status_check_wait_max_ms = 1000.0 is less than failures.status_check_wait_ms = 5000.0. Raise the "
+            "first or lower the second.",
+        ],
+        id="a longest wait below the first is refused",
+    ),
+    pytest.param(
+        """
         [simulation]
         duration_ms = 1000
         warmup_ms = 800

@@ -28,7 +28,7 @@ BAD_FILES = [
         """,
         [
             "quux is not known. Sections are: simulation, experiment, slo, storage, catalog, table, "
-            "commit, transaction, conflict, source.",
+            "commit, transaction, conflict, failures, source.",
         ],
         id="an unheard-of section lists the sections",
     ),

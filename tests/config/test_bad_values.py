@@ -10,6 +10,18 @@ from endive.errors import ConfigError
 BAD_FILES = [
     pytest.param(
         """
+        [failures]
+        lost_answer_rate = 1.5
+        lost_check_rate = -0.1
+        """,
+        [
+            "failures.lost_answer_rate = 1.5 must be a number from 0 to 1.",
+            "failures.lost_check_rate = -0.1 must be a number from 0 to 1.",
+        ],
+        id="a rate of failure outside 0 to 1 is refused",
+    ),
+    pytest.param(
+        """
         [catalog]
         scope = "tabel"
         """,

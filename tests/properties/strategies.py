@@ -343,8 +343,24 @@ def tables(draw: Any, detector: str) -> Mapping:
 
 
 @st.composite
-def configs(draw: Any) -> Mapping:
-    """A whole configuration, as ``endive.simulate`` takes it."""
+def failures(draw: Any) -> Mapping:
+    """Answers that are lost, and what a txn does about it."""
+    table: Mapping = {
+        "lost_answer_rate": draw(st.sampled_from((0.0, 0.2, 0.7, 1.0))),
+        "lost_answer_timeout_ms": draw(ms(0.5, 300.0)),
+    }
+    maybe(table, draw, "status_checks", st.integers(0, 3))
+    if table.get("status_checks") != 0 or table["lost_answer_rate"] == 0.0:
+        maybe(table, draw, "lost_check_rate", st.sampled_from((0.0, 0.4, 1.0)))
+        maybe(table, draw, "absent_commit", st.sampled_from(("retry", "unknown")))
+        table["status_check_wait_ms"] = draw(ms(0.5, 200.0))
+        maybe(table, draw, "status_check_wait_max_ms", ms(200.0, 300.0))
+    return table
+
+
+@st.composite
+def configs(draw: Any, can_fail: bool = False) -> Mapping:
+    """A whole configuration, as ``endive.simulate`` takes it; ``can_fail``: perhaps with failures besides refusals."""
     catalog = draw(catalogs())
     commit = draw(commits())
     is_served = catalog["type"] == "service"
@@ -373,6 +389,7 @@ def configs(draw: Any) -> Mapping:
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
     drop_unread(transaction, sources)
+    can_lose = can_fail and catalog["type"] != "append"
     return {
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
@@ -382,6 +399,7 @@ def configs(draw: Any) -> Mapping:
         "transaction": transaction,
         "conflict": {"detector": detector},
         "source": sources,
+        **({"failures": draw(failures())} if can_lose and draw(st.booleans()) else {}),
     }
 
 

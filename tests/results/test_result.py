@@ -83,6 +83,7 @@ def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):
         "engine",
         "fingerprint",
         "history_checked",
+        "commits_untold",
         "window",
         "summary",
         "by_operation",

@@ -30,6 +30,7 @@ def test_a_sound_run_passes_and_its_commits_add_up(name, engine):
     statuses = result.transactions.column("status").to_pylist()
     assert statuses.count("committed") == result.history.commits_reported
     assert result.history.commits_applied == result.history.commits_reported + result.history.commits_unanswered
+    assert 0 == result.history.commits_untold
     assert result.to_json_dict()["history_checked"] is True
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from endive.answers.journal import Journal, Look, Swap
 from endive.objectives import duration_text
-from endive.rng import POINTER_READ, REFRESH
+from endive.rng import POINTER_READ, REFRESH, STATUS_READ
 from endive.vocabulary import OBJECTS, OPERATIONS, PHASES
 
 RIVALS_TOLD: Final = 3
@@ -52,6 +52,8 @@ class Attempt:
     steps: tuple[Step, ...]
     rivals: tuple[Rival, ...]
     seq: int | None
+    given_up_us: int | None  # when the txn stopped waiting for an answer that was lost
+    checks: int  # whether its commit is in the history
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Stories:
         swap = next((swap for swap in swaps if swap.attempt == number), None)
         check = next((look for look in own_looks if look.step == POINTER_READ), None)
         base = next((look for look in reversed(own_looks) if look.step == REFRESH), None)
+        checks = [look for look in own_looks if look.step == STATUS_READ]
         is_in_conflict = swap is None and check is None and record["reason"] == "validation_exception"
         if swap is None and check is None and not is_in_conflict:
             return None
@@ -109,6 +112,9 @@ class Stories:
         last_us = max((entry[0] for entry in sent), default=base_us)
         decided_us = swap.evaluated_us if swap is not None else check.seen_us if check is not None else last_us
         end_us = swap.answered_us if swap is not None else check.answered_us if check is not None else last_us
+        given_up_us = _given_up_us(number, record, checks)
+        if given_up_us is not None:
+            end_us = checks[-1].answered_us if checks else given_up_us
         return Attempt(
             number=number,
             begin_us=min([look.sent_us for look in own_looks] + [entry[0] for entry in sent]),
@@ -120,6 +126,8 @@ class Stories:
             steps=_steps(sent, end_us),
             rivals=self._rivals(record["txn_id"], tables, base_us, decided_us),
             seq=base.seq if base is not None else None,
+            given_up_us=given_up_us,
+            checks=len(checks),
         )
 
     def _rivals(self, txn_id: int, tables: Sequence[int], from_us: int, to_us: int) -> tuple[Rival, ...]:
@@ -132,6 +140,14 @@ class Stories:
                     record = self._records.get(swap.txn_id, {"source": "?", "kind": "?"})
                     found[swap.txn_id] = Rival(swap.txn_id, record["source"], record["kind"], swap.evaluated_us)
         return tuple(sorted(found.values(), key=lambda rival: rival.landed_us))
+
+
+def _given_up_us(number: int, record: Mapping[str, Any], checks: list[Look]) -> int | None:
+    """When an attempt stopped waiting for an answer that was lost: at its first check, or at the end of the txn."""
+    if checks:
+        return checks[0].sent_us
+    is_last = number == record["attempts"] and record["reason"] == "commit_state_unknown"
+    return round(record["end_ms"] * 1000.0) if is_last else None
 
 
 def _txn_of(entry: Any) -> int:
@@ -181,6 +197,8 @@ def _attempt_lines(story: Story) -> list[str]:
         lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
         told = [(step.begin_us, _step(step)) for step in attempt.steps]
         told.append((attempt.decided_us, _verdict(attempt)))
+        if attempt.given_up_us is not None:
+            told.append((attempt.given_up_us, _lost(attempt)))
         lines += [f"  {_at(begin_us, record)}    {text}" for begin_us, text in sorted(told, key=lambda line: line[0])]
         last_end_us = attempt.end_us
     return lines
@@ -213,6 +231,14 @@ def _verdict(attempt: Attempt) -> str:
     more = len(attempt.rivals) - RIVALS_TOLD
     others = f" and {more} more" if more > 0 else ""
     return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
+
+
+def _lost(attempt: Attempt) -> str:
+    begin = "the answer never arrives; it stops waiting, not knowing whether it has committed"
+    if not attempt.checks:
+        return f"{begin}, and does not check"
+    checks = "once" if attempt.checks == 1 else f"{attempt.checks} times"
+    return f"{begin}, and looks {checks} for its commit in the table's history"
 
 
 def _end(record: Mapping[str, Any]) -> str:

@@ -21,12 +21,13 @@ WRONG_UNIT: Final = 2
 WRONG_DUE: Final = 3
 WRONG_FOUND: Final = 4
 WRONG_US: Final = 5
-# Commits applied so far, and where the log of an append catalog ends.
+# Commits applied so far, where the log of an append catalog ends, and commits whose txns ended without knowing.
 COMMITS: Final = 6
 LOG_END: Final = 7
 LOG_SWAPS: Final = 8
+UNTOLD: Final = 9
 # Two places per unit: its version, and the number of the commit that last changed it.
-FIRST_UNIT: Final = 9
+FIRST_UNIT: Final = 10
 PER_UNIT: Final = 2
 
 NOTHING: Final = 0
@@ -189,6 +190,12 @@ def check_log(
 
 
 @rule
+def leave_untold(ledger: MutableInts, at: int, times_applied: int) -> None:
+    """A txn ends without knowing what became of its commit."""
+    ledger[at + UNTOLD] += times_applied
+
+
+@rule
 def check_told(ledger: MutableInts, at: int, txn: int, is_committed: bool, times_applied: int, now_us: int) -> bool:
     """A txn is told "committed" if and only if it was applied."""
     if is_committed and times_applied == 0:
@@ -200,10 +207,11 @@ def check_told(ledger: MutableInts, at: int, txn: int, is_committed: bool, times
 
 @rule
 def check_counts(ledger: MutableInts, at: int, reported: int, unanswered: int, now_us: int) -> bool:
-    """Commits reported, and those applied whose answer was under way when the simulation ended, are all there are."""
-    if ledger[at + COMMITS] == reported + unanswered:
+    """Commits reported, those under way when the simulation ended and those left untold are all there are."""
+    accounted = reported + unanswered + ledger[at + UNTOLD]
+    if ledger[at + COMMITS] == accounted:
         return True
-    return blame(ledger, at, COUNTS_DIFFER, -1, THE_CATALOG, ledger[at + COMMITS], reported + unanswered, now_us)
+    return blame(ledger, at, COUNTS_DIFFER, -1, THE_CATALOG, ledger[at + COMMITS], accounted, now_us)
 
 
 def open_ledger(versions: Ints, log: LogState | None) -> list[int]:

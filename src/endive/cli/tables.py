@@ -17,6 +17,8 @@ from rich.text import Text
 
 _NOTHING: Final = "-"
 _BAR_COLUMNS: Final = 24
+# Reasons of an abort that are told though nothing ended so; others only come with keys of their own.
+_ALWAYS_TOLD: Final = ("validation_exception", "retries_exhausted", "timeout")
 
 
 def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
@@ -76,7 +78,8 @@ def _summary(document: Mapping[str, Any]) -> Table:
     table.add_row("total latency", _latency(summary["total_latency_ms"]))
     table.add_row("retries, mean", number(summary["retries_mean"], 2))
     table.add_row("txns", f"{txns['submitted']:,} submitted, {txns['committed']:,} committed")
-    table.add_row("  aborted", _counts(txns["aborted"]))
+    aborted = {reason: count for reason, count in txns["aborted"].items() if count or reason in _ALWAYS_TOLD}
+    table.add_row("  aborted", _counts(aborted))
     table.add_row("  in flight", _counts(txns["in_flight"]))
     return table
 

@@ -44,6 +44,7 @@ def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) 
         *_catalog_answers(config, document),
         *_partitions(config),
         *_files(config),
+        *_failures(config),
         *_source_names(config, document),
         *_arrivals(config, document),
         *size_problems(config),
@@ -257,6 +258,26 @@ def _files(config: SimulationConfig) -> Iterator[Problem]:
             f"{FILE_PLACES_MAX}.",
             ("table", "data_files"),
             ("catalog.num_tables",),
+        )
+
+
+def _failures(config: SimulationConfig) -> Iterator[Problem]:
+    failures = config.failures
+    path: Path = ("failures", "lost_answer_rate")
+    if failures.lost_answer_rate > 0.0 and config.catalog.type == "append":
+        yield Problem(
+            f"failures.lost_answer_rate = {failures.lost_answer_rate} cannot be combined with catalog.type = 'append': "
+            "its commits read the log back, and what a lost answer means there is not modelled. Choose catalog.type "
+            "'cas', 'instant' or 'service', or set the rate to 0.",
+            path,
+            ("catalog.type",),
+        )
+    if failures.status_check_wait_max_ms < failures.status_check_wait_ms:
+        yield Problem(
+            f"failures.status_check_wait_max_ms = {failures.status_check_wait_max_ms} is less than "
+            f"failures.status_check_wait_ms = {failures.status_check_wait_ms}. Raise the first or lower the second.",
+            ("failures", "status_check_wait_max_ms"),
+            ("failures.status_check_wait_ms",),
         )
 
 

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
+from endive.config.failures import FailuresConfig
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
@@ -33,6 +34,7 @@ SECTIONS: dict[str, type[Table]] = {
     "commit": CommitConfig,
     "transaction": TransactionSection,
     "conflict": ConflictConfig,
+    "failures": FailuresConfig,
 }
 SOURCE = "source"
 ANY_SOURCE = "source.*"

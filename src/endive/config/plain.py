@@ -26,6 +26,7 @@ SECTIONS = (
     "commit",
     "transaction",
     "conflict",
+    "failures",
 )
 
 

@@ -16,6 +16,7 @@ from endive.config.catalog import CatalogConfig
 from endive.config.catalog_profile import catalog_profile
 from endive.config.commit import CommitConfig
 from endive.config.distribution import Fixed
+from endive.config.failures import FailuresConfig
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import SloSection
@@ -49,6 +50,7 @@ class WrittenConfig:
     commit: CommitConfig
     transaction: TransactionSection
     conflict: ConflictConfig
+    failures: FailuresConfig
     sources: tuple[SourceConfig, ...]
 
 
@@ -66,6 +68,7 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
         commit=written.commit,
         transaction=TransactionConfig(**{key: getattr(transaction, key) for key in TransactionConfig.model_fields}),
         conflict=_resolve_conflict(written),
+        failures=written.failures,
         sources=tuple(_resolve_source(source, transaction, written.commit.protocol, folder) for source in sources),
     )
 

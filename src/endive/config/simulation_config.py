@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
+from endive.config.failures import FailuresConfig
 from endive.config.plain import plain_config
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.slo import SloSection
@@ -41,6 +42,7 @@ class SimulationConfig(Table):
     commit: CommitConfig
     transaction: TransactionConfig
     conflict: ConflictConfig
+    failures: FailuresConfig
     sources: tuple[SourceConfig, ...]
 
     def to_dict(self) -> dict[str, Any]:

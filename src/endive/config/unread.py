@@ -45,6 +45,7 @@ def unread_keys(config: SimulationConfig) -> dict[str, Unread]:
         **_unread_commit(config),
         **_unread_table(config),
         **_unread_transaction(config),
+        **_unread_failures(config),
     }
 
 
@@ -210,6 +211,24 @@ def _unread_transaction(config: SimulationConfig) -> dict[str, Unread]:
             ("commit.real_conflict", "commit.protocol"),
         )
     return found
+
+
+def _unread_failures(config: SimulationConfig) -> dict[str, Unread]:
+    """Nothing fails at a rate of 0; a rate that is written as 0 may be one value of a sweep."""
+    failures = config.failures
+    keys = [key for key in type(failures).model_fields if key != "lost_answer_rate"]
+    if failures.lost_answer_rate == 0.0:
+        is_tolerated = "lost_answer_rate" in failures.model_fields_set
+        unread = Unread(
+            "no answer is lost at failures.lost_answer_rate = 0", ("failures.lost_answer_rate",), is_tolerated
+        )
+        off = Unread("it is 0", (), is_tolerated=True)
+        return {"failures.lost_answer_rate": off} | {f"failures.{key}": unread for key in keys}
+    if failures.status_checks > 0:
+        return {}
+    unread = Unread("nothing is checked at failures.status_checks = 0", ("failures.status_checks",))
+    of_checks = [key for key in keys if key not in ("lost_answer_timeout_ms", "status_checks")]
+    return {f"failures.{key}": unread for key in of_checks}
 
 
 def _is_rest(config: SimulationConfig) -> bool:

@@ -65,6 +65,7 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_retries_exhausted": "retries exhausted",
     "aborted_validation_exception": "validation failed (real conflict)",
     "aborted_timeout": "timeout",
+    "aborted_commit_state_unknown": "commit state unknown (answer lost)",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
     "saturated": "Saturated",

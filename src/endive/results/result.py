@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from endive.errors import OutputError
 from endive.results.arrow import to_record_batch
 from endive.results.fingerprint import Fingerprint
-from endive.results.history import HistoryCheck
+from endive.results.history import HistoryCheck, untold_warnings
 from endive.results.knowledge import assumption_warnings, sent_figures
 from endive.results.provenance import Provenance
 from endive.results.schema import ROW_N_TABLES_READ, TRANSACTION_SCHEMA, Ints, check_rows
@@ -76,7 +76,11 @@ class SimulationResult:
         summarised = summarise(self.statistics)
         phases_ms, counts = summarised["summary"]["phases_ms"], summarised["requests"]["counts"]
         figures = sent_figures(self.provenance.figures, counts)
-        summarised["warnings"] += [*self.provenance.unsaid, *assumption_warnings(figures, phases_ms, counts)]
+        summarised["warnings"] += [
+            *untold_warnings(self.history),
+            *self.provenance.unsaid,
+            *assumption_warnings(figures, phases_ms, counts),
+        ]
         return {**summarised, "figures": [figure.to_dict() for figure in figures]}
 
     def summary(self) -> dict[str, Any]:
@@ -103,6 +107,7 @@ class SimulationResult:
             "engine": self.provenance.engine,
             "fingerprint": self.fingerprint,
             "history_checked": self.history is not None,
+            "commits_untold": None if self.history is None else self.history.commits_untold,
             **self._summarised,
         }
 

@@ -20,20 +20,14 @@ from endive.results.schema import Ints
 from endive.results.window import Window
 from endive.vocabulary import ABORTED as STATUS_ABORTED
 from endive.vocabulary import COMMITTED as STATUS_COMMITTED
-from endive.vocabulary import VALIDATION_EXCEPTION
+from endive.vocabulary import IN_FLIGHT_EXECUTING, VALIDATION_EXCEPTION
 
-OUTCOMES: Final = (
-    "committed",
-    "validation_exception",
-    "retries_exhausted",
-    "timeout",
-    "executing",
-    "committing",
-)
+# How a txn may have ended; an abort stands at the place of its reason.
+OUTCOMES: Final = ("committed", *s.REASONS[1:], "executing", "committing")
 COMMITTED: Final = 0
-ABORTED: Final = slice(1, 4)
-EXECUTING: Final = 4
-COMMITTING: Final = 5
+ABORTED: Final = slice(1, len(s.REASONS))
+EXECUTING: Final = len(s.REASONS)
+COMMITTING: Final = EXECUTING + 1
 
 # One tally: how many txns, what they sum to, then every row field from ROW_PHASES on.
 TXNS: Final = 0
@@ -189,7 +183,7 @@ def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, 
     for r in range(len(rows)):
         status = rows[r, s.ROW_STATUS]
         group = rows[r, s.ROW_SOURCE] * _N_KINDS + rows[r, s.ROW_KIND]
-        outcome = rows[r, s.ROW_REASON] if status <= STATUS_ABORTED else status + 2
+        outcome = rows[r, s.ROW_REASON] if status <= STATUS_ABORTED else EXECUTING + status - IN_FLIGHT_EXECUTING
         in_window = start_us <= rows[r, s.ROW_SUBMIT_US] < end_us
         at = (group * _N_OUTCOMES + outcome) * 2 + int(in_window)
         tallies[at, TXNS] += 1

@@ -47,6 +47,7 @@ from endive.transaction import (
     TransactionTerms,
     protocol,
 )
+from endive.transaction.failures import Failures
 from endive.vocabulary import KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS
 from endive.workload import (
     NEVER_US,
@@ -93,6 +94,7 @@ class Parts:
     detector: ConflictDetector
     protocol: CommitProtocol
     sizes: ObjectSizes
+    failures: Failures
     conflicting: CountDistribution
     list_entry_bytes: int
     list_seal_threshold_bytes: int
@@ -134,6 +136,7 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
         protocol=build_protocol(config, storage),
         sizes=sizes,
+        failures=build_failures(config),
         conflicting=build_conflicting(config),
         list_entry_bytes=config.transaction.manifest_list_entry_size,
         list_seal_threshold_bytes=config.transaction.manifest_list_seal_threshold,
@@ -265,6 +268,20 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         parallel_max=config.storage.max_parallel,
         is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
         is_metadata_always_read=int(commit.metadata_read == "each_attempt"),
+    )
+
+
+def build_failures(config: SimulationConfig) -> Failures:
+    """What goes wrong besides refusals."""
+    section = config.failures
+    return Failures(
+        lost_answer_rate=section.lost_answer_rate,
+        lost_check_rate=section.lost_check_rate,
+        timeout_us=us_of(section.lost_answer_timeout_ms),
+        checks_max=section.status_checks,
+        check_wait_min_ms=section.status_check_wait_ms,
+        check_wait_max_ms=section.status_check_wait_max_ms,
+        is_absent_refused=int(section.absent_commit == "retry"),
     )
 
 

@@ -11,7 +11,8 @@ whether the server's state has changed in between; what the catalog's own code t
 * A commit is built on a state that its txn was shown, and nothing it touches has changed since; or the server
   says when it rebased it (``CommitResult.rebased_us``), the change commutes, and nothing has changed since then.
 * The versions installed are those before it plus one, on what it writes and nowhere else.
-* A txn is applied once at most, and told "committed" if and only if it was.
+* A txn is applied once at most, and told "committed" if and only if it was. One that ends without knowing
+  (``commit_state_unknown``) is told nothing; if it was applied, that is counted.
 """
 
 from __future__ import annotations
@@ -255,12 +256,14 @@ class ObservedCatalog(Catalog):
 
     # --- the end of a txn, the end of a run ---------------------------------------------------------
 
-    def end(self, txn_id: int, is_committed: bool) -> None:
-        """A txn has ended, and this is what it was told."""
+    def end(self, txn_id: int, is_committed: bool, *, is_unknown: bool = False) -> None:
+        """A txn has ended, and this is what it was told; nothing, if it is unknown to it."""
         is_applied = self._applied.pop(txn_id, None) is not None
         self._shown.pop(txn_id, None)
         self._left_behind.pop(txn_id, None)
-        if not books.check_told(self._ledger, 0, txn_id, is_committed, int(is_applied), self._clock.now_us):
+        if is_unknown:
+            books.leave_untold(self._ledger, 0, int(is_applied))
+        elif not books.check_told(self._ledger, 0, txn_id, is_committed, int(is_applied), self._clock.now_us):
             self._fail()
 
     def close(self, reported: int) -> HistoryCheck:
@@ -271,6 +274,7 @@ class ObservedCatalog(Catalog):
             commits_applied=self._ledger[books.COMMITS],
             commits_reported=reported,
             commits_unanswered=len(self._applied),
+            commits_untold=self._ledger[books.UNTOLD],
         )
 
     def _blame(self, wrong: int, txn_id: int, due: int, found: int) -> NoReturn:

@@ -22,6 +22,7 @@ from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
 from endive.vocabulary import (
     ABORTED,
+    COMMIT_STATE_UNKNOWN,
     COMMITTED,
     COUNTERS,
     IN_FLIGHT_COMMITTING,
@@ -73,6 +74,7 @@ class ReferenceEngine:
             detector=parts.detector,
             protocol=parts.protocol,
             sizes=parts.sizes,
+            failures=parts.failures,
             conflicting=parts.conflicting,
             list_entry_bytes=parts.list_entry_bytes,
             list_seal_threshold_bytes=parts.list_seal_threshold_bytes,
@@ -179,7 +181,7 @@ class ReferenceEngine:
             if self._observed is not None:
                 self._observed.keep(txn_id, txn.known)
         if self._observed is not None:
-            self._observed.end(txn_id, is_committed)
+            self._observed.end(txn_id, is_committed, is_unknown=txn.row.reason == COMMIT_STATE_UNKNOWN)
         self._record(txn, source, index, COMMITTED if is_committed else ABORTED)
         if source.arrivals.clients:
             next_index = index + 1

@@ -31,6 +31,7 @@ from endive.rng import (
     METADATA_HEAD,
     METADATA_READ,
     METADATA_WRITE,
+    STATUS_METADATA,
     VALIDATE_READ,
     slot,
 )
@@ -193,6 +194,14 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
         if txn.operation.kind != FAST_APPEND:
             manifests = table.manifests + 1
             pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, counter + 1, counter + 2)
+
+
+@rule
+def pay_status(payer: Payer, world: Any, txn: Any, position: int, version: int) -> None:
+    """The metadata object in whose history a txn looks for its own commit."""
+    if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
+        counter = slot(txn.row.attempts, STATUS_METADATA, position)
+        payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, metadata_bytes(world.sizes, version), 1, 1)
 
 
 @rule

@@ -24,13 +24,16 @@ from endive.rng import (
 from endive.storage.client import Client
 from endive.transaction import files, payments, rules
 from endive.transaction.cost import AttemptCost, ConflictCost
+from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.protocol import BASE_START, REAL_ABORT
 from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.rules import Operation, Situation
 from endive.transaction.settling import WRITING_DOWN, Payment, settle
+from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.world import World
 from endive.vocabulary import (
+    COMMIT_STATE_UNKNOWN,
     ISOLATIONS,
     MANIFEST,
     MANIFEST_LIST,
@@ -185,9 +188,11 @@ class Transaction(ABC):
             if not rules.checks_before_metadata(protocol):
                 yield from self._pay(payments.pay_metadata, world, base, costs)
             yield from self._append_lists(world, base, costs)
-            success, known = yield from self._swap(world, base, costs)
+            outcome, known = yield from self._swap(world, base, costs)
             previous = base
-            if success:
+            if outcome == UNKNOWN:
+                return COMMIT_STATE_UNKNOWN  # what it wrote may be in use: nothing is cleaned up
+            if outcome == INSTALLED:
                 self.lost_manifests += sum(rules.merged_away(protocol, self.operation, cost) for cost in costs)
                 yield from self._reload(world, base)
                 yield from self._clean_up(world, is_committed=True)
@@ -378,8 +383,8 @@ class Transaction(ABC):
 
     def _swap(
         self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]
-    ) -> Generator[int, None, tuple[bool, CatalogSnapshot | None]]:
-        """The conditional write, and what comes right before it: success, and the state if the answer told it."""
+    ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
+        """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
         clock, phases_us = world.clock, self.row.phases_us
         intention = self._intention(world, base)
         is_checked_first = rules.checks_before_metadata(world.protocol)
@@ -396,19 +401,25 @@ class Transaction(ABC):
                 yield from settle(self, world)
             if not world.catalog.state.is_same(intention, seen):
                 self.row.hazard_us = seen.timestamp_us - base.timestamp_us
-                return False, None
+                return REFUSED, None
         if is_checked_first:
             yield from self._pay(payments.pay_metadata, world, base, costs)
         begin_us = clock.now_us
         result = yield from world.catalog.commit(intention, client=self.client)
+        is_lost = loses_answer(world.failures, self.client.key, self.row.attempts)
+        if is_lost:
+            yield from wait_in_vain(world, begin_us)
         phases_us[PHASE_COMMIT] += clock.now_us - begin_us
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
         self.row.hazard_us = result.evaluated_us - built_on_us
+        if is_lost:
+            outcome = yield from learn_outcome(self, world, base, result.success)
+            return outcome, None
         if result.success:
             self.known = result.installed
         elif result.snapshot is not None and world.protocol.base == BASE_START:
             self.known = result.snapshot
-        return result.success, result.snapshot
+        return INSTALLED if result.success else REFUSED, result.snapshot
 
     def _intention(self, world: World, base: CatalogSnapshot) -> IntentionRecord:
         protocol, operation = world.protocol, self.operation

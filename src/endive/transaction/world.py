@@ -11,6 +11,7 @@ from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
 from endive.transaction.counts import CountDistribution
 from endive.transaction.detectors import ConflictDetector
+from endive.transaction.failures import Failures
 from endive.transaction.protocol import CommitProtocol
 
 
@@ -24,6 +25,7 @@ class World:
     detector: ConflictDetector
     protocol: CommitProtocol
     sizes: ObjectSizes
+    failures: Failures
     conflicting: CountDistribution
     list_entry_bytes: int
     list_seal_threshold_bytes: int

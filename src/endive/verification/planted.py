@@ -19,6 +19,7 @@ from endive.simulation.build import build_catalog
 from endive.simulation.simulation import Simulation
 from endive.storage import StorageProvider
 from endive.transaction import TRANSACTION_TYPES, Transaction
+from endive.transaction.failures import INSTALLED, REFUSED
 from endive.vocabulary import KINDS
 
 Config = dict[str, Any]
@@ -151,12 +152,12 @@ class RetryAfterUnknown(Transaction):
 
     has_lost_one = False
 
-    def _swap(self, *attempt: Any) -> Generator[int, None, tuple[bool, CatalogSnapshot | None]]:
-        success, known = yield from super()._swap(*attempt)
-        if success and not self.has_lost_one:
+    def _swap(self, *attempt: Any) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
+        outcome, known = yield from super()._swap(*attempt)
+        if outcome == INSTALLED and not self.has_lost_one:
             self.has_lost_one = True
-            return False, None
-        return success, known
+            return REFUSED, None
+        return outcome, known
 
 
 class ReportsTooMuch(Transaction):

@@ -103,6 +103,7 @@ class CompiledEngine:
             commits_applied=int(ledger[books.COMMITS]),
             commits_reported=self._reported,
             commits_unanswered=unanswered,
+            commits_untold=int(ledger[books.UNTOLD]),
         )
 
     def _turn(self) -> int:

@@ -5,7 +5,7 @@ This file defines the handling of each kind of event. Decisions are the rules'; 
 """
 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
-from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START
+from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START, SERVED_STATUS
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, ints_at, step
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
@@ -13,6 +13,7 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
 from endive.simulation.compiled.bill import one_us
+from endive.simulation.compiled.checking import check_evaluated, lose_answer
 from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
@@ -29,6 +30,7 @@ from endive.simulation.compiled.server import (
     waits_until_us,
 )
 from endive.simulation.compiled.stages import check_metadata, load_and_run, run, write_metadata
+from endive.transaction.failures import loses_answer
 from endive.transaction.protocol import BASE_START
 from endive.transaction.rules import checks_before_metadata, commutes
 from endive.vocabulary import (
@@ -70,6 +72,8 @@ def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         position = SERVED_START
     elif txn.purpose == at.READ_NEW_STATE:
         position = SERVED_BACK
+    elif txn.purpose == at.READ_STATUS:
+        position = SERVED_STATUS
     txn.stage = at.STAGE_READ
     be_served(world, txn, position, now)
 
@@ -89,6 +93,9 @@ def read_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The server evaluates a catalog read: the txn will know the state of this instant."""
     purpose = txn.purpose
     txn.time_us = read_answered_us(world, txn, now)
+    if purpose == at.READ_STATUS:
+        check_evaluated(world, txn, now)
+        return
     if txn.keeps_table == 1 and purpose != at.READ_CHECK:
         remember(world, txn, now)
     if purpose == at.READ_START:
@@ -166,7 +173,7 @@ def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The commit becomes the newest state, and everybody who has to takes note."""
     install(world, txn)
     observe_commit(world, txn, now)
-    if txn.keeps_table == 1:
+    if txn.keeps_table == 1 and not loses_answer(world.failures, txn.key, txn.row.attempts):
         remember(world, txn, now)
 
 
@@ -178,6 +185,9 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
     if success and txn.rebased_us != NONE:
         built_on_us = txn.rebased_us
     txn.row.hazard_us = evaluated_us - built_on_us
+    if loses_answer(world.failures, txn.key, txn.row.attempts):
+        lose_answer(world, txn, success)
+        return
     txn.stage = at.STEP_COMMITTED
     if not success:
         learn_refusal(world, txn, is_told, evaluated_us)

@@ -7,7 +7,7 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, jitted, leaf, overwrite, step
 from endive.rng import substream, uniform
-from endive.simulation.compiled import asking, events, memory, stages
+from endive.simulation.compiled import asking, checking, events, memory, stages
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import ROOT, drop_root, push, replace_root
 from endive.simulation.compiled.keeping import kept_number
@@ -102,7 +102,7 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     txn.row.source_index = index
     txn.row.submit_us = now
     txn.source = source_index
-    txn.key = substream(source.key, index)
+    txn.key = txn.own_key = substream(source.key, index)
     txn.lost_lists = 0
     txn.lost_manifests = 0
     txn.kept_manifests = 0
@@ -218,6 +218,8 @@ def walk(world: WorldRecord, txn: TxnRecord) -> None:
             events.log_missed(world, txn)
         elif step == at.STEP_STOP:
             stages.stop_or_restart(world, txn)
+        elif step == at.STEP_STATUS:
+            checking.send_check(world, txn)
         else:
             asking.send_start_read(world, txn)
 

@@ -11,7 +11,7 @@ from endive.kernel import inlined_step, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import ledger, server_table, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.vocabulary import COMMITTED
+from endive.vocabulary import COMMIT_STATE_UNKNOWN, COMMITTED
 
 UNSEEN = -1  # the version of a unit that a txn meets others on and was shown nothing of
 
@@ -136,5 +136,8 @@ def observe_log(world: WorldRecord, txn: TxnRecord, has_applied: bool, now: int)
 @inlined_step
 def observe_end(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has ended, and its row says what it was told."""
+    if txn.row.reason == COMMIT_STATE_UNKNOWN:
+        books.leave_untold(ledger(world), 0, txn.times_applied)
+        return
     is_committed = txn.row.status == COMMITTED
     books.check_told(ledger(world), 0, txn.row.txn_id, is_committed, txn.times_applied, now)

@@ -148,6 +148,7 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     world.files_per_partition = state.data_files // max(1, state.num_partitions)
     world.sizes = parts.sizes
     world.protocol = parts.protocol
+    world.failures = parts.failures
 
 
 def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:

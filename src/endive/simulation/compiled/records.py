@@ -14,6 +14,7 @@ from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.storage.contention import CROWD_TABLES_MAX
 from endive.transaction.cost import AttemptCost
 from endive.transaction.counts import Counting
+from endive.transaction.failures import Failures
 from endive.transaction.protocol import CommitProtocol
 from endive.transaction.rules import Operation, Situation
 from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
@@ -24,7 +25,7 @@ NOT_THERE: Final = -1  # instead of the place of a distribution, a trace or a fr
 CATALOG_CAS, CATALOG_APPEND, CATALOG_INSTANT, CATALOG_SERVICE = range(4)
 
 # Purposes of a catalog read.
-READ_START, READ_REFRESH, READ_CHECK, READ_DISCOVERY, READ_COMPACTION, READ_NEW_STATE = range(6)
+READ_START, READ_REFRESH, READ_CHECK, READ_DISCOVERY, READ_COMPACTION, READ_NEW_STATE, READ_STATUS = range(7)
 
 # Stages: what the next event of a txn is.
 (
@@ -60,7 +61,8 @@ FIRST_STEP: Final = 16
     STEP_COMMITTED,
     STEP_STOP,
     STEP_RELOAD,
-) = range(FIRST_STEP, FIRST_STEP + 15)
+    STEP_STATUS,
+) = range(FIRST_STEP, FIRST_STEP + 16)
 
 # Why the loop came back: done, rows to hand over, no record free, or just to look around.
 DONE, BATCH_FULL, PLACES_SHORT, TURN_OVER = range(4)
@@ -78,13 +80,14 @@ class TxnRecord(Record):
     leg_us: Int64
     counter: Int64  # of its draws
     sent_us: Int64  # when the phase under way began
-    key: Int64
+    key: Int64  # of the draws under way: its own, or a status check's
+    own_key: Int64
     stage: Int8
     purpose: Int8  # of the catalog read under way
     is_known: Int8  # the newest state was told with a refusal
     is_sealed: Int8  # the log, or the list appended to, as last seen
     is_newest_sealed: Int8  # the log as last read whole
-    is_applied: Int8
+    is_applied: Int8  # the record, or the commit whose answer was lost
     keeps_table: Int8  # its client goes on from what it knows at its end
     has_reached: Int8  # the conditional request under way has reached its object, and is not evaluated yet
     operation: Operation
@@ -256,6 +259,7 @@ class WorldRecord(Record):
     # settings
     protocol: CommitProtocol
     sizes: ObjectSizes
+    failures: Failures
     catalog: Int8
     scope: Int8
     is_refusal_telling: Int8

@@ -1,0 +1,48 @@
+"""The ``[failures]`` section: what goes wrong besides refusals. Nothing does by default.
+
+This file defines its keys; what a txn does about a failure is ``endive.transaction``'s.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from endive.config.values import OneOf, PositiveLatencyMs, Probability, Table, Whole
+
+CHECKS_MAX = 100
+
+
+class FailuresConfig(Table):
+    """Commit requests whose answer is lost after the server has evaluated them. Off unless a rate is given."""
+
+    lost_answer_rate: Probability = Field(
+        0.0, description="Share of commit requests whose answer never arrives. The server has evaluated them."
+    )
+    lost_answer_timeout_ms: PositiveLatencyMs = Field(
+        60_000.0,
+        description="How long a client waits for an answer before it gives up; the default is the idle timeout of an "
+        "AWS load balancer.",
+    )
+    lost_check_rate: Probability = Field(
+        0.0, description="Share of the status checks after a lost answer whose own answer is lost too."
+    )
+    status_checks: Annotated[int, Whole(0, CHECKS_MAX)] = Field(
+        4,
+        description="Checks whether the commit is in the history, until one is answered: one and Iceberg's three "
+        "retries (commit.status-check.num-retries). 0 = none, as PyIceberg and Iceberg's REST client up to 1.10.",
+    )
+    status_check_wait_ms: PositiveLatencyMs = Field(
+        1_000.0,
+        description="Wait before the second check, doubled from one to the next, plus up to 10 % "
+        "(commit.status-check.min-wait-ms).",
+    )
+    status_check_wait_max_ms: PositiveLatencyMs = Field(
+        60_000.0, description="Longest such wait (commit.status-check.max-wait-ms)."
+    )
+    absent_commit: Annotated[Literal["retry", "unknown"], OneOf()] = Field(
+        "retry",
+        description="A check that does not find the commit means that it was refused, and the txn retries; or that "
+        "its state is unknown, as in recent versions of Iceberg, and the txn ends.",
+    )

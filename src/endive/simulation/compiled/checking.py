@@ -1,0 +1,94 @@
+"""After a lost answer: the txn reads the table to learn whether its commit is in the history.
+
+This file defines that walk in the compiled engine; the reference engine's is ``endive.transaction.status_check``. Its
+rules are in ``endive.transaction.failures``.
+"""
+
+from endive.kernel import step
+from endive.rng import STATUS_READ, slot, substream
+from endive.simulation.compiled import memory
+from endive.simulation.compiled import records as at
+from endive.simulation.compiled.asking import send_read
+from endive.simulation.compiled.bill import adding_up
+from endive.simulation.compiled.keeping import remember
+from endive.simulation.compiled.memory import server_table
+from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.server import keep_base
+from endive.simulation.compiled.stages import end
+from endive.transaction.failures import (
+    INSTALLED,
+    REFUSED,
+    check_wait_us,
+    given_up_us,
+    loses_check,
+    outcome_of_check,
+)
+from endive.transaction.payments import pay_status
+from endive.vocabulary import COMMIT_STATE_UNKNOWN, PHASE_BACKOFF, PHASE_CATALOG_READ, PHASE_COMMIT
+
+
+@step
+def lose_answer(world: WorldRecord, txn: TxnRecord, is_installed: bool) -> None:
+    """The answer to a commit, due at the txn's ``time_us``, does not come."""
+    answered_us = txn.time_us
+    txn.time_us = given_up_us(world.failures, txn.sent_us, answered_us)
+    txn.row.phases_us[PHASE_COMMIT] += txn.time_us - answered_us
+    txn.is_applied = 1 if is_installed else 0
+    if not is_installed:
+        keep_base(world, txn, False)
+        txn.is_known = 0
+    txn.tries = 0
+    next_check(world, txn)
+
+
+@step
+def next_check(world: WorldRecord, txn: TxnRecord) -> None:
+    """Another check if there is one left; else the txn ends without knowing, and cleans nothing up."""
+    if txn.tries < world.failures.checks_max:
+        txn.stage = at.STEP_STATUS
+    else:
+        end(txn, COMMIT_STATE_UNKNOWN)
+
+
+@step
+def send_check(world: WorldRecord, txn: TxnRecord) -> None:
+    """A check leaves; it draws under names of its own."""
+    txn.key = substream(txn.own_key, txn.tries)
+    if txn.tries > 0:
+        wait_us = check_wait_us(world.failures, txn.key, txn.row.attempts, txn.tries)
+        txn.row.phases_us[PHASE_BACKOFF] += wait_us
+        txn.time_us += wait_us
+    txn.sent_us = txn.time_us
+    send_read(world, txn, at.READ_STATUS, slot(txn.row.attempts, STATUS_READ, 0), txn.base_bytes)
+
+
+@step
+def check_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """The server evaluates a check; called at that instant, with ``time_us`` when its answer is due."""
+    is_lost = loses_check(world.failures, txn.key, txn.row.attempts)
+    if is_lost:
+        txn.time_us = given_up_us(world.failures, txn.sent_us, txn.time_us)
+    txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
+    if is_lost:
+        txn.tries += 1
+        next_check(world, txn)
+    else:
+        learn(world, txn, now)
+    txn.key = txn.own_key
+
+
+@step
+def learn(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """A check is answered: the commit is in the history, or it is not."""
+    if txn.keeps_table == 1:
+        remember(world, txn, now)
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_written):
+        pay_status(adding_up(), world, txn, position, server_table(world, tables[position]).version)
+    outcome = outcome_of_check(world.failures, txn.is_applied == 1)
+    if outcome == INSTALLED:
+        txn.stage = at.STEP_COMMITTED
+    elif outcome == REFUSED:
+        txn.stage = at.STEP_REFUSED
+    else:
+        end(txn, COMMIT_STATE_UNKNOWN)
