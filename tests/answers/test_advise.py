@@ -31,9 +31,42 @@ def test_every_offer_is_another_configuration():
 
     assert base.config.config_hash() not in hashes
     assert len(hashes) == len(set(hashes))
-    assert {"retries", "backoff", "writers", "isolation", "tables", "store", "catalog"} <= {
+    assert {"retries", "backoff", "writers", "isolation", "tables", "kept", "store", "catalog"} <= {
         lever.name for lever, *_ in offers_of(base)
     }
+
+
+def test_only_writers_that_stay_are_offered_to_keep_their_table():
+    offered = [config for lever, *_, config in offers_of(base_of(busy_config())) if lever.name == "kept"]
+
+    assert [[True, False]] == [[source.keeps_table for source in config.sources] for config in offered]
+
+
+def test_a_kept_table_is_not_offered_again():
+    kept = base_of(busy_config()).with_values({"source.writers.keeps_table": True})
+
+    assert not [lever for lever, *_ in offers_of(base_of(kept)) if lever.name == "kept"]
+
+
+def test_partitions_are_offered_with_a_version_each_and_finer_where_there_are_some():
+    split = {"partitions": {"enabled": True, "num_partitions": 16}}
+    swapped = busy_config(catalog={"type": "cas"})
+    divided = busy_config(catalog={"type": "service", "latency_ms": 5, **split})
+
+    assert [[("partition", 8)], [("table", 32)]] == [
+        [
+            (config.catalog.scope, config.catalog.partitions.num_partitions)
+            for lever, *_, config in offers_of(base_of(base))
+            if lever.name == "partitions"
+        ]
+        for base in (swapped, divided)
+    ]
+
+
+def test_a_writer_that_keeps_its_table_asks_for_less():
+    found = advised("writers.success_rate >= 97 %", ("kept",))
+
+    assert found.advice[0].requests_per_commit < found.now.requests_per_commit
 
 
 def test_changes_that_meet_the_objective_come_first_and_effects_are_differences():

@@ -120,3 +120,17 @@ def test_several_tables_become_a_folder_each(log, tmp_path):
 
     assert 0 == result.exit_code, result.output
     assert ["db.t", "db.u"] == sorted(each.name for each in (tmp_path / "seen").iterdir())
+
+
+def test_an_observed_folder_answers_how_far_it_can_go_and_what_would_help(log, tmp_path):
+    invoke("observe", log, "--out", tmp_path / "seen")
+    key = "source.unknown.arrivals.period_ms"
+
+    limit = invoke("limit", tmp_path / "seen", "--vary", key, "--slo", "success_rate >= 99 %", "--json")
+    advice = invoke("advise", tmp_path / "seen", "--slo", "p50_commit <= 1ms", "--levers", "store", "--json")
+
+    assert (0, 0) == (limit.exit_code, advice.exit_code), limit.output + advice.output
+    assert key == json.loads(limit.stdout)["key"]
+    assert {"S3 Express as the store", "Azure Premium as the store"} <= {
+        each["words"] for each in json.loads(advice.stdout)["advice"]
+    }

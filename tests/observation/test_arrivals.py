@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.observation.arrivals import fit_arrivals, submissions_us
+from endive.observation.arrivals import begins_us, fit_arrivals
 from endive.observation.history import Commit
 
 
@@ -81,7 +81,15 @@ def test_a_few_commits_say_nothing_but_their_rate():
     assert ("too few to tell", {"kind": "poisson", "mean_ms": 25.0}) == (found.pattern, found.table)
 
 
-def test_a_commit_began_its_duration_before_the_middle_of_its_last_attempt():
+def test_a_snapshot_is_stamped_a_quarter_of_an_attempt_before_the_end_and_before_lost_lists_are_deleted():
     commits = commits_at([1000.0, 5000.0], durations_ms=[200.0, 900.0], attempts=[1, 3])
 
-    assert [900_000, 4_200_000] == submissions_us(commits)
+    assert [850_000, 4_214_000] == begins_us(commits)  # 200 - 50, and 900 - 50 - 2 * 32 before the stamp
+
+
+def test_begins_keep_the_order_of_the_commits_they_belong_to():
+    commits = commits_at([1000.0, 1100.0], durations_ms=[100.0, 900.0], attempts=[1, 4])
+
+    quick, slow = begins_us(commits)
+
+    assert slow < quick

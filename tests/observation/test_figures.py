@@ -47,6 +47,17 @@ def test_a_share_agrees_within_five_points():
     assert [True, False] == [figure("more than one attempt", real, each).holds for each in runs]
 
 
+def test_a_share_off_by_no_more_than_few_commits_can_tell_is_unclear():
+    of_eight = seen([1.0] * 8, attempts=[2] * 2 + [1] * 6)
+    of_many = seen([1.0] * 800, attempts=[2] * 200 + [1] * 600)
+    half = [seen([1.0] * 8, attempts=[2] * 4 + [1] * 4)] * 3
+
+    assert [(False, True), (False, False)] == [
+        (found.holds, found.is_unclear)
+        for found in (figure("more than one attempt", real, half) for real in (of_eight, of_many))
+    ]
+
+
 def test_gaps_are_compared_where_no_duration_is_known():
     real = Seen(
         times_ms=1000.0 * np.arange(20),

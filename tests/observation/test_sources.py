@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from endive.config import parse_config
 from endive.observation.configuration import configuration
 from endive.observation.history import Commit, TableHistory, TableShape, in_order
@@ -105,3 +107,39 @@ def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():
         source["runtime"],
     )
     assert ["storage.provider", "catalog.latency_ms", "source.w.runtime"] == [line.split(" = ")[0] for line in assumed]
+
+
+def test_files_and_partitions_that_were_seen_decide_who_meets_whom():
+    shape = TableShape(snapshots=40, data_files=600, partitions=12, partition_fields=1)
+    seen = history(
+        commits(
+            40,
+            10_000,
+            writer="w",
+            kind="validated_overwrite",
+            operation="overwrite",
+            overwrite="row_delta",
+            added_delete_files=3,
+            changed_partitions=2,
+        ),
+        shape=shape,
+    )
+
+    resolved = parse_config(configuration(seen, fit_sources(seen))[0])
+
+    assert (600, "files", True, 12) == (
+        resolved.table.data_files,
+        resolved.conflict.detector,
+        resolved.catalog.partitions.enabled,
+        resolved.catalog.partitions.num_partitions,
+    )
+    source = resolved.to_dict()["source"][0]
+    assert ({"distribution": "fixed", "value": 3}, 2) == (source["touched_files"], source["partitions"]["count"])
+
+
+@pytest.mark.parametrize("partitions", [None, 1, 700])
+def test_partitions_that_are_not_known_or_hold_no_files_are_left_out(partitions):
+    shape = TableShape(snapshots=40, data_files=600, partitions=partitions)
+    seen = history(commits(40, 10_000, writer="w"), shape=shape)
+
+    assert "partitions" not in configuration(seen, fit_sources(seen))[0]["catalog"]

@@ -26,36 +26,48 @@ from verification.java_rig.load_stage import LoadStage, commits, run_together
 from verification.java_rig.object_server import s3_properties
 from verification.java_rig.operations import RIVAL_IDS, build
 
-DELAYS_MS: Final = {"GET": 400.0, "HEAD": 200.0, "PUT": 600.0, "DELETE": 400.0, "POST": 400.0}  # POST: many deletes
-APPENDERS: Final = 3
-PAUSE_S: Final = (4.0, 12.0)
-MERGE_EVERY_S: Final = 20.0
-MERGE_WORK_S: Final = 6.0
+DELAYS_MS: Final = {"GET": 600.0, "HEAD": 300.0, "PUT": 900.0, "DELETE": 600.0, "POST": 600.0}  # POST: many deletes
+APPENDS: Final = "appends"
+MERGES: Final = "merges"
+APPENDERS: Final = 3  # under one name, as the tasks of one job
+PAUSE_S: Final = (12.0, 30.0)
+MERGE_EVERY_S: Final = 45.0
+MERGE_WORK_S: Final = 10.0
+MERGING: Final = "commit.manifest-merge.enabled"  # a bin of 100 manifests would stop the merges half-way
 REPORTER: Final = "org.apache.iceberg.metrics.InMemoryMetricsReporter"
-FILES_PER_S: Final = 0.6
+FILES_PER_S: Final = 0.1
+PROBE_AFTER_S: Final = 60.0  # the store is measured while the writers work, as a user would
 
 
 def record(jars: Path | None, seconds: float) -> dict[str, Any]:
     """Run the writers, measure their store, and keep what they left."""
     with LoadStage(jars) as stage:
         identifier = stage.new_table()
+        stage.quick.loadTable(identifier).updateProperties().set(MERGING, "false").commit()
         pointer_ms = round(stage.pointer_ms(), 3)
         reports: list[str] = []
         log: list[list[Any]] = []
-        run_writers(stage, identifier, seconds, reports, log)
         door = stage.objects.open_door("probe")
         door.delays_ms = DELAYS_MS
+        profiles: list[str] = []
+
+        def measure() -> None:
+            time.sleep(min(PROBE_AFTER_S, seconds / 4.0))
+            profiles.append(measured_profile(door.port))
+
+        run_together([lambda: run_writers(stage, identifier, seconds, reports, log), measure])
         table = stage.quick.loadTable(identifier)
         location = str(table.operations().current().metadataFileLocation())
         return {
             "iceberg": stage.jvm.version,
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
+            "load_average": round(os.getloadavg()[2], 1),  # of the last quarter of an hour
             "seconds": seconds,
             "delays_ms": DELAYS_MS,
             "merge_work_ms": 1000.0 * MERGE_WORK_S,
             "pointer_ms": pointer_ms,
-            "profile": measured_profile(door.port),
+            "profile": profiles[0],
             "metadata": stage.objects.objects[location.removeprefix("s3://")].decode(),
             "reports": reports,
             "logged": str(_last_report(stage.quick.loadTable(identifier)) or ""),
@@ -96,7 +108,7 @@ def run_writers(stage: LoadStage, identifier: Java, seconds: float, reports: lis
                 if time.monotonic() >= end_s:
                     return
                 table = catalogs[index].loadTable(identifier)
-                note(f"appends-{index}", table, table.newFastAppend().appendFile(data_file))
+                note(APPENDS, table, table.newFastAppend().appendFile(data_file))
 
         return write
 
@@ -112,7 +124,7 @@ def run_writers(stage: LoadStage, identifier: Java, seconds: float, reports: lis
             planned = stage.quick.loadTable(identifier)
             change = build(stage.jvm, stage.files, table, planned, ROW_DELTA_SNAPSHOT)
             time.sleep(MERGE_WORK_S)
-            note("merges", table, change)
+            note(MERGES, table, change)
 
     run_together([*(append(index) for index in range(APPENDERS)), merge])
 

@@ -19,6 +19,8 @@ Values = Mapping[str, Any]
 Offer = tuple[str, Values]  # words, and the keys it sets
 
 RETRIES: Final = (10, 20)
+PARTITIONS: Final = 8
+STAYING: Final = ("closed", "jobs")  # arrivals with clients that can keep something
 STORES: Final = {"s3x": "S3 Express", "azurex": "Azure Premium"}
 
 
@@ -90,6 +92,24 @@ def _tables(base: Base) -> Iterator[Offer]:
     yield "the table split in two", {"catalog.num_tables": 2 * base.config.catalog.num_tables}
 
 
+def _partitions(base: Base) -> Iterator[Offer]:
+    """Versions by partition, which no catalog of Iceberg keeps; and finer partitions where there are some."""
+    partitions = base.config.catalog.partitions
+    count = 2 * partitions.num_partitions if partitions.enabled else PARTITIONS
+    split = {"catalog.partitions.enabled": True, "catalog.partitions.num_partitions": count}
+    if partitions.enabled:
+        yield f"{count} partitions instead of {partitions.num_partitions}", split
+    if base.config.catalog.scope != "partition":
+        yield f"{count} partitions with a version each", {**split, "catalog.scope": "partition"}
+
+
+def _kept(base: Base) -> Iterator[Offer]:
+    """A writer that stays and keeps its table; a batch job would have to become a service for that."""
+    staying = [each for each in base.config.sources if each.arrivals.kind in STAYING and not each.keeps_table]
+    for source in staying:
+        yield f"{source.name}: the table is kept", {_named(source, "keeps_table"): True}
+
+
 def _inlined(base: Base) -> Iterator[Offer]:
     if not base.config.catalog.table_metadata_inlined:
         yield "metadata inlined in the catalog", {"catalog.table_metadata_inlined": True}
@@ -131,6 +151,8 @@ LEVERS: Final = (
     Lever("merging", "manifests pile up, and readers plan slower", _merging),
     Lever("expiry", "older snapshots cannot be read any more", _expiry),
     Lever("tables", "readers must read two tables", _tables),
+    Lever("partitions", "small files; for a version each, a catalog that keeps versions by partition", _partitions),
+    Lever("kept", "jobs that stay; they see a new schema or setting only at their next refresh", _kept),
     Lever("inlined", "a catalog that stores metadata itself", _inlined),
     Lever("ml+", "a store with conditional append, and readers that know the format", _appended_lists),
     Lever("store", "another store, at its price", _stores),

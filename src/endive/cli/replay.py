@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from endive.observation.figures import Figure
     from endive.observation.replay import Replay
 
+_WORDS = {  # holds, is unclear
+    (True, False): "[green]agrees[/green]",
+    (False, True): "[yellow]too few to tell[/yellow]",
+    (False, False): "[bold red]differs[/bold red]",
+}
+
 
 def replay(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that endive observe wrote.")],
@@ -66,10 +72,12 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
     return {
         "table": replay.table,
         "verdict": replay.verdict,
-        "explains": all(figure.holds for _, figure in replay.figures),
+        "explains": replay.explains,
         "runs": replay.runs,
         "sources": {
-            source.name: [{**asdict(figure), "holds": figure.holds} for figure in source.figures]
+            source.name: [
+                {**asdict(figure), "holds": figure.holds, "unclear": figure.is_unclear} for figure in source.figures
+            ]
             for source in replay.sources
         },
     }
@@ -103,7 +111,7 @@ def _cells(figure: Figure, is_changed: bool) -> list[str]:
     if is_changed:
         known = figure.changed is not None and figure.changed_interval is not None
         cells.append(_text(figure.changed, figure.changed_interval) if known else "-")
-    return [*cells, "[green]agrees[/green]" if figure.holds else "[bold red]differs[/bold red]"]
+    return [*cells, _WORDS[figure.holds, figure.is_unclear]]
 
 
 def _text(value: float | None, interval: tuple[float, float] | None) -> str:

@@ -5,6 +5,7 @@ This file wraps the answers in values that show themselves; the answers live in 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -23,14 +24,16 @@ from endive.notebook.show import answer_html, answer_text, text_table
 from endive.objectives.words import figure_text
 
 
-class _Shown:
+class _Shown(ABC):
     """A value with a sentence and a table."""
 
+    @abstractmethod
     def _sentence(self) -> str:
-        raise NotImplementedError
+        """The answer in words."""
 
+    @abstractmethod
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        raise NotImplementedError
+        """Headings and rows."""
 
     def __repr__(self) -> str:
         return f"{self._sentence()}\n{text_table(*self._table())}"

@@ -28,6 +28,10 @@ _ON_GRID: Final = 0.12  # mean distance of a gap from a multiple of the period, 
 _TICKS_PER_COMMIT_MAX: Final = 1.5  # a clock that misses more ticks than every third is none
 _POISSON_CV: Final = (0.75, 1.35)
 _KS_95: Final = 1.36  # Kolmogorov's 95 % bound times sqrt(n); the mean is estimated, so it is lenient
+# A snapshot is stamped when its manifest list is written (SnapshotProducer.apply). As shares of a commit that took one
+# attempt: the table metadata that is written afterwards, and the deletion of the list of an attempt that lost.
+_AFTER_STAMP: Final = 0.25
+_CLEAN_UP: Final = 0.16
 _OVERLAP_SHARE_MAX: Final = 0.05
 _QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 
@@ -42,26 +46,32 @@ class FittedArrivals:
     gap_cv: float  # standard deviation over mean: 0 a clock, 1 a Poisson process
 
 
-def submissions_us(commits: Sequence[Commit]) -> list[int]:
-    """When each commit began, in order.
+def begins_us(commits: Sequence[Commit]) -> list[int]:
+    """When each of ``commits`` began, in their order.
 
-    A log says it. A snapshot's time lies within its last attempt, about in the middle: with a duration, the beginning
-    is that long before; without, the snapshot's time is all there is.
+    A log says it. Of a snapshot with a report: the report's duration before the end of the commit, and the end is a
+    while after the snapshot's own time. Without a duration, the snapshot's time is all there is.
     """
-    single = [each.duration_ms for each in commits if each.duration_ms is not None and each.attempts in (1, None)]
-    half_ms = median(single) / 2.0 if single else 0.0
+    known = [each for each in commits if each.duration_ms is not None]
+    single = [float(each.duration_ms or 0.0) for each in known if each.attempts in (1, None)]
+    one_ms = median(single) if single else min((_per_attempt_ms(each) for each in known), default=0.0)
     found = []
     for commit in commits:
         if commit.is_submission or commit.duration_ms is None:
             found.append(commit.time_us)
         else:
-            found.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - half_ms)))
-    return sorted(found)
+            after_ms = one_ms * (_AFTER_STAMP + _CLEAN_UP * ((commit.attempts or 1) - 1))
+            found.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - after_ms)))
+    return found
+
+
+def _per_attempt_ms(commit: Commit) -> float:
+    return float(commit.duration_ms or 0.0) / (commit.attempts or 1)
 
 
 def fit_arrivals(commits: Sequence[Commit], window_ms: float) -> FittedArrivals:
     """The law of one writer's submissions; ``window_ms`` is how long the whole table was watched."""
-    times = submissions_us(commits)
+    times = sorted(begins_us(commits))
     gaps = [(after - before) / 1000.0 for before, after in itertools.pairwise(times)]
     positive = [gap for gap in gaps if gap > 0.0]
     if len(positive) < GAPS_MIN:
@@ -79,8 +89,8 @@ def _closed(commits: Sequence[Commit]) -> tuple[dict[str, Any], str] | None:
     """One client that commits again soon after it has committed; only durations can show it."""
     if any(commit.duration_ms is None for commit in commits):
         return None
-    begins = submissions_us(commits)
-    ordered = sorted(commits, key=lambda commit: commit.time_us)
+    both = sorted(zip(begins_us(commits), commits, strict=True), key=lambda pair: pair[0])
+    begins, ordered = [begin for begin, _ in both], [commit for _, commit in both]
     pauses = [
         (after - before) / 1000.0 - float(commit.duration_ms or 0.0)
         for before, after, commit in zip(begins, begins[1:], ordered, strict=False)

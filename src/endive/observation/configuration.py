@@ -25,6 +25,7 @@ PROVIDERS: Final = {
 CATALOG_PROFILES: Final = {"glue": "glue", "hive": "hive", "sql": "jdbc"}
 PROVIDER_ASSUMED: Final = "s3"
 CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
+DATA_FILES_MAX: Final = 1_000_000  # of table.data_files
 DURATION_MIN_MS: Final = 60_000.0
 DURATION_MAX_MS: Final = 86_400_000.0
 _LIST_BASE_BYTES: Final = 2_000
@@ -33,7 +34,7 @@ _LIST_BASE_BYTES: Final = 2_000
 def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
     """The document of a configuration file, and what in it is assumed."""
     provider, assumed = _provider(history.location)
-    catalog = _catalog(history.catalog_kind)
+    catalog = {**_catalog(history.catalog_kind), **_partitions(history.shape)}
     given = catalog.get("profile") or catalog["latency_ms"]
     key = "catalog.profile" if "profile" in catalog else "catalog.latency_ms"
     assumed.append(f"{key} = {given}: no history tells how fast a catalog answers; see endive measure catalog")
@@ -50,7 +51,7 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
         "table": table_section(history.shape, is_expired=history.expired > 0),
         "commit": _commit(sources, settings),
         "transaction": _retries(settings),
-        "source": [source.table(settings) for source in sources],
+        "source": [_source(source, history.shape) for source in sources],
     }
     return {key: value for key, value in document.items() if value}, assumed
 
@@ -74,6 +75,29 @@ def _catalog(kind: str) -> dict[str, Any]:
     return found
 
 
+def are_files_known(shape: TableShape) -> bool:
+    """Whether the table's files can decide who meets whom."""
+    return shape.data_files is not None and 0 < shape.data_files <= DATA_FILES_MAX
+
+
+def _partitions(shape: TableShape) -> dict[str, Any]:
+    """``[catalog.partitions]``; files are spread evenly over partitions, so that each has to have one."""
+    count = shape.partitions or 0
+    if count < 2 or not are_files_known(shape) or count > (shape.data_files or 0):
+        return {}
+    return {"partitions": {"enabled": True, "num_partitions": count}}
+
+
+def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
+    """``[[source]]``, with the files and partitions that its commits touched."""
+    found = source.table(shape.settings)
+    if are_files_known(shape) and source.touched_files:
+        found["touched_files"] = min(source.touched_files, shape.data_files or 1)
+    if _partitions(shape) and source.partitions:
+        found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
+    return found
+
+
 def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
     """``[table]``: only what was seen; the rest stays at its default."""
     found: dict[str, Any] = {}
@@ -89,6 +113,8 @@ def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
         found["initial_manifests"] = shape.manifests
     if shape.manifest_bytes is not None:
         found["manifest_bytes"] = round(shape.manifest_bytes)
+    if are_files_known(shape):
+        found["data_files"] = shape.data_files
     if shape.manifest_list_bytes is not None and shape.manifests:
         beyond = max(0, shape.manifest_list_bytes - _LIST_BASE_BYTES)
         found["manifest_list_bytes_per_manifest"] = round(beyond / shape.manifests)

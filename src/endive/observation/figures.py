@@ -1,7 +1,8 @@
 """This file defines the figures by which model and reality are compared, and when two of them agree.
 
 They agree if the seen value lies where 95 of 100 runs of the model lie, or if the model is within the limits that
-``endive verify load`` holds it to: 5 % of a rate, 10 % of a duration, 5 points of a share.
+``endive verify load`` holds it to: 5 % of a rate, 10 % of a duration, 5 points of a share. Where they do not, but the
+model is within those limits of the interval of what was seen, too few commits were seen to tell.
 """
 
 from __future__ import annotations
@@ -85,6 +86,13 @@ class Figure:
         """Whether model and reality agree."""
         low, high = self.model_interval
         return bool(self.error <= 1.0 or low <= self.real <= high)
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether they differ, but by no more than is allowed beside the interval of what was seen."""
+        low, high = self.real_interval
+        margin = self.allowed * (abs(self.real) if self.is_relative else 1.0)
+        return bool(not self.holds and low - margin <= self.model <= high + margin)
 
 
 def seen_of_trace(columns: Mapping[str, list[Any]]) -> dict[str, Seen]:

@@ -14,6 +14,8 @@ from endive.observation.history import Commit, TableHistory
 from endive.observation.sources import FittedSource
 
 QUANTILES: Final = (0.5, 0.95, 0.99)
+LOG: Final = "log"
+REPORTS: Final = "reports"
 _HOUR_US: Final = 3_600_000_000
 _BINS_MAX: Final = 200
 
@@ -35,6 +37,7 @@ def findings(history: TableHistory, sources: Sequence[FittedSource], assumed: Se
         "operations": dict(Counter(commit.operation for commit in commits).most_common()),
         "gaps_ms": quantiles(_gaps_ms(made)),
         "durations_ms": quantiles([each.duration_ms for each in made if each.duration_ms is not None]),
+        "durations_from": _durations_from(commits),
         "attempts": _attempts(commits),
         "expired": history.expired,
         "format_version": history.shape.format_version,
@@ -74,6 +77,14 @@ def _source(source: FittedSource) -> dict[str, Any]:
 def _attempts(commits: Sequence[Commit]) -> dict[str, int] | None:
     counted = Counter(commit.attempts for commit in commits if commit.attempts is not None)
     return {str(attempts): counted[attempts] for attempts in sorted(counted)} if counted else None
+
+
+def _durations_from(commits: Sequence[Commit]) -> str | None:
+    """Who says how long commits took: Iceberg's reports, or the log of whoever called it."""
+    known = [commit for commit in commits if commit.duration_ms is not None]
+    if not known:
+        return None
+    return LOG if known[0].is_submission else REPORTS
 
 
 def _gaps_ms(commits: Sequence[Commit]) -> list[float]:

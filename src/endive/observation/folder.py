@@ -22,7 +22,7 @@ from endive.config import SimulationConfig, apply_overrides, parse_config, parse
 from endive.config.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.errors import OutputError
-from endive.observation.arrivals import submissions_us
+from endive.observation.arrivals import begins_us
 from endive.observation.findings import iso
 from endive.observation.sources import FittedSource
 from endive.results.writer import output_errors
@@ -62,9 +62,8 @@ def trace_text(sources: Sequence[FittedSource]) -> str:
     """Every commit, by the time it began, as CSV."""
     rows = []
     for source in sources:
-        ordered = sorted(source.commits, key=lambda commit: commit.time_us)
-        for begin_us, commit in zip(submissions_us(source.commits), ordered, strict=True):
-            rows.append((begin_us, source.name, commit))
+        begins = begins_us(source.commits)
+        rows += [(begin_us, source.name, commit) for begin_us, commit in zip(begins, source.commits, strict=True)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TRACE_COLUMNS)

@@ -1,4 +1,4 @@
-"""This file counts manifests: how many a table has now, how large they are, and how many it had before.
+"""This file counts manifests: how many a table has now, how large they are, how many it had before, and its partitions.
 
 A manifest list is read per snapshot looked at; of a long history only some are.
 """
@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from endive.observation.history import Commit, TableHistory
+from endive.observation.history import Commit, TableHistory, TableShape
 
 SNAPSHOTS_READ_MAX: Final = 24
+PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a table; of more, they are not counted
 FAILURES_MAX: Final = 3  # then the store is taken for out of reach
 
 
@@ -46,12 +47,32 @@ def with_manifests(history: TableHistory, io: Any) -> TableHistory:
         replace(commit, manifests=counted[commit.snapshot_id]) if commit.snapshot_id in counted else commit
         for commit in history.commits
     )
-    return replace(history, commits=commits, notes=notes, shape=_shape(history, last))
+    shape = history.shape
+    if last is not None:
+        partitions, told = _partitions(history, last[1], io)
+        shape = replace(_shape(history, last), partitions=partitions)
+        notes = (*notes, *told)
+    return replace(history, commits=commits, notes=notes, shape=shape)
 
 
-def _shape(history: TableHistory, last: tuple[int, list[Any]] | None) -> Any:
-    if last is None:
-        return history.shape
+def _partitions(history: TableHistory, manifests: Sequence[Any], io: Any) -> tuple[int | None, list[str]]:
+    """How many partitions hold files now, or why that is not known; None of a table without partitions."""
+    if not history.shape.partition_fields:
+        return None, []
+    data = [each for each in manifests if int(each.content) == 0]
+    if len(data) > PARTITIONS_READ_MAX:
+        return None, [f"{history.name}: {len(data):,} manifests are too many to count its partitions."]
+    found = set()
+    try:
+        for manifest in data:
+            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
+                found.add((manifest.partition_spec_id, str(entry.data_file.partition)))
+    except Exception as error:  # whatever the store or the file raises: the partitions stay unknown
+        return None, [f"{history.name}: its manifests could not be read ({type(error).__name__}); partitions unknown."]
+    return len(found) or None, []
+
+
+def _shape(history: TableHistory, last: tuple[int, list[Any]]) -> TableShape:
     size_bytes, manifests = last
     mean = sum(each.manifest_length for each in manifests) / len(manifests) if manifests else None
     deletes = sum(

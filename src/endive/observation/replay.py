@@ -16,17 +16,16 @@ import numpy as np
 
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
 from endive.observation.figures import Figure, Seen, figures_of, seen_of_trace
+from endive.observation.findings import REPORTS
 from endive.observation.folder import CONFIG_FILE, TRACE_FILE, read_findings
-from endive.observation.history import APPEND
+from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation
-from endive.workload import ICEBERG_OPERATIONS
 from endive.workload.trace_file import read_columns
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
-MARGIN_MS: Final = 60_000.0  # after the last commit, for it to end
-APPEND_KINDS: Final = ("merge_append", "fast_append")
+RELOAD: Final = "reload"
 COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int, int], None]
 
@@ -54,14 +53,23 @@ class Replay:
         return [(source.name, figure) for source in self.sources for figure in source.figures]
 
     @property
+    def explains(self) -> bool:
+        """Whether nothing that was seen speaks against the model."""
+        return all(figure.holds or figure.is_unclear for _, figure in self.figures)
+
+    @property
     def verdict(self) -> str:
         """One sentence: does the model explain what was seen, and if not, where."""
-        wrong = [(name, figure) for name, figure in self.figures if not figure.holds]
-        total = len(self.figures)
+        unlike = [(name, figure) for name, figure in self.figures if not figure.holds]
+        wrong = [(name, figure) for name, figure in unlike if not figure.is_unclear]
+        total, unclear = len(self.figures), len(unlike) - len(wrong)
         if not total:
             return f"Nothing of {self.table} can be compared: its history is too short."
         if not wrong:
-            return f"The model explains what you saw on {self.table}: {total} of {total} figures agree."
+            short = f"; of {unclear} too few commits were seen to tell" if unclear else ""
+            return (
+                f"The model explains what you saw on {self.table}: {total - unclear} of {total} figures agree{short}."
+            )
         worst_name, worst = max(wrong, key=lambda pair: pair[1].error)
         return (
             f"The model does not explain what you saw on {self.table}: {len(wrong)} of {total} figures disagree, most "
@@ -94,39 +102,18 @@ def replay(
     runs = max(2, min(seeds, TXNS_MAX // max(1, len(columns["source"]))))
     total = runs * (2 if is_changed else 1)
     with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
-        observed = _as_observed(document, findings, columns, Path(scratch) / TRACE_FILE)
-        base = _run(observed, runs, lambda done: progress(done, total))
+        observed = as_observed(_timed(document, findings), columns, Path(scratch) / TRACE_FILE)
+        untold_ms = _untold_ms(observed, findings)
+        base = _run(observed, runs, untold_ms, lambda done: progress(done, total))
     changed: dict[str, list[Seen]] = {}
     if is_changed:
         what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
-        changed = _run(_timed(what_if, findings), runs, lambda done: progress(runs + done, total))
+        changed = _run(_timed(what_if, findings), runs, untold_ms, lambda done: progress(runs + done, total))
     sources = tuple(
         SourceReplay(name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name)))
         for name, seen in real.items()
     )
     return Replay(table=findings["table"], sources=sources, runs=runs, is_changed=is_changed)
-
-
-def _as_observed(
-    document: Mapping[str, Any], findings: Mapping[str, Any], columns: Mapping[str, list[Any]], path: Path
-) -> dict[str, Any]:
-    """Every source submits when it did, and what it did; ``path`` is where the trace for that may be written."""
-    timed = _timed(document, findings)
-    weights = {source["name"]: source["operation_types"] for source in timed["source"]}
-    lines = ["timestamp,kind,source"]
-    for when, operation, name in zip(columns["timestamp"], columns["operation"], columns["source"], strict=True):
-        lines.append(f"{when},{_kind(operation, weights[name])},{name}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for source in timed["source"]:
-        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"]}
-    return timed
-
-
-def _kind(operation: str, weights: Mapping[str, float]) -> str:
-    """What a commit was; of an append, which the history does not tell, what the source is said to make."""
-    if operation == APPEND:
-        return max(APPEND_KINDS, key=lambda kind: weights.get(kind, 0.0))
-    return ICEBERG_OPERATIONS[operation]
 
 
 def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,8 +131,21 @@ def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str
     return changed
 
 
-def _run(document: Mapping[str, Any], runs: int, progress: Callable[[int], None]) -> dict[str, list[Seen]]:
-    """What each run of the model gives for each source."""
+def _untold_ms(observed: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, float]:
+    """What a duration leaves out at the end of a commit, by source.
+
+    A report's timer stops before the table is read back (``SnapshotProducer.commit``: the timer ends, then
+    ``notifyListeners`` refreshes); that takes as long as loading it. A log's duration is the caller's own.
+    """
+    if findings.get("durations_from") != REPORTS or parse_config(observed).commit.after_success != RELOAD:
+        return {}
+    return loading_ms(observed)
+
+
+def _run(
+    document: Mapping[str, Any], runs: int, untold_ms: Mapping[str, float], progress: Callable[[int], None]
+) -> dict[str, list[Seen]]:
+    """What each run of the model gives for each source; durations without what the history leaves out of them."""
     simulation = Simulation(parse_config(document))
     found: dict[str, list[Seen]] = {}
     for seed in range(runs):
@@ -156,6 +156,7 @@ def _run(document: Mapping[str, Any], runs: int, progress: Callable[[int], None]
         for name in dict.fromkeys(names.tolist()):
             own = names == name
             part = {key: each[own] for key, each in columns.items()}
+            part["commit_latency_ms"] = part["commit_latency_ms"] - untold_ms.get(str(name).partition("~")[0], 0.0)
             found.setdefault(str(name), []).append(_seen(part, status[own]))
         progress(seed + 1)
     return found

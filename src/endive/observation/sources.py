@@ -39,6 +39,8 @@ class FittedSource:
     arrivals: FittedArrivals
     operation_types: dict[str, float]
     overwrite: str
+    touched_files: int | None  # data files that one commit took away or laid deletes over; None of appends
+    partitions: int | None  # that one commit changed
     work_ms: float  # between reading the table and committing; assumed for operations that validate
 
     @property
@@ -83,8 +85,19 @@ def _fit(name: str, commits: Sequence[Commit], window_ms: float) -> FittedSource
         arrivals=arrivals,
         operation_types={kind: round(count / len(commits), 6) for kind, count in kinds.most_common()},
         overwrite=overwrites.most_common(1)[0][0] if overwrites else "",
+        touched_files=_whole(usual([float(n) for n in map(_touched, commits) if n])),
+        partitions=_whole(usual([float(each.changed_partitions) for each in commits if each.changed_partitions])),
         work_ms=round(min(WORK_ASSUMED_MS, arrivals.gap_mean_ms / 2.0), 3) if works else 0.0,
     )
+
+
+def _touched(commit: Commit) -> int:
+    """Files a commit removed; of a row delta at least one for every delete file it added."""
+    return commit.removed_files or commit.added_delete_files
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else max(1, round(value))
 
 
 def _by_writer(commits: Sequence[Commit]) -> dict[str, list[Commit]]:

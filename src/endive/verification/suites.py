@@ -66,6 +66,11 @@ _ALL: Final = (
         ),
     ),
     Suite(
+        name="replay",
+        title="A history of real writers, observed, measured and replayed",
+        parts=(Part(module="endive.verification.java.java_replay", needs=_JAVA),),
+    ),
+    Suite(
         name="isolation",
         title="Every committed version built on the one before it; planted bugs are caught",
         parts=(Part(module="endive.verification.isolation"),),

@@ -9,11 +9,10 @@ import pytest
 from endive.config import parse_config
 from endive.verification import Options
 from endive.verification.java import java_loops
-from endive.verification.java.load_loops import COMPACTION, KEEP, Loop, all_loops
+from endive.verification.java.load_loops import COMPACTION, KEEP, LOAD, Loop, all_loops
 from endive.verification.java.load_measurement import LOOPS_FILE, QUANTILES, read_load, statement_ms, write_loops
 
 MEASURED = read_load(LOOPS_FILE)
-PLAYED = [loop for loop in all_loops() if java_loops.configuration(MEASURED, loop) is not None]
 
 
 def test_every_loop_was_measured_several_times():
@@ -35,7 +34,7 @@ def test_a_mix_is_half_appends_a_quarter_row_deltas_a_quarter_compactions():
     assert {"append": 8, "row_delta": 4, "compaction": 4} == Counter(mix.operations)
 
 
-@pytest.mark.parametrize("loop", PLAYED, ids=lambda loop: loop.key)
+@pytest.mark.parametrize("loop", all_loops(), ids=lambda loop: loop.key)
 def test_a_loop_is_a_configuration_with_as_many_clients(loop):
     config = parse_config(java_loops.configuration(MEASURED, loop))
 
@@ -43,15 +42,13 @@ def test_a_loop_is_a_configuration_with_as_many_clients(loop):
     assert 5 + loop.operations.count(COMPACTION) == config.table.initial_manifests
 
 
-def test_a_kept_table_is_said_in_the_sources_or_not_judged():
-    kept = Loop(operation="append", table=KEEP, catalog="jdbc", writers=4)
-    config = java_loops.configuration(MEASURED, kept)
+@pytest.mark.parametrize("table", [LOAD, KEEP])
+def test_the_sources_keep_their_table_where_the_recorded_writers_did(table):
+    loop = Loop(operation="append", table=table, catalog="jdbc", writers=4)
 
-    is_known = java_loops.KEPT_KEY in java_loops.SourceConfig.model_fields
-    assert is_known == (config is not None)
-    if config is None:
-        (check,) = java_loops._cell(MEASURED, kept, Options(is_quick=True))
-        assert ("shown", "not modelled yet") == (check.verdict, check.note)
+    (source,) = parse_config(java_loops.configuration(MEASURED, loop)).sources
+
+    assert (table == KEEP) == source.keeps_table
 
 
 def test_a_quick_run_calls_nothing_wrong():

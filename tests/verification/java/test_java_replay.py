@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
 
 from endive.observation.metadata import history_of
 from endive.observation.reports import join_reports, read_reports
-from endive.verification.java.java_replay import read_recording
+from endive.verification.java.java_replay import _check, read_recording, replay_recording
+from endive.verification.suite import WRONG
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +52,18 @@ def test_a_report_takes_as_long_as_its_writer_waited(recording, history):
 
     assert len(waited) == len(reported)
     assert waited[len(waited) // 2] == pytest.approx(reported[len(reported) // 2], rel=0.15)
+
+
+def test_the_replay_of_the_recording_calls_nothing_wrong(recording):
+    checks = [_check(name, figure) for name, figure in replay_recording(recording, 4).figures]
+
+    assert {"appends", "merges"} == {check.what["source"] for check in checks}
+    assert [] == [(check.name, check.expected, check.actual) for check in checks if check.verdict == WRONG]
+
+
+def test_a_store_three_times_as_slow_does_not_explain_the_recording(recording):
+    slow = re.sub(r"\[(0\.\d+), ([\d.]+)\]", lambda pair: f"[{pair[1]}, {3.0 * float(pair[2])}]", recording["profile"])
+    result = replay_recording({**recording, "profile": slow}, 2)
+
+    assert not result.explains
+    assert WRONG in {_check(name, figure).verdict for name, figure in result.figures}

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.config import SourceConfig, parse_config
+from endive.config import parse_config
 from endive.simulation import Simulation
 from endive.verification.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
 from endive.verification.java.load_cells import BASE_SNAPSHOTS
 from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
 from endive.verification.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
 from endive.verification.live import IcebergMissingError, rigs
-from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
 
 SUITE: Final = "load"
 PART: Final = "java loops"
 COMMAND: Final = "endive verify load"
-NOT_MODELLED: Final = "not modelled yet"
-KEPT_KEY: Final = "keeps_table"  # of a source
 LIVE: Final = (15.0, 4)  # seconds of a run, and how many
 LIVE_QUICK: Final = (5.0, 2)
 KINDS: Final = {APPEND: "fast_append", ROW_DELTA: "validated_overwrite", COMPACTION: "rewrite_files"}
@@ -51,9 +49,11 @@ The recorder's compactions name a file that no scan has returned. Iceberg then r
 the file and once to write the rest. In the loop of compactions the model is given the time of both; in the mix it
 cannot be, since row deltas read manifests too, and what it says of compactions there is shown without a verdict.
 
-**Open:** in the mix of four writers the real row deltas all but starve, and the model's commit more often, which also
-changes the late appends. The time an attempt takes is the same on both sides; why the first attempts of the real ones
-lose more often is not known. At 16 writers both starve alike.
+In the mix of four writers none of the 11 row deltas that ended has committed. In the model 77 % of them fail, and in 7
+of 100 groups of as many simulated runs all of them do: eleven cannot tell the two apart. P95 of the appends beside them
+stands at the edge of two clusters: 5 % of the real commits took four attempts or more, 6 % of the model's, and the
+fourth begins after a pause of 0.4 s. From the 94th to the 96th percentile the real latencies go from 1.0 to 1.4 s, the
+model's from the 92nd to the 93rd from 1.2 to 1.5 s. The law of attempts, which has no edges, is right.
 
 Requests that were slow on one side are slow together on a busy machine: the model draws each on its own, and puts P95
 of a single writer too low.
@@ -84,8 +84,8 @@ def run(options: Options) -> Outcome:
         suite=SUITE,
         part=PART,
         intro=INTRO,
-        checks=tuple(check for check in checks if check.measure != UNJUDGED),
-        tables=(_input_table(document, loops), *_missing_table(checks)),
+        checks=tuple(checks),
+        tables=(_input_table(document, loops),),
         remarks=REMARKS,
         command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
@@ -100,23 +100,15 @@ def is_quick_loop(loop: Loop) -> bool:
 
 
 def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Check]:
-    """What is judged of one cell, kind by kind; unjudged if the model has no words for it."""
+    """What is judged of one cell, kind by kind."""
     runs = document["loops"][loop.key]
     kinds = list(dict.fromkeys(loop.operations))
     config = configuration(document, loop)
-    if config is None:
-        what: dict[str, Value] = {
-            "loop": loop.operation,
-            "table": loop.table,
-            "catalog": loop.catalog,
-            "writers": loop.writers,
-        }
-        return [Check(name="closed loop", what=what, expected=None, actual=None, measure=UNJUDGED, note=NOT_MODELLED)]
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     simulated = simulate(config, kinds, range(groups * len(runs)))
     checks = []
     for kind in kinds:
-        what = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
+        what: dict[str, Value] = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
         title = f"{kind} in a mix" if len(kinds) > 1 else f"{kind} loop"
         real = [_ended(run, loop, kind) for run in runs]
         found = closed_checks(title, what, real, simulated[kind], runs[0]["duration_s"])
@@ -137,10 +129,8 @@ def _ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, b
 # ---- the model's side ------------------------------------------------------------------------------------
 
 
-def configuration(document: Mapping[str, Any], loop: Loop) -> dict[str, Any] | None:
-    """The cell in the model's words, or None if it has none for a kept table."""
-    if loop.table == KEEP and KEPT_KEY not in SourceConfig.model_fields:
-        return None
+def configuration(document: Mapping[str, Any], loop: Loop) -> dict[str, Any]:
+    """The cell in the model's words."""
     runs = document["loops"][loop.key]
     beyond = [run["beyond_ms"] for run in runs]
     spare = [[run["beyond_ms"] for runs in document["loops"].values() for run in runs]]
@@ -192,7 +182,7 @@ def _source(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> dict[st
     if kind == COMPACTION:
         source["rewritten_manifests"] = 1
     if loop.table == KEEP:
-        source[KEPT_KEY] = True
+        source["keeps_table"] = True
     return source
 
 
@@ -232,12 +222,3 @@ def _input_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
         rows.append((loop.operation, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
     headings = ("loop", "table", "catalog", "writers", "runs", "txns", "between commits, ms", "load average")
     return Table(title="The measurement", headings=headings, rows=tuple(rows))
-
-
-def _missing_table(checks: Sequence[Check]) -> list[Table]:
-    """Cells the model cannot play, if any."""
-    missing = [check for check in checks if check.measure == UNJUDGED]
-    if not missing:
-        return []
-    rows = tuple(tuple(check.what.values()) for check in missing)
-    return [Table(title=f"Cells that are {NOT_MODELLED}", headings=tuple(missing[0].what), rows=rows)]
