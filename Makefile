@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 JAVA := $(VENV)/java/bin/java
 TEST_WORKERS ?= 2
 
-# What is installed for each purpose: the tests need all that a run needs, the checks all that the tests need.
+# What is installed for each purpose: the tests need all that a run needs, the checks all that the tests
+# need, the site all that the checks need.
 FOR_RUN := $(VENV)/.installed-for-run
 FOR_TEST := $(VENV)/.installed-for-test
 FOR_CHECK := $(VENV)/.installed-for-check
+FOR_SITE := $(VENV)/.installed-for-site
 
 # What Spark needs to know: which Java, and which Python its workers run.
 RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos verify pins clean
+.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos verify docs site wheel pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -51,6 +53,15 @@ chaos: $(FOR_TEST) $(JAVA) ## break 100 sweeps at random, let them go on, and co
 verify: $(FOR_TEST) $(JAVA) ## slow checks against closed forms and measurements
 	@$(RUN)python -m verification
 
+docs: $(FOR_TEST) $(JAVA) ## run the commands of every page and write what they print (long studies: from a cache)
+	@$(RUN)python -m tools.make_docs $(PAGES)
+
+site: $(FOR_SITE) ## build the documentation site, strictly: out/site/index.html
+	@$(BIN)/python -m tools.build_site out/site
+
+wheel: $(FOR_RUN) $(JAVA) ## build the wheel, install it apart, and run, sweep and report without the checkout
+	@$(BIN)/python tools/try_wheel.py
+
 clean: ## remove .venv and every cache; results stay
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -68,6 +79,10 @@ $(FOR_TEST): $(FOR_RUN) requirements/test.txt
 
 $(FOR_CHECK): $(FOR_TEST) requirements/check.txt
 	@tools/create_venv.sh $(VENV) check
+	@touch $@
+
+$(FOR_SITE): $(FOR_CHECK) requirements/site.txt
+	@tools/create_venv.sh $(VENV) site
 	@touch $@
 
 # The set-up has found a Java; this is for one that has gone since. No dependency on the stamp's age: the machine's own

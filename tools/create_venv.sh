@@ -1,9 +1,9 @@
 #!/bin/sh
-# Creates a virtual environment and installs what one purpose needs: run (Endive itself and a Java), test or check.
+# Creates a virtual environment and installs what one purpose needs: run (Endive itself and a Java), test, check or site.
 #
 # This file chooses the Python interpreter, gets around a Python without ensurepip, and installs with uv, or with pip
 # where uv cannot be had. What is installed is pinned, with hashes, in requirements/: see tools/renew_pins.sh.
-# Usage, from the root of the repository: tools/create_venv.sh FOLDER run|test|check
+# Usage, from the root of the repository: tools/create_venv.sh FOLDER run|test|check|site
 # $PYTHON names an interpreter to use instead of the first suitable one on PATH.
 set -eu
 
@@ -116,6 +116,6 @@ fi
 find_installer
 case $purpose in
     run) install_for_run ;;
-    test | check) install_pins "$purpose" ;;
-    *) give_up "unknown purpose $purpose: run, test or check" ;;
+    test | check | site) install_pins "$purpose" ;;
+    *) give_up "unknown purpose $purpose: run, test, check or site" ;;
 esac

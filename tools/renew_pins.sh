@@ -1,7 +1,8 @@
 #!/bin/sh
 # Writes the pins, requirements/*.txt, from pyproject.toml and the ranges in requirements/*.in.
 #
-# The files build on each other: engine (what simulates), run (adds sweeps, reports and the live page), test, check. All are resolved
+# The files build on each other: engine (what simulates), run (adds sweeps, reports and the live page), test, check,
+# site. All are resolved
 # together first, so that they agree; then each file gets what those before it lack. The hashes cover every platform
 # and Python of requires-python. Versions stay as they are while the ranges allow it. To move them, name packages:
 # tools/renew_pins.sh --upgrade-package numpy, or --upgrade for all. Needs the uv in .venv: run make demo once.
@@ -29,14 +30,16 @@ engine="pyproject.toml requirements/engine.in"
 run="$engine --extra spark --extra report --extra explore"
 test="$run --extra connect --extra lake requirements/test.in"
 check="$test requirements/check.in"
+site="$check requirements/site.in"
 
-cat requirements/engine.txt requirements/run.txt requirements/test.txt requirements/check.txt >"$together"
-compile $check --output-file "$together" "$@" >/dev/null
+for each in engine run test check site; do cat "requirements/$each.txt"; done >"$together"
+compile $site --output-file "$together" "$@" >/dev/null
 before=
 pins engine $engine
 pins run $run
 pins test $test
 pins check $check
+pins site $site
 for alone in uv java; do
     compile "requirements/$alone.in" --generate-hashes --output-file "requirements/$alone.txt" "$@" >/dev/null
 done

@@ -1,11 +1,12 @@
 """One figure of an analysed study as a small Markdown table, such as the pages in docs/studies hold.
 
-Owns the choice of rows and columns (by default what the study is drawn against, and its series) and the rounding.
-Computes nothing: every number stands in DIR/analysis.
+This file defines the choice of rows and columns (by default what the study is drawn against, and its series), their
+labels and the rounding. It computes nothing: every number stands in DIR/analysis.
 
     python tools/study_table.py out/exp_2_1 exp_2_1_merge success_rate commit_latency_p50_ms
     python tools/study_table.py out/mixed overwrites success_rate --name overwrites
-    python tools/study_table.py out/catalogs catalogs committed_per_s --columns variant --where catalog.num_tables=1
+    python tools/study_table.py out/catalogs catalogs committed_per_s --rows load_per_s,variant --where variant=plain
+    python tools/study_table.py out/growth merging success_rate --name merge_append --label load_per_s=offered/s
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Final
 
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
 Row = dict[str, str]
-Cell = tuple[str, str]  # value of the row's axis, value of the column's
+Cell = tuple[tuple[str, ...], str]  # values of the rows' axes, value of the column's
 
 
 def main() -> None:
@@ -27,19 +28,25 @@ def main() -> None:
     given = _arguments()
     analysis = Path(given.folder) / "analysis"
     report = _report(analysis, given.study)
-    rows, columns = given.rows or report.get("x", ""), given.columns or report.get("series", FIGURES)
+    rows = (given.rows or report.get("x", "")).split(",")
+    columns = given.columns or report.get("series", FIGURES)
+    labels = dict(label.split("=", 1) for label in given.label)
     points = _points(analysis, given.study, given.where)
     _refuse_unknown(points, rows, columns)
+    sides = {number: tuple(at[axis] for axis in rows) for number, at in points.items()}
     if columns == FIGURES:
-        places = {number: (at[rows], "") for number, at in points.items()}
+        places = {number: (side, "") for number, side in sides.items()}
         found = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
         cells = {(row, figure): shown for figure, column in found for (row, _), shown in column}
-        print("\n".join(_table(rows, cells)))
+        print("\n".join(_table(rows, cells, labels)))
         return
-    places = {number: (at[rows], at[columns]) for number, at in points.items()}
+    places = {number: (side, points[number][columns]) for number, side in sides.items()}
     for figure in given.figures:
-        print(f"{figure}, {given.name}\n")
-        print("\n".join(_table(rows, dict(_cells(analysis, given, figure, places)))), end="\n\n")
+        if len(given.figures) > 1:
+            print(f"{figure}, {given.name}\n")
+        print("\n".join(_table(rows, dict(_cells(analysis, given, figure, places)), labels)))
+        if figure != given.figures[-1]:
+            print()
 
 
 def _arguments() -> argparse.Namespace:
@@ -47,10 +54,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("folder", help="a folder that 'endive analyze' has analysed")
     parser.add_argument("study", help="name of a study in it")
     parser.add_argument("figures", nargs="+", help="figures of the analysis, such as success_rate")
-    parser.add_argument("--rows", help="axis down the side; default: what the study is drawn against")
+    parser.add_argument(
+        "--rows", help="axis down the side, or several with commas; default: what the study is drawn against"
+    )
     parser.add_argument("--columns", help="axis along the top, or 'figures'; default: the study's series")
     parser.add_argument("--name", default="all", help="an operation type or a source, instead of all txns")
-    parser.add_argument("--where", action="append", default=[], help="KEY=VALUE: only points with that value")
+    parser.add_argument(
+        "--label", action="append", default=[], help="NAME=TEXT: another word for an axis, value or figure"
+    )
+    parser.add_argument(
+        "--where", action="append", default=[], help="KEY=VALUE, or KEY=A|B: only points with such a value"
+    )
     return parser.parse_args()
 
 
@@ -65,24 +79,24 @@ def _report(analysis: Path, study: str) -> dict[str, str]:
     return dict(studies[study].get("report", {}))
 
 
-def _refuse_unknown(points: dict[str, Row], rows: str, columns: str) -> None:
+def _refuse_unknown(points: dict[str, Row], rows: Sequence[str], columns: str) -> None:
     if not points:
         raise SystemExit("No point meets the conditions of --where.")
     known = next(iter(points.values()))
-    for axis in (rows, columns):
+    for axis in (*rows, columns):
         if axis not in known and axis != FIGURES:
             raise SystemExit(f"'{axis}' is no axis of the study. Name one with --rows and --columns.")
 
 
 def _points(analysis: Path, study: str, where: Sequence[str]) -> dict[str, Row]:
     """Points of the study that meet the conditions, by number, in the order of the grid."""
-    wanted = dict(condition.split("=", 1) for condition in where)
+    wanted = {key: values.split("|") for key, _, values in (condition.partition("=") for condition in where)}
     return {
         row["point"]: row
         for row in _read(analysis / "configurations.csv")
         if row["study"] == study
         and row["scope"] == "all"
-        and all(row.get(key) == value for key, value in wanted.items())
+        and all(row.get(key) in values for key, values in wanted.items())
     }
 
 
@@ -116,12 +130,13 @@ def _rounded(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _table(rows: str, cells: dict[Cell, str]) -> Iterable[str]:
+def _table(rows: Sequence[str], cells: dict[Cell, str], labels: Row) -> Iterable[str]:
     heads = list(dict.fromkeys(column for _, column in cells))
-    yield "| " + " | ".join([rows, *heads]) + " |"
-    yield "|---|" + "--:|" * len(heads)
+    yield "| " + " | ".join(labels.get(word, word) for word in (*rows, *heads)) + " |"
+    yield "|" + "--:|" * (len(rows) + len(heads))
     for row in dict.fromkeys(row for row, _ in cells):
-        yield "| " + " | ".join([row, *(cells.get((row, head), "") for head in heads)]) + " |"
+        values = [labels.get(value, value) for value in row]
+        yield "| " + " | ".join([*values, *(cells.get((row, head), "") for head in heads)]) + " |"
 
 
 def _read(path: Path) -> Iterable[Row]:

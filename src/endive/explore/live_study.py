@@ -129,7 +129,7 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
 
 
 def _saturation(row: Mapping[str, Any]) -> Row:
-    """Seed 001's rule on the figures of all seeds together."""
+    """The experiment plan's rule on the figures of all seeds together."""
     p50, p95 = row["commit_latency_p50_ms"], row["commit_latency_p95_ms"]
     is_failing = row["success_rate"] is not None and row["success_rate"] < SUCCESS_RATE_MIN
     is_late = p50 is not None and p95 is not None and p95 > P95_OVER_P50_MAX * p50

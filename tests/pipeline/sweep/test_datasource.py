@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark
+from tools.page_pieces import Kind, pieces_of
 
 from endive.pipeline import run_sweep
 
 pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[3]
 
 SCALE = "`transaction.inter_arrival.scale`"
 POLICY = "`transaction.retry_backoff.policy`"
@@ -82,3 +87,13 @@ def test_an_option_that_cannot_be_used_is_told(read, options, problem):
     with pytest.raises(Exception, match="ConfigError") as caught:
         read(**options)
     assert problem in str(caught.value)
+
+
+def test_the_snippet_of_the_guide_runs_as_it_stands(spark, monkeypatch, capsys):
+    text = (ROOT / "docs/guides/cluster.md").read_text(encoding="utf-8")
+    snippet = next(piece for piece in pieces_of(text) if piece.kind is Kind.SCRIPT)
+    monkeypatch.chdir(ROOT)
+
+    exec("\n".join(snippet.body), {})
+
+    assert ["4.0", "8.0"] == sorted({line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[3:-2]})

@@ -1,0 +1,58 @@
+"""The comparisons with real Iceberg as one small Markdown table, from docs/validation/index.json.
+
+This file defines which comparisons stand in the README's table and their words. It computes nothing: every figure was
+written by ``endive verify``.
+
+    python tools/validation_table.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+INDEX: Final = Path(__file__).resolve().parents[1] / "docs" / "validation" / "index.json"
+# suite, part, kinds that begin with; what is compared.
+ROWS: Final = (
+    ("requests", "java", "", "requests of a commit and of a retry, Java Iceberg 1.9"),
+    ("requests", "pyiceberg", "", "requests of a commit and of a retry, PyIceberg 0.12"),
+    ("requests", "java pairs", "", "who conflicts with whom, Java Iceberg 1.9"),
+    ("load", "java", "closed loop: committed per second", "commits per second, jobs on Java Iceberg"),
+    ("load", "java", "closed loop: P95 of the commit latency", "P95 of their commit latency"),
+    ("load", "java", "beside a stream: committed", "share of commits that succeed beside a stream"),
+    ("load", "java loops", "", "mixed jobs without rest on Java Iceberg, every figure"),
+    ("load", "pyiceberg", "commits per second", "commits per second, jobs on PyIceberg"),
+    ("load", "pyiceberg", "commit latency, p95", "P95 of their commit latency"),
+    ("stores", "", "successes per second", "conditional writes per second of four object stores"),
+)
+
+
+def main() -> None:
+    """Print the table."""
+    index = json.loads(INDEX.read_text(encoding="utf-8"))
+    print("| the model against | checks | within the limit | beyond it | worst error | limit |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for suite, part, start, words in ROWS:
+        parts = [each for each in index[suite] if each["part"] == part]
+        kinds = [kind for each in parts for kind in each["kinds"] if kind["name"].startswith(start)]
+        judged = [kind for kind in kinds if kind["allowed"]]
+        if judged:
+            print(f"| [{words}](docs/validation/{suite}.md) | {' | '.join(_cells(judged))} |")
+
+
+def _cells(kinds: list[dict[str, Any]]) -> list[str]:
+    """Sums over kinds, and the worst error of them, in per cent where there are such."""
+    checks, right, wrong = (sum(kind[name] for kind in kinds) for name in ("checks", "right", "wrong"))
+    unclear = sum(kind.get("unclear", 0) for kind in kinds)
+    beyond = f"{wrong}" + (f", {unclear} unclear" if unclear else "")
+    limits = {kind["allowed"] for kind in kinds}
+    if limits == {"equal"}:
+        return [f"{checks:,}", f"{right:,}", beyond, "none", "equal"]
+    shares = [kind for kind in kinds if kind["worst"].endswith("%")] or kinds
+    worst = max((kind["worst"] for kind in shares), key=lambda text: abs(float(text.split()[0])))
+    return [f"{checks:,}", f"{right:,}", beyond, worst, " or ".join(sorted(limits))]
+
+
+if __name__ == "__main__":
+    main()
