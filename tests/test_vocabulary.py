@@ -42,7 +42,7 @@ def test_a_row_is_as_many_numbers_as_it_has_fields_in_their_order():
     assert {"txn_id": 7, "bytes_read": 8, "n_tables_written": 9, "phase_runtime_us": 10, "requests_log_delete": 11} == {
         name: value for name, value in told.items() if value > 0
     }
-    assert {"client", "commit_start_us", "end_us", "n_behind_first", "hazard_us"} == {
+    assert {"client", "commit_start_us", "end_us", "n_behind_first", "hazard_window_us"} == {
         name for name, value in told.items() if value == v.NONE
     }
 

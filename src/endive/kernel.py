@@ -252,7 +252,7 @@ def _vector_of(scalar: Any) -> Any:
     def vector(_context: Any, address: Any, count: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array = arrayobj.make_array(kind)(context, builder)
-            size_bytes = context.get_constant(types.intp, 8)
+            size_bytes = context.get_constant(types.intp, scalar.bitwidth // 8)
             arrayobj.populate_array(
                 array,
                 data=builder.inttoptr(args[0], context.get_data_type(scalar).as_pointer()),
@@ -270,7 +270,20 @@ def _vector_of(scalar: Any) -> Any:
 
 # For compiled code: the numbers at that address, so many of them.
 ints_at: Callable[[int, int], npt.NDArray[np.int64]] = _vector_of(types.int64)
+int32s_at: Callable[[int, int], npt.NDArray[np.int32]] = _vector_of(types.int32)
+bytes_at: Callable[[int, int], npt.NDArray[np.uint8]] = _vector_of(types.uint8)
 floats_at: Callable[[int, int], npt.NDArray[np.float64]] = _vector_of(types.float64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _address_of(_context: Any, record: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ptrtoint(args[0], context.get_value_type(types.int64))
+
+    return types.int64(record), generate
+
+
+address_of = cast("Callable[[object], int]", _address_of)  # for compiled code: where a record lies
 
 
 @intrinsic  # type: ignore[untyped-decorator]

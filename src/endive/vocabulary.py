@@ -81,7 +81,7 @@ class Row(Record):
     attempts: Int64
     restarts: Int64
     n_behind_first: Int64 = NONE
-    hazard_us: Int64 = NONE
+    hazard_window_us: Int64 = NONE
     phases_us: Annotated[list[int], "i8", len(PHASES)]
     requests: Annotated[list[int], "i8", N_REQUESTS]
     bytes_read: Int64

@@ -12,16 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.results import Provenance, RowSink, SimulationResult
+from endive.results import Provenance, RowSink, SimulationResult, columns_of
 from endive.results import schema as s
 from endive.vocabulary import (
     ABORTED,
     COMMITTED,
     FAST_APPEND,
     NO_REASON,
-    PHASE_COMMIT,
-    PHASE_METADATA,
-    PHASE_RUNTIME,
     RETRIES_EXHAUSTED,
     VALIDATED_OVERWRITE,
 )
@@ -47,21 +44,22 @@ class HandMadeSimulation:
         if self.failure is not None:
             raise self.failure
         rows = np.zeros((3, s.N_ROW), np.int64)
-        rows[:, s.ROW_TXN_ID] = range(3)
-        rows[:, s.ROW_CLIENT] = s.NONE
-        rows[:, s.ROW_KIND] = (FAST_APPEND, FAST_APPEND, VALIDATED_OVERWRITE)
-        rows[:, s.ROW_STATUS] = (COMMITTED, COMMITTED, ABORTED)
-        rows[:, s.ROW_REASON] = (NO_REASON, NO_REASON, RETRIES_EXHAUSTED)
-        rows[:, s.ROW_SUBMIT_US] = 4_000_000
-        rows[:, s.ROW_COMMIT_START_US] = 5_000_000
-        rows[:, s.ROW_END_US] = (5_200_000, 5_400_000, 6_000_000)
-        rows[:, s.ROW_ATTEMPTS] = (1, 2, 5)
-        rows[:, s.ROW_PHASES + PHASE_COMMIT] = (150_000, 350_000, 1_000_000)
-        rows[:, s.ROW_PHASES + PHASE_METADATA] = (50_000, 50_000, 0)
-        rows[:, s.ROW_PHASES + PHASE_RUNTIME] = 1_000_000
-        rows[:, s.ROW_REQUESTS + s.REQUESTS.index("catalog_cas")] = (1, 2, 5)
-        rows[:, s.ROW_BYTES_WRITTEN] = 1_500
-        sink.add(rows, np.empty(0, np.int64))
+        place = s.ROW_FIELDS.index
+        rows[:, place("txn_id")] = range(3)
+        rows[:, place("client")] = s.NONE
+        rows[:, place("kind")] = (FAST_APPEND, FAST_APPEND, VALIDATED_OVERWRITE)
+        rows[:, place("status")] = (COMMITTED, COMMITTED, ABORTED)
+        rows[:, place("reason")] = (NO_REASON, NO_REASON, RETRIES_EXHAUSTED)
+        rows[:, place("submit_us")] = 4_000_000
+        rows[:, place("commit_start_us")] = 5_000_000
+        rows[:, place("end_us")] = (5_200_000, 5_400_000, 6_000_000)
+        rows[:, place("attempts")] = (1, 2, 5)
+        rows[:, place("phase_commit_us")] = (150_000, 350_000, 1_000_000)
+        rows[:, place("phase_metadata_us")] = (50_000, 50_000, 0)
+        rows[:, place("phase_runtime_us")] = 1_000_000
+        rows[:, place("requests_catalog_cas")] = (1, 2, 5)
+        rows[:, place("bytes_written")] = 1_500
+        sink.add(columns_of(rows, np.empty(0, np.int64)))
         return sink.finish()
 
 

@@ -10,12 +10,16 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from endive import Simulation, SimulationConfig
 from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
 from endive.config import parse_config
 from endive.config.transaction import SourceConfig
+from endive.results.columns import COUNTS, LONGS, Columns
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation.build import build_catalog
 from endive.storage.client import Client, Clock, TracedRequest
@@ -182,6 +186,21 @@ class RecordingWorkload(Workload):
         return drawn
 
 
+def _numbers(columns: Columns, field: str) -> Any:
+    """A field of every row, read back from the columns."""
+    n = columns.n_rows
+    if field.endswith("_us"):
+        return columns.us(field.removesuffix("_us") + "_ms")
+    if field == "status":
+        return columns.count("status") + np.maximum(columns.count("in_flight_stage"), 0)
+    if field == "reason":
+        return columns.count("reason") + 1
+    if field in ("n_tables_read", "n_tables_written"):
+        ends = columns.read_ends if field == "n_tables_read" else columns.written_ends
+        return np.diff(ends[: n + 1])
+    return columns.count(field) if field in COUNTS else columns.longs[LONGS.index(field), :n]
+
+
 class RawRows:
     """A sink that keeps the engine's own rows: integers, in microseconds."""
 
@@ -192,13 +211,13 @@ class RawRows:
     def start(self, provenance: Any) -> None:
         pass
 
-    def add(self, rows: Any, table_ids: Any) -> None:
-        ids = table_ids.tolist()
-        for values in rows.tolist():
-            row = dict(zip(ROW_FIELDS, values, strict=True))
-            self.rows.append(row)
-            self.tables.append(tuple(ids[: row["n_tables_read"]]))
-            ids = ids[row["n_tables_read"] :]
+    def add(self, columns: Columns) -> None:
+        n = columns.n_rows
+        ends = columns.read_ends[: n + 1].tolist()
+        ids = columns.read_ids[: ends[-1]].tolist()
+        told = [_numbers(columns, field).tolist() for field in ROW_FIELDS]
+        self.rows.extend(dict(zip(ROW_FIELDS, values, strict=True)) for values in zip(*told, strict=True))
+        self.tables.extend(tuple(ids[first:end]) for first, end in pairwise(ends))
 
     def finish(self, history: Any) -> RawRows:
         return self

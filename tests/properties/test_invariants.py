@@ -180,7 +180,7 @@ def test_a_committed_txn_reports_the_window_it_committed_in(run):
     for row in run.ended:
         if row["status"] == COMMITTED:
             decision = by_txn[row["txn_id"]]
-            assert decision.at_us - decision.intention.base.timestamp_us == row["hazard_us"]
+            assert decision.at_us - decision.intention.base.timestamp_us == row["hazard_window_us"]
 
 
 # ---- every txn is accounted for ----------------------------------------------------------------------

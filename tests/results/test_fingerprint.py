@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endive.results import Fingerprint
+from endive.results import Fingerprint, columns_of
 from endive.results import schema as s
 from endive.results.fingerprint import row_hashes
 from endive.results.schema import Ints
 from endive.vocabulary import ABORTED, RETRIES_EXHAUSTED, TIMEOUT
 
+place = s.ROW_FIELDS.index
+
 
 def digest(rows: Ints, table_ids: Ints) -> str:
     fingerprint = Fingerprint()
-    fingerprint.update(rows, table_ids)
+    fingerprint.update(columns_of(rows, table_ids))
     return fingerprint.hexdigest()
 
 
@@ -50,7 +52,7 @@ def test_rows_one_at_a_time_give_the_fingerprint_of_all_at_once(four_outcomes):
     rows, table_ids = four_outcomes
     fingerprint = Fingerprint()
     for row, ids in zip(rows, np.split(table_ids, [2, 3, 3]), strict=True):
-        fingerprint.update(row.reshape(1, -1), ids)
+        fingerprint.update(columns_of(row.reshape(1, -1), ids))
 
     assert digest(rows, table_ids) == fingerprint.hexdigest()
 
@@ -58,26 +60,27 @@ def test_rows_one_at_a_time_give_the_fingerprint_of_all_at_once(four_outcomes):
 @given(order=st.permutations(range(4)), cut=st.integers(0, 4))
 def test_neither_order_nor_grouping_of_rows_matters(order, cut):
     rows = np.zeros((4, s.N_ROW), np.int64)
-    rows[:, s.ROW_TXN_ID] = range(4)
-    rows[:, s.ROW_N_TABLES_READ] = (1, 0, 2, 1)
+    rows[:, place("txn_id")] = range(4)
+    rows[:, place("n_tables_read")] = (1, 0, 2, 1)
     ids = [[7], [], [8, 9], [-3]]
     fingerprint = Fingerprint()
     for part in (order[:cut], order[cut:]):
-        fingerprint.update(rows[part], np.array([each for i in part for each in ids[i]], np.int64))
+        table_ids = np.array([each for i in part for each in ids[i]], np.int64)
+        fingerprint.update(columns_of(rows[part], table_ids))
 
     assert digest(rows, np.array([7, 8, 9, -3])) == fingerprint.hexdigest()
 
 
 # Fields whose change needs another field to change with it have a test of their own below.
-BOUND_FIELDS = {s.ROW_STATUS, s.ROW_REASON, s.ROW_N_TABLES_READ, s.ROW_N_TABLES_WRITTEN}
+BOUND_FIELDS = {"status", "reason", "n_tables_read", "n_tables_written"}
 
 
-@pytest.mark.parametrize("field", [s.ROW_FIELDS[i] for i in range(s.N_ROW) if i not in BOUND_FIELDS])
-@pytest.mark.parametrize("change", [1, 1 << 40])
+@pytest.mark.parametrize("field", [field for field in s.ROW_FIELDS if field not in BOUND_FIELDS])
+@pytest.mark.parametrize("change", [1, 1 << 30])
 def test_a_change_of_any_field_changes_the_fingerprint(make_row, field, change):
     before = make_row().reshape(1, -1)
     after = before.copy()
-    after[0, s.ROW_FIELDS.index(field)] += change
+    after[0, place(field)] += change
     ids = np.zeros(1, np.int64)
 
     assert digest(before, ids) != digest(after, ids)
@@ -98,7 +101,7 @@ def test_a_change_of_any_field_changes_the_fingerprint(make_row, field, change):
 def test_another_outcome_or_number_of_tables_changes_the_fingerprint(make_row, one, other):
     rows = [make_row(**given) for given in (one, other)]
 
-    digests = [digest(row.reshape(1, -1), np.zeros(row[s.ROW_N_TABLES_READ], np.int64)) for row in rows]
+    digests = [digest(row.reshape(1, -1), np.zeros(row[place("n_tables_read")], np.int64)) for row in rows]
 
     assert digests[0] != digests[1]
 
@@ -133,7 +136,7 @@ def test_the_same_txn_twice_is_not_no_txn(make_row):
 
 def test_hashes_of_a_hundred_thousand_similar_rows_are_all_different():
     rows = np.zeros((100_000, s.N_ROW), np.int64)
-    rows[:, s.ROW_TXN_ID] = np.arange(100_000) // 10
-    rows[:, s.ROW_SUBMIT_US] = np.arange(100_000) % 10
+    rows[:, place("txn_id")] = np.arange(100_000) // 10
+    rows[:, place("submit_us")] = np.arange(100_000) % 10
 
-    assert len(np.unique(row_hashes(rows, np.empty(0, np.int64)))) == 100_000
+    assert len(np.unique(row_hashes(columns_of(rows, np.empty(0, np.int64))))) == 100_000

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.errors import OutputError
-from endive.results import MODEL_VERSION, Provenance, RowSink, RunFolder, Window
+from endive.results import MODEL_VERSION, Provenance, RowSink, RunFolder, Window, columns_of
 
 WINDOW = Window(duration_us=10_000, warmup_us=0, cooldown_us=0)
 
@@ -19,7 +19,7 @@ def write_run(path, part, seed=7) -> None:
     with RunFolder(path) as folder:
         sink = RowSink(WINDOW, ("stream", "nightly"), writers=[folder.writer], keep_transactions=False)
         sink.start(Provenance(config_hash="c0ffee", seed=seed, engine="reference"))
-        sink.add(*part)
+        sink.add(columns_of(*part))
         folder.publish(sink.finish(), "seed = 7\n")
 
 

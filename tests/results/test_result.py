@@ -16,9 +16,12 @@ from endive.results import (
     ResultWriter,
     RowSink,
     Window,
+    columns_of,
     package_version,
+    to_record_batch,
 )
 from endive.results import schema as s
+from endive.results.columns import TIMES
 
 WINDOW = Window(duration_us=10_000, warmup_us=0, cooldown_us=0)
 PROVENANCE = Provenance(
@@ -31,7 +34,7 @@ def run(*parts, provenance=PROVENANCE, **options):
     sink = RowSink(WINDOW, SOURCES, **options)
     sink.start(provenance)
     for rows, table_ids in parts:
-        sink.add(rows, table_ids)
+        sink.add(columns_of(rows, table_ids))
     return sink.finish()
 
 
@@ -45,33 +48,40 @@ def test_txns_come_out_sorted_by_id_whatever_the_order_they_ended_in(four_outcom
 
 def test_the_fingerprint_is_that_of_the_rows(four_outcomes):
     fingerprint = Fingerprint()
-    fingerprint.update(*four_outcomes)
+    fingerprint.update(columns_of(*four_outcomes))
 
     assert run(four_outcomes).fingerprint == fingerprint.hexdigest()
 
 
-def test_more_rows_than_a_chunk_keep_their_own_tables(make_row):
+def test_many_rows_keep_their_own_tables(make_row):
     n = 20_000
     rows = np.repeat(make_row().reshape(1, -1), n, axis=0)
-    rows[:, s.ROW_TXN_ID] = np.arange(n)
-    rows[:, s.ROW_N_TABLES_READ] = 1 + np.arange(n) % 2
-    result = run((rows, np.repeat(np.arange(n), rows[:, s.ROW_N_TABLES_READ])))
+    rows[:, s.ROW_FIELDS.index("txn_id")] = np.arange(n)
+    n_read = 1 + np.arange(n) % 2
+    rows[:, s.ROW_FIELDS.index("n_tables_read")] = n_read
+    result = run((rows, np.repeat(np.arange(n), n_read)))
 
     assert result.transactions.column("tables_read").to_pylist() == [[i] * (1 + i % 2) for i in range(n)]
     assert result.statistics.n_txns == n
 
 
-def test_a_caller_may_reuse_his_array_after_adding_it(four_outcomes):
-    rows, table_ids = four_outcomes
-    sink = RowSink(WINDOW, SOURCES)
-    sink.start(PROVENANCE)
-    sink.add(rows, table_ids)
-    rows[:] = 0
-    table_ids[:] = 0
+def test_arrow_shares_the_memory_of_the_columns_it_is_given(four_outcomes):
+    columns = columns_of(*four_outcomes)
+    batch = to_record_batch(columns, SOURCES)
 
-    transactions = sink.finish().transactions
-    assert transactions.column("txn_id").to_pylist() == [0, 1, 2, 3]
-    assert transactions.column("tables_read").to_pylist() == [[4, 9], [5], [], [6]]
+    columns.times[TIMES.index("submit_ms"), 0] = 7.5
+    columns.read_ids[0] = 8
+
+    assert [7.5, 0.5, 2.0, 3.0] == batch.column("submit_ms").to_pylist()
+    assert [[8, 9], [5], [], [6]] == batch.column("tables_read").to_pylist()
+
+
+def test_columns_that_stay_zero_are_one_array(four_outcomes):
+    batch = to_record_batch(columns_of(*four_outcomes), SOURCES)
+
+    addresses = {batch.column(name).buffers()[1].address for name in ("requests_log_read", "restarts", *s.COUNTERS)}
+
+    assert 1 == len(addresses)
 
 
 def test_the_json_object_has_the_agreed_keys_and_is_json(four_outcomes):

@@ -7,8 +7,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from endive.results import Statistics, Window, summarise
+from endive.results import Columns, Statistics, Window, columns_of, summarise
 from endive.results import schema as s
+from endive.results.schema import Ints
 from endive.vocabulary import (
     ABORTED,
     FAST_APPEND,
@@ -24,10 +25,14 @@ S = 1_000_000  # microseconds
 WINDOW = Window(duration_us=40 * S, warmup_us=10 * S, cooldown_us=10 * S)  # 20 s
 
 
+def columns_with_a_table_each(rows: Ints) -> Columns:
+    return columns_of(rows, np.zeros(len(rows), np.int64))
+
+
 def statistics_of(*rows, window=WINDOW, sources=("stream",)) -> Statistics:
     statistics = Statistics(window, sources)
     if rows:
-        statistics.record(np.array(rows))
+        statistics.record(columns_with_a_table_each(np.array(rows)))
     return statistics
 
 
@@ -293,7 +298,7 @@ def test_rows_one_at_a_time_measure_the_same_as_all_at_once(commit, make_row):
     rows.append(make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_COMMITTING))
     one_by_one = Statistics(WINDOW, ("a", "b"))
     for row in reversed(rows):
-        one_by_one.record(row.reshape(1, -1))
+        one_by_one.record(columns_with_a_table_each(row.reshape(1, -1)))
 
     assert summarise(statistics_of(*rows, sources=("a", "b"))) == summarise(one_by_one)
 
@@ -301,7 +306,7 @@ def test_rows_one_at_a_time_measure_the_same_as_all_at_once(commit, make_row):
 def test_more_rows_after_a_summary_are_counted_too(commit):
     statistics = statistics_of(commit(15 * S, 1_000))
     summarise(statistics)
-    statistics.record(np.array([commit(15 * S, 3_000)]))
+    statistics.record(columns_with_a_table_each(np.array([commit(15 * S, 3_000)])))
 
     assert summarise(statistics)["summary"]["commit_latency_ms"]["mean"] == 2.0
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.errors import OutputError
-from endive.results import TRANSACTION_SCHEMA, ResultWriter, to_record_batch, writer
+from endive.results import TRANSACTION_SCHEMA, ResultWriter, columns_of, to_record_batch, writer
 from endive.results import schema as s
 from endive.results.writer import refuse_foreign_file
 
@@ -21,7 +21,7 @@ METADATA = {"endive.seed": "42", "endive.engine": "reference"}
 
 @pytest.fixture
 def batch(four_outcomes):
-    return to_record_batch(*four_outcomes, ("stream", "nightly"))
+    return to_record_batch(columns_of(*four_outcomes), ("stream", "nightly"))
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def big_batch(make_row):
     """40,000 txns whose bytes do not compress, so that a row group fills Python's write buffer."""
     rows = np.repeat(make_row().reshape(1, -1), 40_000, axis=0)
     noise = np.arange(40_000, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    rows[:, s.ROW_BYTES_READ] = noise.view(np.int64)
-    return to_record_batch(rows, np.zeros(40_000, np.int64), ("stream",))
+    rows[:, s.ROW_FIELDS.index("bytes_read")] = noise.view(np.int64)
+    return to_record_batch(columns_of(rows, np.zeros(40_000, np.int64)), ("stream",))
 
 
 @pytest.fixture

@@ -17,14 +17,8 @@ import numpy as np
 from endive.config import SimulationConfig
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
 from endive.results import RowSink, Statistics, Window
-from endive.results.schema import (
-    KINDS,
-    ROW_END_US,
-    ROW_N_TABLES_READ,
-    ROW_N_TABLES_WRITTEN,
-    ROW_SUBMIT_US,
-    Ints,
-)
+from endive.results.columns import Columns
+from endive.results.schema import KINDS, Ints
 from endive.results.statistics import Slice
 
 BATCHES: Final = 10  # of one run's window: enough to see how a figure varies, few enough to be nearly independent
@@ -79,14 +73,17 @@ class SampleSink(RowSink):
         tables = config.catalog.num_tables if is_per_table else 0
         self._by_table = tuple(tuple(Statistics(window, names) for window in windows) for _ in range(tables))
 
-    def add(self, rows: Ints, table_ids: Ints) -> None:
-        """Take rows, as any sink does."""
-        super().add(rows, table_ids)
-        _record(self._pieces, rows)
+    def add(self, columns: Columns) -> None:
+        """Take a batch, as any sink does."""
+        super().add(columns)
+        everything = np.arange(columns.n_rows)
+        _record(self._pieces, columns, everything)
         if self._by_table:
-            of_row, written = written_tables(rows, table_ids)
+            n_written = np.diff(columns.written_ends[: columns.n_rows + 1])
+            of_row = np.repeat(everything, n_written)
+            written = columns.written_ids[: len(of_row)]
             for table in np.unique(written):
-                _record(self._by_table[table], rows[of_row[written == table]])
+                _record(self._by_table[table], columns, of_row[written == table])
 
     def sample(self, seed: int) -> Sample:
         """What was counted, once the run has ended."""
@@ -102,20 +99,9 @@ def batches_of(window: Window) -> tuple[Window, ...]:
     )
 
 
-def written_tables(rows: Ints, table_ids: Ints) -> tuple[Ints, Ints]:
-    """Pairs of a row's place and a table it writes; the tables written come first among those read."""
-    n_read, n_written = rows[:, ROW_N_TABLES_READ], rows[:, ROW_N_TABLES_WRITTEN]
-    of_row = np.repeat(np.arange(len(rows)), n_read)
-    position = np.arange(len(table_ids)) - np.repeat(np.cumsum(n_read) - n_read, n_read)
-    is_written = position < n_written[of_row]
-    return of_row[is_written], table_ids[is_written]
-
-
-def _record(batches: Sequence[Statistics], rows: Ints) -> None:
+def _record(batches: Sequence[Statistics], columns: Columns, rows: Ints) -> None:
     """Count rows into every batch they concern: the one they were submitted in, and the one they ended in."""
-    submitted, ended = rows[:, ROW_SUBMIT_US], rows[:, ROW_END_US]
+    submitted, ended = columns.us("submit_ms")[rows], columns.us("end_ms")[rows]
     for statistics in batches:
         window = statistics.window
-        concerned = window.contains(submitted) | window.contains(ended)
-        if concerned.any():
-            statistics.record(rows[concerned])
+        statistics.record(columns, rows[window.contains(submitted) | window.contains(ended)])

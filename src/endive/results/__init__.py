@@ -1,6 +1,7 @@
 """Results: the record of every txn, what is measured from them, and how both reach a file."""
 
 from endive.results.arrow import to_record_batch
+from endive.results.columns import Columns, columns_of
 from endive.results.fingerprint import Fingerprint
 from endive.results.folder import RunFolder
 from endive.results.provenance import MODEL_VERSION, Provenance, package_version
@@ -17,6 +18,7 @@ __all__ = [
     "ROW_FIELDS",
     "SCHEMA_VERSION",
     "TRANSACTION_SCHEMA",
+    "Columns",
     "Counters",
     "Fingerprint",
     "Provenance",
@@ -26,6 +28,7 @@ __all__ = [
     "SimulationResult",
     "Statistics",
     "Window",
+    "columns_of",
     "package_version",
     "summarise",
     "to_record_batch",

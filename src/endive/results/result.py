@@ -14,7 +14,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,17 +22,16 @@ import pyarrow.parquet as pq
 
 from endive.errors import OutputError
 from endive.results.arrow import to_record_batch
+from endive.results.columns import Columns, check_columns
 from endive.results.fingerprint import Fingerprint
 from endive.results.history import HistoryCheck, untold_warnings
 from endive.results.knowledge import assumption_warnings, sent_figures
 from endive.results.provenance import Provenance
-from endive.results.schema import ROW_N_TABLES_READ, TRANSACTION_SCHEMA, Ints, check_rows
+from endive.results.schema import TRANSACTION_SCHEMA
 from endive.results.statistics import Statistics
 from endive.results.summary import summarise
 from endive.results.window import Window
 from endive.results.writer import ResultWriter, output_errors
-
-_CHUNK_ROWS: Final = 8_192  # rows that stay in the processor's cache while they are turned into columns
 
 
 class SimulationResult:
@@ -154,22 +153,15 @@ class RowSink:
         for writer in self._writers:
             writer.start({**provenance.to_metadata(), **self._statistics.window.to_metadata()})
 
-    def add(self, rows: Ints, table_ids: Ints) -> None:
-        """Take rows of ``ROW_FIELDS`` and their table ids; both may be reused by the caller afterwards."""
+    def add(self, columns: Columns) -> None:
+        """Take a batch; its arrays are the sink's from now on."""
         assert self._provenance is not None
-        check_rows(rows, table_ids)
-        for first in range(0, len(rows), _CHUNK_ROWS):
-            chunk = rows[first : first + _CHUNK_ROWS]
-            n_ids = int(chunk[:, ROW_N_TABLES_READ].sum())
-            self._add_chunk(chunk, table_ids[:n_ids])
-            table_ids = table_ids[n_ids:]
-
-    def _add_chunk(self, rows: Ints, table_ids: Ints) -> None:
-        self._fingerprint.update(rows, table_ids)
-        self._statistics.record(rows)
+        check_columns(columns)
+        self._fingerprint.update(columns)
+        self._statistics.record(columns)
         if self._batches is None and not self._writers:
             return
-        batch = to_record_batch(rows, table_ids, self._statistics.source_names)
+        batch = to_record_batch(columns, self._statistics.source_names)
         if self._batches is not None:
             self._batches.append(batch)
         for writer in self._writers:

@@ -14,14 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from endive.vocabulary import (
-    ABORTED,
-    COMMITTED,
     COUNTERS,
     KINDS,
     N_OPERATIONS,
     N_REQUESTS,
     N_ROW,
-    NO_REASON,
     NONE,
     OBJECTS,
     OPERATIONS,
@@ -51,47 +48,6 @@ __all__ = [  # words of the model that readers of results need beside the schema
 Ints = npt.NDArray[np.int64]
 
 SCHEMA_VERSION: Final = 1  # of TRANSACTION_SCHEMA: bump when a column changes name, type or meaning
-
-# Places of a row's fields; plain ints, so that a compiled kernel may read them as globals.
-ROW_TXN_ID: Final = ROW_FIELDS.index("txn_id")
-ROW_SOURCE: Final = ROW_FIELDS.index("source")
-ROW_CLIENT: Final = ROW_FIELDS.index("client")
-ROW_SOURCE_INDEX: Final = ROW_FIELDS.index("source_index")
-ROW_KIND: Final = ROW_FIELDS.index("kind")
-ROW_STATUS: Final = ROW_FIELDS.index("status")
-ROW_REASON: Final = ROW_FIELDS.index("reason")
-ROW_SUBMIT_US: Final = ROW_FIELDS.index("submit_us")
-ROW_COMMIT_START_US: Final = ROW_FIELDS.index("commit_start_us")
-ROW_END_US: Final = ROW_FIELDS.index("end_us")
-ROW_ATTEMPTS: Final = ROW_FIELDS.index("attempts")
-ROW_RESTARTS: Final = ROW_FIELDS.index("restarts")
-ROW_N_BEHIND_FIRST: Final = ROW_FIELDS.index("n_behind_first")
-ROW_HAZARD_US: Final = ROW_FIELDS.index("hazard_us")
-ROW_PHASES: Final = ROW_HAZARD_US + 1  # one for each phase
-ROW_REQUESTS: Final = ROW_PHASES + len(PHASES)  # one for each request: object * len(OPERATIONS) + operation
-ROW_BYTES_READ: Final = ROW_FIELDS.index("bytes_read")
-ROW_BYTES_WRITTEN: Final = ROW_FIELDS.index("bytes_written")
-ROW_HISTORY_LISTS: Final = ROW_FIELDS.index("history_lists")
-ROW_COUNTERS: Final = ROW_FIELDS.index(COUNTERS[0])  # one for each counter
-ROW_N_TABLES_READ: Final = ROW_FIELDS.index("n_tables_read")
-ROW_N_TABLES_WRITTEN: Final = ROW_FIELDS.index("n_tables_written")
-
-
-def check_rows(rows: Ints, table_ids: Ints) -> None:
-    """What an engine promises about the rows it hands over."""
-    assert rows.shape == (len(rows), N_ROW), f"rows of {N_ROW} fields, not {rows.shape}"
-    assert rows.dtype == table_ids.dtype == np.int64, "rows and table ids are int64"
-    n_read = rows[:, ROW_N_TABLES_READ]
-    assert table_ids.shape == (n_read.sum(),), f"{n_read.sum()} table ids promised, {table_ids.shape} given"
-    assert (rows[:, ROW_N_TABLES_WRITTEN] <= n_read).all(), "a txn reads every table it writes"
-    status = rows[:, ROW_STATUS]
-    has_reason = rows[:, ROW_REASON] != NO_REASON
-    assert ((status == ABORTED) == has_reason).all(), "exactly the aborted txns have a reason"
-    has_ended = rows[:, ROW_END_US] != NONE
-    assert ((status <= ABORTED) == has_ended).all(), "exactly the txns not in flight have an end"
-    never_began = rows[:, ROW_COMMIT_START_US] == NONE
-    assert not (never_began & (status == COMMITTED)).any(), "a committed txn began to commit"
-
 
 # ---- the Arrow schema ------------------------------------------------------------------------------
 

@@ -16,33 +16,63 @@ import numpy.typing as npt
 
 from endive.kernel import jitted
 from endive.results import schema as s
+from endive.results.columns import (
+    COLUMNS,
+    COMMIT_LATENCY,
+    COUNTS,
+    FIRST_COUNT,
+    LONGS,
+    REASON,
+    STAGE,
+    TIMES,
+    TOTAL_LATENCY,
+    Columns,
+    Floats,
+    Int32s,
+    whole_us,
+)
 from endive.results.schema import Ints
 from endive.results.window import Window
-from endive.vocabulary import ABORTED as STATUS_ABORTED
-from endive.vocabulary import COMMITTED as STATUS_COMMITTED
-from endive.vocabulary import IN_FLIGHT_EXECUTING, VALIDATION_EXCEPTION
+from endive.vocabulary import REASONS, VALIDATION_EXCEPTION
 
 # How a txn may have ended; an abort stands at the place of its reason.
-OUTCOMES: Final = ("committed", *s.REASONS[1:], "executing", "committing")
+OUTCOMES: Final = ("committed", *REASONS[1:], "executing", "committing")
 COMMITTED: Final = 0
-ABORTED: Final = slice(1, len(s.REASONS))
-EXECUTING: Final = len(s.REASONS)
-COMMITTING: Final = EXECUTING + 1
+ABORTED: Final = slice(1, len(REASONS))
+EXECUTING: Final = len(REASONS)
+COMMITTING: Final = len(REASONS) + 1
 
-# One tally: how many txns, what they sum to, then every row field from ROW_PHASES on.
+# One tally: how many txns, then the sums of these columns; times are summed in microseconds.
 TXNS: Final = 0
-RETRIES: Final = 1
-RESTARTS: Final = 2
-_ROW_SUMS: Final = 3
+_SUMMED: Final = tuple(
+    name
+    for name in COLUMNS
+    if name.startswith(("phase_", "requests_", "bytes_"))
+    or name in ("retries", "restarts", "history_lists", *s.COUNTERS)
+)
 _N_KINDS: Final = len(s.KINDS)
 _N_OUTCOMES: Final = len(OUTCOMES)
-_N_TALLY: Final = _ROW_SUMS + s.N_ROW - s.ROW_PHASES
+_N_TALLY: Final = 1 + len(_SUMMED)
 
 
-def tally_of(row_field: int) -> int:
-    """Where the sum of a row's field lies in a tally."""
-    assert row_field >= s.ROW_PHASES
-    return _ROW_SUMS + row_field - s.ROW_PHASES
+def tally_of(column: str) -> int:
+    """Where the sum of a column lies in a tally."""
+    return 1 + _SUMMED.index(column)
+
+
+def _summed(columns: tuple[str, ...]) -> Ints:
+    """For each of these columns that is summed: its place among them, and that of its sum."""
+    pairs = [(place, tally_of(name)) for place, name in enumerate(columns) if name in _SUMMED]
+    return np.array(pairs, np.int64)
+
+
+_TIME_SUMS: Final = _summed(TIMES)
+_LONG_SUMS: Final = _summed(LONGS)
+_COUNT_SUMS: Final = _summed(COUNTS)
+_SOURCE: Final = COUNTS.index("source")
+_KIND: Final = COUNTS.index("kind")
+_SUBMIT: Final = TIMES.index("submit_ms")
+_END: Final = TIMES.index("end_ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +124,7 @@ def joined(parts: Sequence[Slice]) -> Slice:
 
 
 class Statistics:
-    """Everything the summary needs; ``record`` may be called with any number of rows, in any order."""
+    """Everything the summary needs; batches may come in any number and order."""
 
     def __init__(self, window: Window, source_names: Sequence[str]) -> None:
         self.window = window
@@ -104,13 +134,19 @@ class Statistics:
         self._ended_in_window = np.zeros(groups, np.int64)
         self._latencies: list[tuple[Ints, Ints, Ints]] = []  # group and half, commit_us, total_us
 
-    def record(self, rows: Ints) -> None:
-        """Count these rows in."""
-        if not len(rows):
+    def record(self, columns: Columns, chosen: Ints | None = None) -> None:
+        """Count a batch in, or the chosen rows of it."""
+        if chosen is None:
+            chosen = np.arange(columns.n_rows)
+        if not len(chosen):
             return
-        kept = np.empty((3, len(rows)), np.int64)
+        kept = np.empty((3, len(chosen)), np.int64)
         count = _add_up(
-            np.ascontiguousarray(rows),
+            columns.times,
+            columns.longs,
+            columns.counts,
+            columns.is_used,
+            chosen,
             self.window.start_us,
             self.window.end_us,
             self._tallies.reshape(-1, _N_TALLY),
@@ -160,9 +196,9 @@ class Statistics:
             ("manifest_file_reads", "manifest_read"),
             ("manifest_file_writes", "manifest_write"),
         ):
-            named[name] = sums[tally_of(s.ROW_REQUESTS + s.REQUESTS.index(request))]
-        for offset, name in enumerate(s.COUNTERS):
-            named[name] = sums[tally_of(s.ROW_COUNTERS + offset)]
+            named[name] = sums[tally_of(f"requests_{request}")]
+        for name in s.COUNTERS:
+            named[name] = sums[tally_of(name)]
         return Counters(**{field.name: int(named[field.name]) for field in fields(Counters)})
 
     def _joined_latencies(self) -> tuple[Ints, Ints, Ints]:
@@ -176,28 +212,51 @@ class Statistics:
 
 
 @jitted
-def _add_up(rows: Ints, start_us: int, end_us: int, tallies: Ints, ended: Ints, kept: Ints) -> int:
-    """Add every row to its tally; half and latencies of those committed in the window go to ``kept``: how many."""
+def _add_up(
+    times: Floats,
+    longs: Ints,
+    counts: Int32s,
+    is_used: npt.NDArray[np.uint8],
+    chosen: Ints,
+    start_us: int,
+    end_us: int,
+    tallies: Ints,
+    ended: Ints,
+    kept: Ints,
+) -> int:
+    """Add rows to their tallies; half and latencies of those committed in the window go to ``kept``: how many."""
     count = 0
     middle_us = start_us + (end_us - start_us) // 2
-    for r in range(len(rows)):
-        status = rows[r, s.ROW_STATUS]
-        group = rows[r, s.ROW_SOURCE] * _N_KINDS + rows[r, s.ROW_KIND]
-        outcome = rows[r, s.ROW_REASON] if status <= STATUS_ABORTED else EXECUTING + status - IN_FLIGHT_EXECUTING
-        in_window = start_us <= rows[r, s.ROW_SUBMIT_US] < end_us
-        at = (group * _N_OUTCOMES + outcome) * 2 + int(in_window)
-        tallies[at, TXNS] += 1
-        tallies[at, RETRIES] += max(rows[r, s.ROW_ATTEMPTS] - 1, 0)
-        tallies[at, RESTARTS] += rows[r, s.ROW_RESTARTS]
-        for field in range(s.ROW_PHASES, s.N_ROW):
-            tallies[at, _ROW_SUMS + field - s.ROW_PHASES] += rows[r, field]
-        if status == STATUS_COMMITTED:
-            finish_us = rows[r, s.ROW_END_US]
-            if start_us <= finish_us < end_us:
+    at = np.empty(len(chosen), np.int64)
+    for i in range(len(chosen)):
+        r = chosen[i]
+        stage = counts[STAGE, r]
+        group = counts[_SOURCE, r] * _N_KINDS + counts[_KIND, r]
+        outcome = EXECUTING + stage if stage >= 0 else counts[REASON, r] + 1
+        submit_us = whole_us(times[_SUBMIT, r])
+        in_window = start_us <= submit_us < end_us
+        at[i] = (group * _N_OUTCOMES + outcome) * 2 + int(in_window)
+        tallies[at[i], TXNS] += 1
+        if outcome == COMMITTED:
+            if start_us <= whole_us(times[_END, r]) < end_us:
                 ended[group] += 1
             if in_window:
-                kept[0, count] = 2 * group + int(rows[r, s.ROW_SUBMIT_US] >= middle_us)
-                kept[1, count] = finish_us - rows[r, s.ROW_COMMIT_START_US]
-                kept[2, count] = finish_us - rows[r, s.ROW_SUBMIT_US]
+                kept[0, count] = 2 * group + int(submit_us >= middle_us)
+                kept[1, count] = whole_us(times[COMMIT_LATENCY, r])
+                kept[2, count] = whole_us(times[TOTAL_LATENCY, r])
                 count += 1
+    for k in range(len(_TIME_SUMS)):
+        column, tally = _TIME_SUMS[k]
+        if is_used[column]:
+            for i in range(len(chosen)):
+                tallies[at[i], tally] += whole_us(times[column, chosen[i]])
+    for k in range(len(_LONG_SUMS)):
+        column, tally = _LONG_SUMS[k]
+        for i in range(len(chosen)):
+            tallies[at[i], tally] += longs[column, chosen[i]]
+    for k in range(len(_COUNT_SUMS)):
+        column, tally = _COUNT_SUMS[k]
+        if is_used[FIRST_COUNT + column]:
+            for i in range(len(chosen)):
+                tallies[at[i], tally] += counts[column, chosen[i]]
     return count

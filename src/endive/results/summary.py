@@ -66,7 +66,7 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
     submitted = sum(txns)
     committed = txns[st.COMMITTED]
     ended = committed + sum(txns[st.ABORTED])
-    retries = int(part.tallies[: st.ABORTED.stop, st.RETRIES].sum())
+    retries = int(part.tallies[: st.ABORTED.stop, st.tally_of("retries")].sum())
     figures: dict[str, Any] = {
         "offered_per_s": window.per_s(submitted),
         "committed_per_s": window.per_s(committed),
@@ -110,18 +110,11 @@ def _half(part: st.Slice, *, is_late: bool) -> dict[str, Any]:
 
 
 def _phases_ms(tally: Ints, committed: int) -> dict[str, float | None]:
-    return {
-        phase: _ratio(int(tally[st.tally_of(s.ROW_PHASES + offset)]), 1000 * committed)
-        for offset, phase in enumerate(s.PHASES)
-    }
+    return {phase: _ratio(int(tally[st.tally_of(f"phase_{phase}_ms")]), 1000 * committed) for phase in s.PHASES}
 
 
 def _counters(tally: Ints) -> dict[str, int]:
-    return {
-        "restarts": int(tally[st.RESTARTS]),
-        "history_lists": int(tally[st.tally_of(s.ROW_HISTORY_LISTS)]),
-        **{name: int(tally[st.tally_of(s.ROW_COUNTERS + offset)]) for offset, name in enumerate(s.COUNTERS)},
-    }
+    return {name: int(tally[st.tally_of(name)]) for name in ("restarts", "history_lists", *s.COUNTERS)}
 
 
 def _requests(part: st.Slice) -> dict[str, Any]:
@@ -129,7 +122,7 @@ def _requests(part: st.Slice) -> dict[str, Any]:
     tally = part.tallies.sum(axis=0)
     counts: dict[str, dict[str, int]] = {}
     for slot in range(s.N_REQUESTS):
-        if count := int(tally[st.tally_of(s.ROW_REQUESTS + slot)]):
+        if count := int(tally[st.tally_of(f"requests_{s.REQUESTS[slot]}")]):
             obj, op = divmod(slot, s.N_OPERATIONS)
             counts.setdefault(s.OBJECTS[obj], {})[s.OPERATIONS[op]] = count
     total = sum(sum(by_op.values()) for by_op in counts.values())
@@ -137,8 +130,8 @@ def _requests(part: st.Slice) -> dict[str, Any]:
         "counts": counts,
         "total": total,
         "per_committed_txn": _ratio(total, int(part.tallies[st.COMMITTED, st.TXNS])),
-        "bytes_read": int(tally[st.tally_of(s.ROW_BYTES_READ)]),
-        "bytes_written": int(tally[st.tally_of(s.ROW_BYTES_WRITTEN)]),
+        "bytes_read": int(tally[st.tally_of("bytes_read")]),
+        "bytes_written": int(tally[st.tally_of("bytes_written")]),
     }
 
 

@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 import numpy as np
 
 from endive.catalog import CatalogSnapshot
+from endive.results.columns import columns_of
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
@@ -212,7 +213,8 @@ class ReferenceEngine:
 
     def _flush(self) -> None:
         if self._rows:
-            self._sink.add(np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64))
+            rows, table_ids = np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64)
+            self._sink.add(columns_of(rows, table_ids))
             self._rows.clear()
             self._table_ids.clear()
         if self._progress is not None:
@@ -225,7 +227,7 @@ def clear_bill(row: Row) -> None:
     """
     row.reason = NO_REASON
     row.attempts = row.restarts = 0
-    row.n_behind_first = row.hazard_us = NONE
+    row.n_behind_first = row.hazard_window_us = NONE
     row.phases_us = [0] * len(row.phases_us)
     row.requests = [0] * len(row.requests)
     for name in ("bytes_read", "bytes_written", "history_lists", *COUNTERS):

@@ -400,7 +400,7 @@ class Transaction(ABC):
                     payments.pay_check(WRITING_DOWN, world, self, position, version, cost)
                 yield from settle(self, world)
             if not world.catalog.state.is_same(intention, seen):
-                self.row.hazard_us = seen.timestamp_us - base.timestamp_us
+                self.row.hazard_window_us = seen.timestamp_us - base.timestamp_us
                 return REFUSED, None
         if is_checked_first:
             yield from self._pay(payments.pay_metadata, world, base, costs)
@@ -411,7 +411,7 @@ class Transaction(ABC):
             yield from wait_in_vain(world, begin_us)
         phases_us[PHASE_COMMIT] += clock.now_us - begin_us
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
-        self.row.hazard_us = result.evaluated_us - built_on_us
+        self.row.hazard_window_us = result.evaluated_us - built_on_us
         if is_lost:
             outcome = yield from learn_outcome(self, world, base, result.success)
             return outcome, None

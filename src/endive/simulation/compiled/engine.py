@@ -13,7 +13,8 @@ import numpy.typing as npt
 from endive.catalog import ledger as books
 from endive.distributions.code import IntArray
 from endive.errors import EngineError
-from endive.kernel import layout_of, records
+from endive.kernel import fill, layout_of, records
+from endive.results.columns import Columns, columns_of
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
@@ -50,19 +51,20 @@ class CompiledEngine:
         self._seats = len(packed.arrays["seats"])
         events = records(Event, heap.BEYOND + self._seats)
         events["time_us"] = heap.NEVER
-        self._keep(
-            txns=records(TxnRecord, 0),
-            heap=events,
-            rows=records(Row, ROWS_PER_BATCH),
-            row_tables=np.zeros(ROWS_PER_BATCH * self._tables_max, dtype=np.int64),
-        )
-        self._world["rows_max"] = ROWS_PER_BATCH
+        self._keep(txns=records(TxnRecord, 0), heap=events)
+        self._take_batch()
 
     def _keep(self, **arrays: Array) -> None:
         """Keep arrays, and tell the world where they are."""
         for name, array in arrays.items():
             self._arrays[name] = array
             self._world[name] = array.ctypes.data
+
+    def _take_batch(self) -> None:
+        """A new batch for finished txns."""
+        self._columns = Columns(ROWS_PER_BATCH, ROWS_PER_BATCH * self._tables_max)
+        fill(self._run["output"], self._columns.batch)
+        self._world["n_rows"] = 0
 
     @property
     def events(self) -> int:
@@ -191,12 +193,12 @@ class CompiledEngine:
         }
 
     def _flush(self) -> None:
-        n_rows, n_tables = int(self._run["n_rows"]), int(self._run["n_row_tables"])
-        if n_rows:
-            rows = self._arrays["rows"][:n_rows]
-            self._reported += int(np.count_nonzero(rows["status"] == COMMITTED))
-            self._sink.add(_numbers(rows), self._arrays["row_tables"][:n_tables])
-            self._world["n_rows"] = self._world["n_row_tables"] = 0
+        columns = self._columns
+        columns.n_rows = int(self._run["n_rows"])
+        if columns.n_rows:
+            self._reported += int(np.count_nonzero(columns.count("status") == COMMITTED))
+            self._sink.add(columns)
+            self._take_batch()
         if self._progress is not None:
             self._progress(int(self._run["now_us"]), self.txns)
 
@@ -213,7 +215,7 @@ class CompiledEngine:
         rows = without_bills(txns["row"], end_us)
         tables = self._arrays["table_ids"].reshape(-1, self._tables_max)[txns["place"]]
         table_ids = tables[np.arange(self._tables_max)[None, :] < rows["n_tables_read"][:, None]]
-        self._sink.add(_numbers(rows), table_ids)
+        self._sink.add(columns_of(_numbers(rows), table_ids))
         return int(txns["times_applied"].sum())
 
 

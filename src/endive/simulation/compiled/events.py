@@ -120,7 +120,7 @@ def read_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         pointer_checked(world, txn, now)
     else:
         txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
-        txn.row.hazard_us = txn.evaluated_us - txn.base_us
+        txn.row.hazard_window_us = txn.evaluated_us - txn.base_us
         txn.stage = at.STEP_COMMITTED
         if txn.is_applied == 0:
             learn_refusal(world, txn, True, now)
@@ -138,7 +138,7 @@ def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             write_metadata(world, txn)
         txn.stage = at.STEP_COMMIT
         return
-    txn.row.hazard_us = now - txn.base_us
+    txn.row.hazard_window_us = now - txn.base_us
     keep_base(world, txn, False)
     txn.is_known = 0
     txn.stage = at.STEP_REFUSED
@@ -184,7 +184,7 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
     built_on_us = txn.base_us
     if success and txn.rebased_us != NONE:
         built_on_us = txn.rebased_us
-    txn.row.hazard_us = evaluated_us - built_on_us
+    txn.row.hazard_window_us = evaluated_us - built_on_us
     if loses_answer(world.failures, txn.key, txn.row.attempts):
         lose_answer(world, txn, success)
         return

@@ -6,6 +6,7 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, jitted, leaf, overwrite, step
+from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import asking, checking, events, memory, stages
 from endive.simulation.compiled import records as at
@@ -15,7 +16,6 @@ from endive.simulation.compiled.memory import (
     codes,
     event_at,
     kept_at,
-    row_at,
     seat_at,
     source_at,
     submission_at,
@@ -232,13 +232,8 @@ def record(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A finished txn's row goes out, and its place is free."""
     observe_end(world, txn, now)
     txn.row.end_us = now
-    overwrite(row_at(world, world.n_rows), txn.row)
+    write_row(world.output, world.n_rows, memory.row_of(txn), memory.table_ids(world, txn))
     world.n_rows += 1
-    out = memory.row_tables(world)
-    tables = memory.table_ids(world, txn)
-    for position in range(txn.row.n_tables_read):
-        out[world.n_row_tables + position] = tables[position]
-    world.n_row_tables += txn.row.n_tables_read
     txn.next_free = world.free_head
     world.free_head = txn.place
     world.active -= 1
@@ -286,7 +281,7 @@ def advance(world: WorldRecord, events_max: int) -> int:
                 handle(world, txn, now)
                 walk(world, txn)
                 replace_root(world, txn.time_us, who)
-            elif world.n_rows == world.rows_max:
+            elif world.n_rows == world.output.room:
                 why = at.BATCH_FULL
                 break
             else:

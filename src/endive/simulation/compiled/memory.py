@@ -5,7 +5,7 @@ This file defines the way from the world to everything else, and nothing that is
 
 from endive.catalog.rules import TableState
 from endive.distributions.code import FloatArray, IntArray
-from endive.kernel import element_of, floats_at, inlined_step, ints_at, pasted
+from endive.kernel import address_of, element_of, floats_at, inlined_step, ints_at, pasted
 from endive.simulation.compiled.records import (
     Event,
     Kept,
@@ -17,7 +17,7 @@ from endive.simulation.compiled.records import (
     WorldRecord,
 )
 from endive.storage.contention import ObjectState
-from endive.vocabulary import Row
+from endive.vocabulary import N_ROW
 
 _txn = element_of(TxnRecord)
 _touched = element_of(TouchedTable)
@@ -28,7 +28,6 @@ _submission = element_of(Submission)
 _seat = element_of(Seat)
 _kept = element_of(Kept)
 _event = element_of(Event)
-_row = element_of(Row)
 
 
 @pasted
@@ -103,16 +102,10 @@ def event_at(world: WorldRecord, place: int) -> Event:
     return _event(world.heap, place)
 
 
-@inlined_step
-def row_at(world: WorldRecord, place: int) -> Row:
-    """A row of the output batch."""
-    return _row(world.rows, place)
-
-
 @pasted
-def row_tables(world: WorldRecord) -> IntArray:
-    """Table ids of the output batch."""
-    return ints_at(world.row_tables, world.rows_max * world.tables_max)
+def row_of(txn: TxnRecord) -> IntArray:
+    """The txn's row as the numbers of ``ROW_FIELDS``."""
+    return ints_at(address_of(txn.row), N_ROW)
 
 
 @inlined_step

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 from endive.catalog.rules import LogState, ObjectSizes, TableState
 from endive.record import Float, Int8, Int32, Int64, Record, record
+from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX
 from endive.transaction.cost import AttemptCost
 from endive.transaction.counts import Counting
@@ -215,7 +216,6 @@ class WorldRecord(Record):
     next_id: Int64
     heap_size: Int64
     n_rows: Int64  # finished txns waiting in the output batch
-    n_row_tables: Int64  # table ids waiting with them
     active: Int32  # txns in flight
     active_max: Int32
     free_head: Int32 = NOT_THERE  # first free record of a txn
@@ -249,10 +249,8 @@ class WorldRecord(Record):
     expected: Int64  # and what they were when it last looked
     partitions: Int64  # tables_max * partitions_max for every txn
     partition_versions: Int64  # three times as many: start, previous, base
-    rows: Int64
-    row_tables: Int64
+    output: Batch
     n_places: Int64  # txns there is room for
-    rows_max: Int64
     tables_max: Int32
     partitions_max: Int32
     watched_max: Int32
