@@ -7,6 +7,7 @@ hash is handed in.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib import metadata
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ MODEL_VERSION: Final = 4
 _PREFIX: Final = "endive."
 
 
+@cache
 def package_version() -> str:
     """Version of the installed package; ``unknown`` when run from a source tree that is not installed."""
     try:

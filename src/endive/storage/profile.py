@@ -140,6 +140,9 @@ class Profile:
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
     prices: Mapping[int, Price] = field(default_factory=dict)
     notes: Mapping[str, Note] = field(default_factory=dict)  # of the figures that are no distribution
+    _latencies: dict[ObjectKey, LatencyDistribution] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def supports(self, op: int) -> bool:
         """Whether the provider has the operation."""
@@ -148,10 +151,14 @@ class Profile:
     def latency(self, object: int, op: int, success: bool = True) -> LatencyDistribution:
         """The distribution of such a request, floor included. The user's figure goes before the profile's."""
         assert self.supports(op), f"{self.name} has no {OPERATIONS[op]}"
-        user = self._override(object, op, success)
-        if user is not None:
-            return floored(user, self.min_latency_override_ms or 0.0)
-        return floored(self.figure(object, op, success).distribution, self._floor_ms)
+        key = (object, op, success)
+        if key not in self._latencies:
+            user = self._override(object, op, success)
+            if user is not None:
+                self._latencies[key] = floored(user, self.min_latency_override_ms or 0.0)
+            else:
+                self._latencies[key] = floored(self.figure(object, op, success).distribution, self._floor_ms)
+        return self._latencies[key]
 
     def _override(self, object: int, op: int, success: bool) -> LatencyDistribution | None:
         """The user's distribution; one given for success alone also speaks for refusal."""

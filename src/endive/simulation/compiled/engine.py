@@ -208,25 +208,26 @@ class CompiledEngine:
         Returns how many of them the catalog had applied.
         """
         who = self._arrays["heap"]["who"][heap.ROOT : heap.ROOT + int(self._run["heap_size"])]
-        txns = self._arrays["txns"][who[who >= 0]]
-        if not len(txns):
+        places = who[who >= 0]
+        if not len(places):
             return 0
-        txns = txns[np.argsort(txns["row"]["txn_id"])]
-        rows = without_bills(txns["row"], end_us)
-        tables = self._arrays["table_ids"].reshape(-1, self._tables_max)[txns["place"]]
+        txns = self._arrays["txns"]
+        places = places[np.argsort(txns["row"]["txn_id"][places])]
+        rows = without_bills(txns["row"], places, end_us)
+        tables = self._arrays["table_ids"].reshape(-1, self._tables_max)[places]
         table_ids = tables[np.arange(self._tables_max)[None, :] < rows["n_tables_read"][:, None]]
         self._sink.add(columns_of(_numbers(rows), table_ids))
-        return int(txns["times_applied"].sum())
+        return int(txns["times_applied"][places].sum())
 
 
-def without_bills(rows: Array, end_us: int) -> Array:
+def without_bills(rows: Array, places: Array, end_us: int) -> Array:
     """Rows of txns in flight: blank but for who they are, as the reference engine's (``reference.clear_bill``)."""
-    blank = records(Row, len(rows))
+    blank = records(Row, len(places))
     for name in ("txn_id", "source", "client", "source_index", "kind", "submit_us"):
-        blank[name] = rows[name]
+        blank[name] = rows[name][places]
     for name in ("n_tables_read", "n_tables_written"):
-        blank[name] = rows[name]
-    starts = rows["commit_start_us"]
+        blank[name] = rows[name][places]
+    starts = rows["commit_start_us"][places]
     is_committing = (starts != NONE) & (starts < end_us)
     blank["status"] = np.where(is_committing, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING)
     blank["commit_start_us"] = np.where(is_committing, starts, NONE)
