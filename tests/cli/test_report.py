@@ -36,12 +36,13 @@ def test_the_file_can_be_elsewhere(endive, folder, tmp_path):
     assert not (folder / "report.html").exists()
 
 
-def test_a_folder_without_analysis_ends_with_code_2_and_what_to_do(endive, tmp_path):
+def test_a_folder_without_analysis_is_analysed_and_what_prevents_that_is_told(endive, tmp_path):
     (tmp_path / "_endive.json").write_text("{}")
     result = endive("report", tmp_path)
 
     assert 2 == result.exit_code
-    assert f"error: {tmp_path} has not been analysed. Run: endive analyze {tmp_path}\n" == result.stderr
+    assert result.stderr.startswith(f"{tmp_path} has not been analysed: analysing it\n")
+    assert "_endive.json cannot be read as the manifest of a sweep" in result.stderr
 
 
 def test_a_place_that_cannot_be_written_is_an_error_in_words(endive, folder, tmp_path):

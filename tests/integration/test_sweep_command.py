@@ -133,6 +133,8 @@ def test_without_out_there_is_nothing_to_do(endive, study_file):
 def test_the_bar_tells_runs_rate_and_time_left():
     assert standing_text(Standing(0, 12, 0.0), 3.0) == "0 of 12 runs"
     assert standing_text(Standing(3, 12, 0.5), 6.0) == "3 of 12 runs, 0.5 runs/s, 6 s left"
+    resumed = Standing(9, 12, 0.75, runs_before=6, share_before=0.5)
+    assert standing_text(resumed, 6.0) == "9 of 12 runs (6 were there), 0.5 runs/s, 6 s left"
     assert [duration(seconds) for seconds in (0.4, 59, 75, 3599, 7260)] == [
         "0 s",
         "59 s",

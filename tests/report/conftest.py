@@ -17,8 +17,20 @@ def two_protocols(tmp_path_factory) -> Path:
     """Five loads, two protocols, three seeds; a table takes 3 and 3.15 txns/s."""
     study = SyntheticStudy("two_protocols", {"load_per_s": LOADS, "commit.protocol": ("iceberg", "merge")})
     warnings = [
-        {"study": "two_protocols", "point": 4, "warning": "saturated", "value": 0.75, "text": "Saturated by success."},
-        {"study": "two_protocols", "point": 8, "warning": "saturated", "value": 0.4, "text": "Saturated by both."},
+        {
+            "study": "two_protocols",
+            "point": 4,
+            "warning": "unsteady_window",
+            "value": 0.3,
+            "text": "It changed by 30 %.",
+        },
+        {
+            "study": "two_protocols",
+            "point": 8,
+            "warning": "unsteady_window",
+            "value": 0.4,
+            "text": "It changed by 40 %.",
+        },
         {
             "study": "two_protocols",
             "point": 9,

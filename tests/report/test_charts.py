@@ -47,7 +47,7 @@ def test_two_axes_of_numbers_get_a_heatmap_with_hatched_cells(grid):
     heatmap = chart(section, "heatmap")
 
     assert "Offered load and tables" == heatmap.title
-    assert "datum.success_rate < 0.95" in json.dumps(heatmap.variants[0].spec)
+    assert '"filter": "datum.missed"' in json.dumps(heatmap.variants[0].spec)
     assert "url(#hatch)" in json.dumps(heatmap.variants[0].spec)
 
 
@@ -65,14 +65,14 @@ def test_an_even_sweep_keeps_a_linear_axis(tmp_path):
     assert all("type" not in layer["encoding"]["x"]["scale"] for layer in layers if "x" in layer["encoding"])
 
 
-def test_saturated_points_are_hollow(report):
+def test_points_that_miss_the_objective_are_hollow(report):
     for name in ("latency-throughput", "success", "throughput", "latency"):
         marked = [
             layer["encoding"]["fill"]["condition"]
             for layer in chart(report.sections[0], name).variants[0].spec["layer"]
             if "condition" in layer["encoding"].get("fill", {})
         ]
-        assert [{"test": "datum.saturated", "value": "var(--paper)"}] == marked
+        assert [{"test": "datum.missed", "value": "var(--paper)"}] == marked
 
 
 def test_success_below_95_percent_is_written_beside_the_point(report):

@@ -108,9 +108,9 @@ def test_warnings_stand_before_the_charts_in_words(render, report):
     text = render(report)
     kinds = re.findall(r'data-warning="(\w+)"', text)
 
-    assert ["still_committing", "single_seed", "saturated"] == kinds
+    assert ["still_committing", "unsteady_window", "single_seed"] == kinds
     assert text.index("data-warning") < text.index("<figure")
-    assert "2 of 10 configurations: success rate below 95 %" in text
+    assert "2 of 10 configurations. The first: It changed by 30 %." in text
     assert "Too few seeds.</b> 1 of 10 has a single seed." in text
 
 

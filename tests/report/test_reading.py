@@ -74,7 +74,7 @@ def test_an_index_of_another_layout_is_refused(folder):
     path = folder / "analysis" / "index.json"
     path.write_bytes(sealed({**unsealed(path.read_bytes()), "format": 9}))
 
-    assert "has layout 9; this version of Endive reads layout 1" in refusal(folder)
+    assert "has layout 9; this version of Endive reads layout 2" in refusal(folder)
 
 
 def test_a_damaged_table_is_named(folder):
@@ -134,4 +134,4 @@ def test_a_study_whose_runs_all_failed_has_a_page_that_says_so(tmp_path):
     section = make_report(write_synthetic(tmp_path, good, bad)).sections[1]
 
     assert ("no run of this study succeeded and measured a txn.",) == tuple(one.why for one in section.omissions)
-    assert "No txn of any window ended, so there is nothing to say about commits." == section.answer.headline
+    assert "No txn ended in any window, so there is nothing to say about commits." == section.answer.headline

@@ -1,6 +1,6 @@
-"""``endive report``: one page from the tables of an analysis.
+"""``endive report``: one page from what a sweep left, analysed first if it is not yet.
 
-This file defines what is said on a terminal. Not here: the page (``endive.report``).
+This file defines the options and what is said on a terminal. The page is made in ``endive.report``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
+from endive.cli.sweep import Quiet, Slo, print_note
 from endive.errors import ConfigError
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep' has filled and 'endive analyze' has read.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep' has filled.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The HTML file to write, instead of DIR/report.html.")
     ] = None,
@@ -24,17 +23,32 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Also write every chart as PNG, SVG and a Markdown table.")
     ] = None,
     compare: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A second analysed folder to compare with the first.")
+        Path | None, typer.Option(metavar="DIR", help="A second folder of a sweep, to compare with the first.")
     ] = None,
+    slo: Slo = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Draw an analysis as one HTML file that needs no network, and say what it found in five lines."""
+    """Draw a sweep as one HTML file that needs no network, and say what it found in five lines.
+
+    What is not analysed yet, was swept further since or was judged by another objective is analysed first, on Spark.
+    """
     require_vega()
-    draw(folder, out, figures, compare)
+    for each in (folder, compare):
+        if each is not None:
+            _analyse_if_needed(each, slo, quiet=quiet)
+    draw(folder, out, figures, compare, quiet=quiet)
 
 
-def draw(folder: Path, out: Path | None = None, figures: Path | None = None, compare: Path | None = None) -> None:
-    """Write the page, and pictures if they are wanted; say what was found."""
-    from endive.cli.console import stderr, stdout
+def draw(
+    folder: Path,
+    out: Path | None = None,
+    figures: Path | None = None,
+    compare: Path | None = None,
+    *,
+    quiet: bool = False,
+) -> None:
+    """Write the page, and print what was found."""
+    from endive.cli.console import stdout
     from endive.report import REPORT, make_report, write_figures, write_report
 
     console = stdout()
@@ -43,7 +57,8 @@ def draw(folder: Path, out: Path | None = None, figures: Path | None = None, com
     size = write_report(found, path)
     if figures is not None:
         written = write_figures(found, figures)
-        stderr().print(f"{len(written)} files in {figures}", markup=False, soft_wrap=True)
+        if not quiet:
+            print_note(f"{len(written)} files in {figures}")
     for note in found.notes:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in found.lines():
@@ -59,3 +74,19 @@ def require_vega() -> None:
         raise ConfigError(
             "'endive report' needs the package vl-convert-python. Install it: pip install 'endive[report]'"
         )
+
+
+def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
+    """Make the analysis that the report is drawn from, unless it is there and says what is asked."""
+    from endive.report.reading import analysis_needed
+
+    why = analysis_needed(folder, slo)
+    if why is None:
+        return
+    from endive.cli.analyze import session_maker, status
+    from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
+
+    if not quiet:
+        print_note(f"{why}: analysing it")
+    with session_maker(None, SETTINGS) as session, status(quiet=quiet) as tell:
+        analyze(folder, session, slo=slo, tell=tell)

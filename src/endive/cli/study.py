@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from endive.cli.run import Engine
-from endive.cli.sweep import Conf, Detail, Master, Overrides, Seeds, exit_if_failed, print_outcome, swept
+from endive.cli.sweep import Conf, Detail, Master, Overrides, Quiet, Seeds, Slo, exit_if_failed, print_outcome, swept
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dataset, instead of out/NAME.")]
 
@@ -27,9 +27,11 @@ def study(
         typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
     ] = Detail.TRANSACTIONS,
     overrides: Overrides = None,
+    slo: Slo = None,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     conf: Conf = None,
     yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Simulate a study, analyse it, draw it as DIR/report.html, and say what was found in five lines.
 
@@ -45,14 +47,14 @@ def study(
 
     require_vega()
     settings = {**SETTINGS, **parse_conf(conf or [])}
-    planned = PlannedStudy.of(load_study(file, overrides or (), seeds))
+    planned = PlannedStudy.of(load_study(file, overrides or (), seeds, slo))
     if not yes:
         planned.refuse_if_large()
     folder = out if out is not None else Path("out") / planned.study.name
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
-        outcome = swept(planned, folder, session, detail=detail, engine=engine)
+        outcome = swept(planned, folder, session, detail=detail, engine=engine, quiet=quiet)
         print_outcome(outcome)
-        with status() as tell:
+        with status(quiet=quiet) as tell:
             analyze(folder, session, tell=tell)
-    draw(folder)
+    draw(folder, quiet=quiet)
     exit_if_failed(outcome)

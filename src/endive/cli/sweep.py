@@ -54,6 +54,11 @@ Overrides = Annotated[
     ),
 ]
 Conf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")]
+Slo = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="Objective to judge by, instead of the study's, as in 'success_rate >= 99 %'."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, only the answer and errors.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
@@ -71,12 +76,14 @@ def sweep(
         typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
     ] = Detail.TRANSACTIONS,
     overrides: Overrides = None,
+    slo: Slo = None,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     conf: Conf = None,
     dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
     retry_failed: RetryFailed = False,
     repair: Repair = False,
+    quiet: Quiet = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
 
@@ -89,7 +96,7 @@ def sweep(
     from endive.pipeline.spark.session import parse_conf, session_on_demand
 
     settings = parse_conf(conf or [])
-    planned = PlannedStudy.of(load_study(study, overrides or (), seeds))
+    planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
     if dry_run:
         _print_plan(planned, out, master, engine)
         return
@@ -99,7 +106,14 @@ def sweep(
         planned.refuse_if_large()
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
         outcome = swept(
-            planned, out, session, detail=detail, engine=engine, retries_failed=retry_failed, repairs=repair
+            planned,
+            out,
+            session,
+            detail=detail,
+            engine=engine,
+            retries_failed=retry_failed,
+            repairs=repair,
+            quiet=quiet,
         )
     print_outcome(outcome)
     exit_if_failed(outcome)
@@ -114,11 +128,12 @@ def swept(
     engine: Engine,
     retries_failed: bool = False,
     repairs: bool = False,
+    quiet: bool = False,
 ) -> SweepOutcome:
     """Run what is missing, with a bar on a terminal."""
     from endive.pipeline import run_sweep
 
-    with _bar() as progress:
+    with _bar(quiet=quiet) as progress:
         try:
             return run_sweep(
                 planned,
@@ -131,7 +146,8 @@ def swept(
                 progress=progress,
             )
         except KeyboardInterrupt:
-            print_note(f"What was finished is kept in {out}; the same command goes on from there.")
+            if not quiet:
+                print_note(f"What was finished is kept in {out}; the same command goes on from there.")
             raise
 
 
@@ -152,14 +168,14 @@ def print_note(text: str) -> None:
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[Progress | None]:
+def _bar(*, quiet: bool) -> Iterator[Progress | None]:
     """A bar on a terminal, nothing where nobody looks."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     from endive.cli.console import stderr
 
     console = stderr()
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield None
         return
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
@@ -179,11 +195,13 @@ def _bar() -> Iterator[Progress | None]:
 
 def standing_text(standing: Standing, elapsed_s: float) -> str:
     """What stands beside the bar: runs done, their rate, the time left by the work left."""
-    done = f"{standing.runs_done:,} of {standing.runs_total:,} runs"
-    if not standing.runs_done or elapsed_s <= 0.0:
+    before = f" ({standing.runs_before:,} were there)" if standing.runs_before else ""
+    done = f"{standing.runs_done:,} of {standing.runs_total:,} runs{before}"
+    new = standing.runs_done - standing.runs_before
+    if not new or elapsed_s <= 0.0:
         return done
-    left_s = elapsed_s * (1.0 - standing.share_done) / standing.share_done
-    return f"{done}, {standing.runs_done / elapsed_s:,.1f} runs/s, {duration(left_s)} left"
+    left_s = elapsed_s * (1.0 - standing.share_done) / (standing.share_done - standing.share_before)
+    return f"{done}, {new / elapsed_s:,.1f} runs/s, {duration(left_s)} left"
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ This file defines the key and what its text may refer to in one configuration; t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,13 +59,23 @@ class SloSection(Table):
 
 def names_of(config: SimulationConfig) -> Names:
     """What an objective can speak of in this configuration."""
-    used = tuple(
-        kind for kind in KINDS if any(getattr(source.operation_types, kind) > 0.0 for source in config.sources)
-    )
+    weights = [{kind: getattr(source.operation_types, kind) for kind in KINDS} for source in config.sources]
+    return _names([source.name for source in config.sources], weights, config.catalog.num_tables)
+
+
+def names_in(document: Mapping[str, Any]) -> Names:
+    """The same from a resolved configuration as plain values."""
+    sources = document["source"]
+    weights = [source["operation_types"] for source in sources]
+    return _names([source["name"] for source in sources], weights, document["catalog"]["num_tables"])
+
+
+def _names(sources: Sequence[str], weights: Sequence[Mapping[str, float]], tables: int) -> Names:
+    used = tuple(kind for kind in KINDS if any(weight.get(kind, 0.0) > 0.0 for weight in weights))
     return Names(
-        sources=tuple(source.name for source in config.sources),
+        sources=tuple(sources),
         kinds=used,
-        tables=config.catalog.num_tables,
+        tables=tables,
         kinds_unused=tuple(kind for kind in KINDS if kind not in used),
     )
 

@@ -14,17 +14,17 @@ from typing import Any, Final
 import pyarrow as pa
 
 from endive import __version__
-from endive.answers.estimates import estimate_of, pooled_figures
+from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
-from endive.config.slo import names_of
-from endive.objectives import Subject, field_at
-from endive.objectives.names import ALL, SOURCE
+from endive.config.slo import names_of, objective_of
+from endive.objectives import DEFAULT_OBJECTIVE, FIELDS, Subject, field_at
+from endive.objectives.names import ALL, KIND, SOURCE
+from endive.pipeline.analysis.verdicts import VERDICTS, figure_row, group_of, group_verdicts
 from endive.report.price import prices_of
 from endive.report.reading import Row, Study
 from endive.report.report import Report, Section, make_section
 from endive.results.provenance import MODEL_VERSION
-from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
 
 FIGURES: Final = {
     "success_rate": "success_rate",
@@ -34,6 +34,7 @@ FIGURES: Final = {
     "retries_mean": "retries_mean",
     "requests_per_committed_txn": "requests_per_commit",
 }
+LIVE: Final = "live"  # the name of the study
 NOTE: Final = (
     "Made by endive explore. Figures are of all txns of all seeds together; intervals come from batches within the "
     "runs until there are ten seeds, and from whole runs then."
@@ -74,15 +75,20 @@ class LiveStudy:
 
     def study(self) -> Study:
         """As the report reads it."""
-        names = ("configurations", "phases", "requests", "conflicts")
+        names = ("configurations", "figures", "phases", "requests", "conflicts")
         tables = {
             name: pa.Table.from_pylist([row for _, rows in self._rows.values() for row in rows[name]]) for name in names
         }
         runs = sum(seeds for seeds, _ in self._rows.values())
         axes = [] if self.key is None else [self.key]
         is_load = self.key is not None and "arrivals" in self.key.split(".")
+        first = next((config for _, config in self.points.values()), None)
+        known = None if first is None else names_of(first)
         facts: dict[str, Any] = {
             "title": self.title,
+            "objective": DEFAULT_OBJECTIVE if first is None else objective_of(first).text,
+            "sources": () if known is None else known.sources,
+            "kinds": () if known is None else known.kinds,
             "axes": axes,
             "runs": runs,
             "runs_planned": runs,
@@ -91,7 +97,7 @@ class LiveStudy:
             "report": {},
         }
         held = {name: table for name, table in tables.items() if table.num_columns}
-        return Study(name="live", folder=Path(), facts=facts, model_version=MODEL_VERSION, tables=held)
+        return Study(name=LIVE, folder=Path(), facts=facts, model_version=MODEL_VERSION, tables=held)
 
 
 def rows_of(
@@ -99,14 +105,23 @@ def rows_of(
 ) -> dict[str, list[Row]]:
     """What the tables of an analysis would say of one point."""
     found: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
-    parts = [(ALL, ""), *((SOURCE, name) for name in names_of(config).sources)]
+    objective = objective_of(config)
+    verdict = judge_samples(objective, samples)
+    told = dict(group_verdicts(verdict))
+    found["figures"] = [
+        {"study": LIVE, "point": number, **figure_row(part.subject, part.found)} for part in verdict.parts
+    ]
+    kinds = dict.fromkeys(subject.name for subject in objective.subjects if subject.scope == KIND)
+    parts = [(ALL, ""), *((SOURCE, name) for name in names_of(config).sources), *((KIND, name) for name in kinds)]
     for scope, name in parts:
         figures = pooled_figures(samples, scope, name)
         if scope != ALL and not figures["txns"]["submitted"]:
             continue
-        begin: Row = {"point": number, "scope": scope, "name": name or ALL, "seeds": len(samples)}
+        group = group_of(Subject(scope, name, FIELDS[0]))
+        begin: Row = {"point": number, "scope": group[0], "name": group[1], "seeds": len(samples)}
         axis = {} if key is None else {key: value}
-        found["configurations"].append({**begin, **axis, **_figures(samples, scope, name)})
+        judged = told.get(group, dict.fromkeys(VERDICTS))
+        found["configurations"].append({**begin, **axis, **judged, **_figures(samples, scope, name)})
         found["phases"] += [{**begin, **row} for row in _phases(figures)]
         found["requests"] += [{**begin, **row} for row in _requests(figures)]
         found["conflicts"] += [{**begin, **row} for row in _conflicts(figures, len(samples))]
@@ -125,16 +140,7 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
             f"{column}_ci95_low": None if high is None else found.low,
             f"{column}_ci95_high": high,
         }
-    return {**row, **_saturation(row)}
-
-
-def _saturation(row: Mapping[str, Any]) -> Row:
-    """The experiment plan's rule on the figures of all seeds together."""
-    p50, p95 = row["commit_latency_p50_ms"], row["commit_latency_p95_ms"]
-    is_failing = row["success_rate"] is not None and row["success_rate"] < SUCCESS_RATE_MIN
-    is_late = p50 is not None and p95 is not None and p95 > P95_OVER_P50_MAX * p50
-    signs = [name for name, is_so in (("success rate", is_failing), ("latency", is_late)) if is_so]
-    return {"saturated": bool(signs), "saturation_sign": " and ".join(signs) or None}
+    return row
 
 
 def _phases(figures: Mapping[str, Any]) -> list[Row]:

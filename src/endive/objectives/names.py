@@ -142,5 +142,13 @@ def _guess(written: str, known: tuple[str, ...]) -> str:
     return f" Did you mean {' or '.join(quoted)}?" if quoted else ""
 
 
+def of_tables(subject: str) -> str:
+    """What to say where figures by table are not kept."""
+    return (
+        f"'{subject}' is a figure of one table, and a study keeps none of those. Speak of the whole run, of a source "
+        "or of a kind; 'endive run --slo' judges tables."
+    )
+
+
 def _problem(name: Name, text: str) -> ObjectiveError:
     return ObjectiveError(f"'{name}' at character {name.at}: {text}")

@@ -1,24 +1,34 @@
 """The answer to a study in plain words, made from its numbers.
 
-This file defines which facts make an answer and their sentences: what load holds, what breaks first, what saturates,
-what it costs. Every number comes from the analysis, with its interval where it has one. Not here: numbers' looks
-(``endive.report.words``).
+This file defines which facts make an answer and their sentences: where the objective is met, what misses it and why,
+the most that got through and what it cost. Every number comes from the analysis, with its interval where it has one.
+How numbers are written is said by ``endive.report.words``, and who is asked about by ``endive.report.question``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from endive.report.axes import Axis, make_axis
+from endive.report.along import Curve, curves, named_value, place_words
 from endive.report.material import Material
 from endive.report.reading import Row
-from endive.report.words import PHASE_NAMES, REASON_NAMES, counted, number, percent, with_interval
-from endive.results.summary import SUCCESS_RATE_MIN
+from endive.report.words import (
+    FIGURE_NAMES,
+    PHASE_NAMES,
+    REASON_NAMES,
+    counted,
+    figure_words,
+    listed,
+    number,
+    percent,
+    with_interval,
+)
 
-_CURVES_TOLD: Final = 4
-_ALIKE: Final = 0.05  # groups whose success differs by less are not told apart
+_NOWHERE: Final = "nowhere"
+_GROUPS_TOLD: Final = 3
+_LABELS_TOLD: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,259 +43,280 @@ class Answer:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """Configurations that differ in load only, from the lowest to the highest."""
-
-    label: str
-    rows: tuple[Row, ...]
-    loads: tuple[str, ...]  # in words
-    holds: int  # how many of the first ones commit at least 95 %
-    first_late: int | None  # the first whose P95 exceeds twice its P50
-    most: int  # the one with the most commits
-
-    @property
-    def never_breaks(self) -> bool:
-        """Whether every load that was tried holds."""
-        return self.holds == len(self.rows)
-
-
 def answer(material: Material) -> Answer:
     """The answer of one study."""
-    rows = [row for row in material.study.rows("configurations") if row["success_rate"] is not None]
-    facts = material.study.facts
-    if not rows:
-        text = "No txn of any window ended, so there is nothing to say about commits."
+    rows = material.subject_rows()
+    if not any(row["success_rate"] is not None for row in rows):
+        text = f"No {_one_of(material)} ended in any window, so there is nothing to say about commits."
         return Answer(headline=text, paragraph="", scale="", lines=(text,), headings=(), rows=())
     seeds = _seeds_text(rows)
     if len(rows) == 1:
         return _of_one(material, rows[0], seeds)
-    if not facts.get("load_axis"):
-        return _of_names(material, rows, seeds)
-    return _of_curves(material, curves(material, rows), seeds, len(rows))
+    return _of_curves(material, curves(material), seeds, len(rows))
 
 
-def curves(material: Material, rows: Sequence[Row]) -> list[Curve]:
-    """Points that agree in everything but the load, in the order of the load."""
-    facts = material.study.facts
-    load = facts["load_axis"]
-    axis = next((one for one in material.layout.axes if one.key == load), None)
-    axis = axis or make_axis(load, [row[load] for row in rows])
-    keys = [key for key in facts["series"] if len({repr(row[key]) for row in rows}) > 1]
-    named = [one for one in material.layout.axes if one.key in keys and one.key != load]
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(repr(row[key]) for key in keys), []).append(row)
-    return [_curve(group, axis, named) for group in groups.values()]
-
-
-def _curve(group: list[Row], axis: Axis, named: Sequence[Axis]) -> Curve:
-    ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0)
-    low = [place for place, row in enumerate(ordered) if row["success_rate"] < SUCCESS_RATE_MIN]
-    late = [
-        place for place, row in enumerate(ordered) if row["saturation_sign"] in ("latency", "success rate and latency")
-    ]
-    return Curve(
-        label=" \u00b7 ".join(_named_value(one, group[0][one.key]) for one in named),
-        rows=tuple(ordered),
-        loads=tuple(f"{axis.label(row[axis.key])} {axis.unit or axis.name}" for row in ordered),
-        holds=low[0] if low else len(ordered),
-        first_late=late[0] if late else None,
-        most=max(range(len(ordered)), key=lambda place: ordered[place]["committed_per_s"]),
-    )
-
-
-def _named_value(axis: Axis, value: Any) -> str:
-    return f"{axis.name} {axis.label(value)}" if axis.is_numeric else axis.label(value)
-
-
-# ---- along a load --------------------------------------------------------------------------------------
+# ---- several configurations --------------------------------------------------------------------------------
 
 
 def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -> Answer:
-    best = max(found, key=lambda curve: curve.rows[curve.most]["committed_per_s"])
-    worst = _worst_off(material)
-    sentences = [
-        _broken(material, found),
-        worst,
-        _late(found),
-        _most(material, best, len(found)),
-        _cost(best, len(found)),
-    ]
+    best = max(found, key=lambda curve: _commits(curve.rows[curve.most]))
+    headline = _headline(material, found)
+    missed = _missed(material, found)
+    differing = _differing(material)
+    sentences = [missed, *differing, _most(material, best, len(found)), _cost(best, len(found))]
     lines = (
         f"{material.study.title}: {counted(count, 'configuration')}, {seeds}",
-        f"{_held(found, 'txns', _choice(material), is_short=True)}",
-        worst.removesuffix(".") or _breaks_line(material, found),
-        _most_line(material, best),
+        headline.removesuffix("."),
+        (missed or (differing[0] if differing else "The objective is missed nowhere.")).removesuffix("."),
+        _most(material, best, len(found)).removesuffix("."),
         _cost_line(best),
     )
     return Answer(
-        headline=f"{_held(found, 'txns', _choice(material))}.",
+        headline=headline,
         paragraph=" ".join(sentence for sentence in sentences if sentence),
-        scale=f"{counted(count, 'configuration')}, {seeds}.",
-        lines=lines,
+        scale=f"{counted(count, 'configuration')}, {seeds}. Objective: {material.question.objective.text}.",
+        lines=tuple(line for line in lines if line),
         headings=(
             "configuration",
-            "95 % commit up to",
-            "breaks at",
-            "most commits (txns/s)",
+            "meets the objective",
+            "first misses it at",
+            "most commits",
+            "success there",
             "P95 there (ms)",
             "requests per commit there",
         ),
-        rows=tuple(_table_row(curve) for curve in found),
+        rows=tuple(_table_row(material, curve) for curve in found),
     )
 
 
-def _choice(material: Material) -> str:
-    """What the curves differ in, if that is one thing."""
-    names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
-    return f"whatever the {names[0]}" if len(names) == 1 else "in every combination"
-
-
-def _held(found: list[Curve], who: str, choice: str, *, is_short: bool = False) -> str:
-    """Up to which load 95 % commit: curves that agree together, and the extremes if many do not."""
+def _headline(material: Material, found: Sequence[Curve]) -> str:
+    """Where the objective is met: curves that agree together, and how near the next place is."""
+    claim = material.question.claim
     groups: dict[str, list[Curve]] = {}
     for curve in found:
-        groups.setdefault(_held_words(curve), []).append(curve)
-    begin = f"At least 95 % of {who} commit"
+        groups.setdefault(curve.where() if any(curve.meets) else _NOWHERE, []).append(curve)
+    if set(groups) == {_NOWHERE}:
+        groups = {found[0].where(): list(found)}
     if len(groups) == 1:
-        text = next(iter(groups))
-        alone = found[0]
+        first = claim(next(iter(groups)), is_denied=not any(found[0].meets))
         if len(found) == 1:
-            there = alone.rows[alone.holds - 1] if alone.holds else alone.rows[0]
-            return f"{begin} {text} ({with_interval(there, 'success_rate')} there)"
-        return f"{begin} {text}, {choice}"
-    ordered = sorted(groups, key=lambda text: -_held_load(groups[text][0]))
-    if len(ordered) > _CURVES_TOLD or (is_short and len(ordered) > 2):
-        ordered = [ordered[0], ordered[-1]]
-    told = [f"{text} with {_labels(groups[text])}" for text in ordered]
-    return f"{begin} {'; '.join(told)}"
+            return f"{first}{_around(material, found[0])}."
+        return f"{first}, {_whichever(material, found)}{_extremes(material, found)}."
+    ordered = sorted(groups, key=lambda where: -_met_share(groups[where][0]))
+    if len(ordered) > _GROUPS_TOLD:
+        told = [f"{where} with {_labels(groups[where])}" for where in (ordered[0], ordered[-1])]
+        between = sum(len(groups[where]) for where in ordered[1:-1])
+        return f"{claim(told[0])}, but {told[1]}; {counted(between, 'other')} lie between."
+    return f"{claim('; '.join(f'{where} with {_labels(groups[where])}' for where in ordered))}."
 
 
-def _labels(curves_alike: list[Curve]) -> str:
-    labels = [curve.label for curve in curves_alike]
-    if len(labels) > _CURVES_TOLD:
+def _around(material: Material, curve: Curve) -> str:
+    """What is found at the last place that meets the objective, and at the first that does not."""
+    state = material.question.state
+    missed = curve.first_missed
+    if missed is None:
+        nearest = min(curve.rows, key=lambda row: _success(row))
+        worst = state(nearest["point"])
+        return "" if worst.startswith("100 %") else f" (at worst {worst})"
+    if not any(curve.meets):
+        best = max(range(len(curve.rows)), key=lambda place: _success(curve.rows[place]))
+        return f"; the best is {state(curve.rows[best]['point'])}, at {curve.places[best]}"
+    here = f"; at {curve.places[missed]} it is {state(curve.rows[missed]['point'])}"
+    before = missed - 1
+    there = f" ({state(curve.rows[before]['point'])})" if before >= 0 and curve.meets[before] else ""
+    return f"{there}{here}"
+
+
+def _extremes(material: Material, found: Sequence[Curve]) -> str:
+    """The first miss of the curve that fares worst, where all end at the same place."""
+    missing = [curve for curve in found if curve.first_missed is not None]
+    if not missing:
+        return ""
+    worst = min(missing, key=lambda curve: _success(curve.rows[curve.first_missed or 0]))
+    place = worst.first_missed or 0
+    return f"; at {worst.places[place]} it is {material.question.state(worst.rows[place]['point'])} with {worst.label}"
+
+
+def _whichever(material: Material, found: Sequence[Curve]) -> str:
+    labels = [curve.label for curve in found]
+    if len(labels) == 2:
+        return f"with {labels[0]} and with {labels[1]} alike"
+    if len(labels) <= _LABELS_TOLD:
+        return f"with {listed(labels)} alike"
+    names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
+    return f"for all {len(labels)} values of {names[0]}" if len(names) == 1 else f"in all {len(labels)} combinations"
+
+
+def _labels(alike: Sequence[Curve]) -> str:
+    labels = [curve.label for curve in alike]
+    if len(labels) > _LABELS_TOLD:
         return f"{labels[0]} and {len(labels) - 1} others"
-    return " or ".join(labels)
+    return listed(labels)
 
 
-def _held_words(curve: Curve) -> str:
-    if curve.holds == 0:
-        return "at no load"
-    if curve.never_breaks:
-        return f"at every load tried, up to {curve.loads[-1]}"
-    return f"up to {curve.loads[curve.holds - 1]}"
+def _met_share(curve: Curve) -> float:
+    return sum(curve.meets) / len(curve.meets) + 1e-6 * curve.held
 
 
-def _held_load(curve: Curve) -> float:
-    return float(curve.rows[curve.holds - 1]["offered_per_s"]) if curve.holds else 0.0
-
-
-def _broken(material: Material, found: list[Curve]) -> str:
-    breaking = [curve for curve in found if not curve.never_breaks]
-    if not breaking:
+def _missed(material: Material, found: Sequence[Curve]) -> str:
+    """The first place that misses the objective, and why its txns abort."""
+    missing = [curve for curve in found if curve.first_missed is not None]
+    if not missing:
         return ""
-    if len({curve.loads[curve.holds] for curve in breaking}) == 1 and len(breaking) > 1:
-        ordered = sorted(breaking, key=lambda curve: float(curve.rows[curve.holds]["success_rate"]))
-        worst, best = ordered[0], ordered[-1]
-        text = (
-            f"At {worst.loads[worst.holds]} it is {with_interval(worst.rows[worst.holds], 'success_rate')} with "
-            f"{worst.label} "
-            f"and {with_interval(best.rows[best.holds], 'success_rate')} with {best.label}"
-        )
-    else:
-        worst = min(breaking, key=lambda curve: float(curve.rows[curve.holds]["offered_per_s"]))
-        who = f"The first to break is {worst.label}," if worst.label and len(found) > 1 else "It breaks"
-        text = f"{who} at {worst.loads[worst.holds]}, with {with_interval(worst.rows[worst.holds], 'success_rate')}"
-    reason = _main_reason(material, worst.rows[worst.holds]["point"])
-    return f"{text}{f'; {reason}' if reason else ''}."
+    first = min(missing, key=lambda curve: (_met_share(curve), curve.first_missed or 0))
+    place = first.first_missed or 0
+    row = first.rows[place]
+    reason = _main_reason(material, row["point"])
+    if len(found) == 1:  # the headline has said how many commit
+        return f"At {first.places[place]}, {reason}." if reason else ""
+    state = material.question.state(row["point"])
+    why = f"; {reason}" if reason else ""
+    return f"The first to miss it is {first.label}, at {first.places[place]}, with {state}{why}."
 
 
-def _late(found: list[Curve]) -> str:
-    early = [curve for curve in found if curve.first_late is not None and curve.first_late < curve.holds]
-    if not early:
-        return ""
-    first = min(early, key=lambda curve: float(curve.rows[curve.first_late or 0]["offered_per_s"]))
-    row = first.rows[first.first_late or 0]
-    which = f" ({first.label})" if first.label and len(found) > 1 else ""
-    return (
-        f"Latency spreads before txns fail: P95 is more than twice P50 from {first.loads[first.first_late or 0]} "
-        f"on{which}, where P50 is "
-        f"{with_interval(row, 'commit_latency_p50_ms')} and P95 {with_interval(row, 'commit_latency_p95_ms')}."
-    )
+def _differing(material: Material) -> list[str]:
+    """Best and worst of the figures the study asks for, where objective and load do not tell configurations apart."""
+    if material.study.facts.get("load_axis"):
+        return []
+    rows = material.subject_rows()
+    asked = (material.study.facts.get("report") or {}).get("metrics") or ()
+    wanted = [figure for figure in asked if figure in FIGURE_NAMES] or ["commit_latency_p95_ms"]
+    told = []
+    for figure in [figure for figure in wanted if figure not in ("success_rate", "committed_per_s")][:2]:
+        known = [row for row in rows if row.get(figure) is not None]
+        if len(known) < 2:
+            continue
+        low, high = min(known, key=lambda row: float(row[figure])), max(known, key=lambda row: float(row[figure]))
+        if low[figure] != high[figure]:
+            name = " ".join(figure_words(figure)).removesuffix(" ms").removesuffix(" txns/s")
+            told.append(
+                f"{name[:1].upper()}{name[1:]} goes from {with_interval(low, figure)} ({_where(material, low)}) to "
+                f"{with_interval(high, figure)} ({_where(material, high)}{_survivors(high, figure)})."
+            )
+    return told
 
 
 def _most(material: Material, curve: Curve, count: int) -> str:
+    """The most commits, never without the share of txns that made it there."""
     row = curve.rows[curve.most]
-    who = f" with {curve.label}" if curve.label and count > 1 else ""
-    bent = _is_clearly_less(curve.rows[-1], row, "committed_per_s")
-    text = f"The most that got through is {with_interval(row, 'committed_per_s')}{who}, at {curve.loads[curve.most]}"
-    if bent:
-        last = curve.rows[-1]
-        text += f"; more load brought fewer commits ({with_interval(last, 'committed_per_s')} at {curve.loads[-1]})"
+    if not _commits(row):
+        return f"No {_one_of(material)} committed anywhere."
+    who = f"{curve.label}, " if curve.label and count > 1 else ""
     phase = _main_phase(material, row["point"])
+    text = (
+        f"The most commits{_of_subject(material)} are {with_interval(row, 'committed_per_s')} ({who}"
+        f"{curve.places[curve.most]}), where {percent(row['success_rate'])} of txns succeed"
+    )
+    last = curve.rows[-1]
+    if curve.is_ordered and _is_clearly_less(last, row):
+        text += f"; at {curve.places[-1]} they are {with_interval(last, 'committed_per_s')}"
     return f"{text}{f'; {phase} there' if phase else ''}."
 
 
-def _is_clearly_less(row: Row, other: Row, figure: str) -> bool:
-    """Whether a figure is lower by more than the seeds leave open; by a twentieth where there is no interval."""
-    high, low = row[f"{figure}_ci95_high"], other[f"{figure}_ci95_low"]
-    if high is None or low is None:
-        return bool(row[figure] < 0.95 * other[figure])
-    return bool(high < low)
+def _of_subject(material: Material) -> str:
+    return "" if material.question.is_of_all else f" of {material.question.who}"
 
 
 def _cost(curve: Curve, count: int) -> str:
-    first, last = curve.rows[0], curve.rows[-1]
-    if len(curve.rows) < 2 or first["commit_latency_p95_ms"] is None or last["commit_latency_p95_ms"] is None:
+    if not curve.is_ordered:
         return ""
+    known = [place for place, row in enumerate(curve.rows) if row["commit_latency_p95_ms"] is not None]
+    if len(known) < 2:
+        return ""
+    low, high = known[0], known[-1]
+    first, last = curve.rows[low], curve.rows[high]
     who = f" ({curve.label})" if curve.label and count > 1 else ""
     return (
-        f"From {curve.loads[0]} to {curve.loads[-1]}{who}, P95 of commit latency goes from "
-        f"{with_interval(first, 'commit_latency_p95_ms')} to {with_interval(last, 'commit_latency_p95_ms')}, and a "
-        f"committed txn takes "
+        f"From {curve.places[low]} to {curve.places[high]}{who}, P95 of commit latency goes from "
+        f"{with_interval(first, 'commit_latency_p95_ms')} to {with_interval(last, 'commit_latency_p95_ms')}"
+        f"{_survivors(last, 'commit_latency_p95_ms')}, and a committed txn takes "
         f"{with_interval(last, 'requests_per_committed_txn')} requests instead of "
         f"{with_interval(first, 'requests_per_committed_txn')}."
     )
 
 
-def _worst_off(material: Material) -> str:
-    """The source or operation type that fares worse than its run, if one does."""
-    whole = {row["point"]: row["success_rate"] for row in material.study.rows("configurations")}
-    for scope, noun in (("source", "source"), ("operation", "operation")):
-        rows = [row for row in material.study.rows("configurations", scope=scope) if row["success_rate"] is not None]
-        if len({row["name"] for row in rows}) < 2:
-            continue
-        worst = min(rows, key=lambda row: float(row["success_rate"]))
-        all_together = whole[worst["point"]]
-        if all_together is None or worst["success_rate"] >= all_together - _ALIKE:
-            continue
-        there = (
-            f"at {_where(material, worst)} {with_interval(worst, 'success_rate')} do, where all txns together have "
-            f"{percent(all_together)}"
-        )
-        who = f"the txns of {noun} {worst['name']}"
-        if not material.study.facts.get("load_axis"):
-            return f"Not all fare alike: of {who} fewer commit; {there}."
-        own = curves(material, [row for row in rows if row["name"] == worst["name"]])
-        return f"Not all fare alike. {_held(own, who, _choice(material), is_short=True)}; {there}."
-    return ""
+def _cost_line(curve: Curve) -> str:
+    known = [row for row in curve.rows if row["commit_latency_p95_ms"] is not None]
+    if len(known) < 2 or not curve.is_ordered:
+        return ""
+    first, last = known[0], known[-1]
+    return (
+        f"From {curve.places[curve.rows.index(first)]} to {curve.places[curve.rows.index(last)]}: P95 "
+        f"{number(first['commit_latency_p95_ms'])} to {number(last['commit_latency_p95_ms'])} ms"
+        f"{_survivors(last, 'commit_latency_p95_ms')}, requests per commit "
+        f"{number(first['requests_per_committed_txn'])} to {number(last['requests_per_committed_txn'])}"
+    )
+
+
+def _survivors(row: Row, figure: str) -> str:
+    """Latencies are of txns that committed: how many of them there are, if not all."""
+    if "latency" not in figure or row["success_rate"] is None or row["success_rate"] > 0.995:
+        return ""
+    return f", of the {percent(row['success_rate'])} that commit"
+
+
+def _table_row(material: Material, curve: Curve) -> tuple[str, ...]:
+    most = curve.rows[curve.most]
+    missed = curve.first_missed
+    state = material.question.state
+    return (
+        curve.label or "all",
+        curve.where(),
+        "-" if missed is None else f"{curve.places[missed]}: {state(curve.rows[missed]['point'])}",
+        with_interval(most, "committed_per_s"),
+        percent(most["success_rate"]),
+        with_interval(most, "commit_latency_p95_ms").replace(" ms", ""),
+        with_interval(most, "requests_per_committed_txn"),
+    )
+
+
+# ---- one configuration -----------------------------------------------------------------------------------
+
+
+def _of_one(material: Material, row: Row, seeds: str) -> Answer:
+    question = material.question
+    phase, reason = _main_phase(material, row["point"]), _main_reason(material, row["point"])
+    verdict = {True: "is met", False: "is not met", None: "cannot be judged"}[row["meets_objective"]]
+    headline = (
+        f"The objective ({question.objective.text}) {verdict}: it is {question.state(row['point'])}"
+        f"{f'; {reason}' if reason else ''}."
+    )
+    lines = (
+        f"{material.study.title}: one configuration, {seeds}",
+        headline.removesuffix("."),
+        f"commits{_of_subject(material)}: {with_interval(row, 'committed_per_s')} of {number(row['offered_per_s'])} "
+        f"offered; {with_interval(row, 'success_rate')} succeed",
+        f"commit latency: P50 {with_interval(row, 'commit_latency_p50_ms')}, P95 "
+        f"{with_interval(row, 'commit_latency_p95_ms')}{_survivors(row, 'commit_latency_p95_ms')}",
+        f"requests per commit: {with_interval(row, 'requests_per_committed_txn')}{f'; {phase}' if phase else ''}",
+    )
+    text = (
+        f"Of {number(row['offered_per_s'])} txns/s offered, {with_interval(row, 'committed_per_s')} commit, "
+        f"{with_interval(row, 'success_rate')} of those that ended. Commit latency is "
+        f"{with_interval(row, 'commit_latency_p50_ms')} at P50 and {with_interval(row, 'commit_latency_p95_ms')} at "
+        f"P95{_survivors(row, 'commit_latency_p95_ms')}{f'; {phase}' if phase else ''}. A committed txn takes "
+        f"{with_interval(row, 'requests_per_committed_txn')} requests."
+    )
+    scale = f"One configuration, {seeds}: nothing is compared here."
+    return Answer(headline=headline, paragraph=text, scale=scale, lines=lines, headings=(), rows=())
+
+
+# ---- leaves ------------------------------------------------------------------------------------------------
 
 
 def _where(material: Material, row: Row) -> str:
+    axes = material.layout.axes
     parts = [
-        f"{axis.label(row[axis.key])}{f' {axis.unit}' if axis.unit else ''}"
-        if not axis.is_numeric or axis.unit
-        else f"{axis.name} {axis.label(row[axis.key])}"
-        for axis in material.layout.axes
+        place_words(axis, row[axis.key]) if axis.unit or not axis.is_numeric else named_value(axis, row[axis.key])
+        for axis in axes
     ]
-    return " \u00b7 ".join(parts) or "this configuration"
+    return ", ".join(parts) or "this configuration"
 
 
 def _main_reason(material: Material, point: int) -> str:
     rows = [
         row
-        for row in material.study.rows("conflicts")
+        for row in material.subject_rows("conflicts")
         if row["point"] == point and row["counter"] in REASON_NAMES and row["per_run"]
     ]
     if not rows:
@@ -299,7 +330,7 @@ def _main_reason(material: Material, point: int) -> str:
 def _main_phase(material: Material, point: int) -> str:
     rows = [
         row
-        for row in material.study.rows("phases")
+        for row in material.subject_rows("phases")
         if row["point"] == point and row["phase"] in PHASE_NAMES and row["share"]
     ]
     if not rows:
@@ -308,115 +339,25 @@ def _main_phase(material: Material, point: int) -> str:
     return f"{100 * most['share']:.0f} % of commit time is {PHASE_NAMES[most['phase']]}"
 
 
-def _table_row(curve: Curve) -> tuple[str, ...]:
-    held = curve.rows[curve.holds - 1] if curve.holds else None
-    broken = None if curve.never_breaks else curve.rows[curve.holds]
-    most = curve.rows[curve.most]
-    return (
-        curve.label or "all",
-        f"{curve.loads[curve.holds - 1]}: {with_interval(held, 'success_rate')}" if held else "no load",
-        f"{curve.loads[curve.holds]}: {with_interval(broken, 'success_rate')}" if broken else "no load tried",
-        with_interval(most, "committed_per_s").replace(" txns/s", ""),
-        with_interval(most, "commit_latency_p95_ms").replace(" ms", ""),
-        with_interval(most, "requests_per_committed_txn"),
-    )
+def _is_clearly_less(row: Row, other: Row) -> bool:
+    """Whether the intervals of commits leave no doubt that a row has fewer than another."""
+    if row["committed_per_s"] is None or row["committed_per_s"] >= other["committed_per_s"]:
+        return False
+    high, low = row.get("committed_per_s_ci95_high"), other.get("committed_per_s_ci95_low")
+    return high is not None and low is not None and high < low
 
 
-# ---- lines for a terminal --------------------------------------------------------------------------------
+def _one_of(material: Material) -> str:
+    question = material.question
+    return "txn" if question.is_of_all else f"txn of {question.who}"
 
 
-def _breaks_line(material: Material, found: list[Curve]) -> str:
-    breaking = [curve for curve in found if not curve.never_breaks]
-    if not breaking:
-        return "Breaks at no load that was tried"
-    worst = min(breaking, key=lambda curve: float(curve.rows[curve.holds]["offered_per_s"]))
-    row = worst.rows[worst.holds]
-    who = f"{worst.label}, " if worst.label else ""
-    reason = _main_reason(material, row["point"])
-    return (
-        f"Breaks first: {who}{worst.loads[worst.holds]}, success {with_interval(row, 'success_rate')}"
-        f"{f'; {reason}' if reason else ''}"
-    )
+def _commits(row: Row) -> float:
+    return float(row["committed_per_s"] or 0.0)
 
 
-def _most_line(material: Material, curve: Curve) -> str:
-    row = curve.rows[curve.most]
-    phase = _main_phase(material, row["point"])
-    who = f" ({curve.label})" if curve.label else ""
-    return f"Most commits: {with_interval(row, 'committed_per_s')}{who}{f'; {phase}' if phase else ''}"
-
-
-def _cost_line(curve: Curve) -> str:
-    first, last = curve.rows[0], curve.rows[-1]
-    return (
-        f"Its price: P95 {number(first['commit_latency_p95_ms'])} to {number(last['commit_latency_p95_ms'])} ms, "
-        f"requests per "
-        f"commit {number(first['requests_per_committed_txn'])} to {number(last['requests_per_committed_txn'])}"
-    )
-
-
-# ---- without a load --------------------------------------------------------------------------------------
-
-
-def _of_one(material: Material, row: Row, seeds: str) -> Answer:
-    phase = _main_phase(material, row["point"])
-    reason = _main_reason(material, row["point"])
-    headline = (
-        f"Of {number(row['offered_per_s'])} txns/s offered, {with_interval(row, 'committed_per_s')} commit, "
-        f"{with_interval(row, 'success_rate')} of those that ended{f'; {reason}' if reason else ''}."
-    )
-    sentences = [
-        f"Commit latency is {with_interval(row, 'commit_latency_p50_ms')} at P50 and "
-        f"{with_interval(row, 'commit_latency_p95_ms')} at P95{f'; {phase}' if phase else ''}.",
-        f"A committed txn takes {with_interval(row, 'requests_per_committed_txn')} requests.",
-        _worst_off(material),
-    ]
-    lines = (
-        f"{material.study.title}: one configuration, {seeds}",
-        f"commits: {with_interval(row, 'committed_per_s')} of {number(row['offered_per_s'])} offered",
-        f"success: {with_interval(row, 'success_rate')}{f'; {reason}' if reason else ''}",
-        f"commit latency: P50 {with_interval(row, 'commit_latency_p50_ms')}, P95 "
-        f"{with_interval(row, 'commit_latency_p95_ms')}",
-        f"requests per commit: {with_interval(row, 'requests_per_committed_txn')}{f'; {phase}' if phase else ''}",
-    )
-    text = " ".join(sentence for sentence in sentences if sentence)
-    scale = f"One configuration, {seeds}: nothing is compared here."
-    return Answer(headline=headline, paragraph=text, scale=scale, lines=lines, headings=(), rows=())
-
-
-def _of_names(material: Material, rows: list[Row], seeds: str) -> Answer:
-    """Configurations without an order by load: the best and the worst of each figure."""
-    told, lines = [], [f"{material.study.title}: {counted(len(rows), 'configuration')}, {seeds}"]
-    for figure, name, sign in (
-        ("success_rate", "success rate", 1),
-        ("committed_per_s", "throughput", 1),
-        ("commit_latency_p95_ms", "P95 of commit latency", -1),
-        ("requests_per_committed_txn", "number of requests per committed txn", -1),
-    ):
-        known = [row for row in rows if row[figure] is not None]
-        if not known:
-            continue
-        best = max(known, key=lambda row: sign * float(row[figure]))
-        worst = min(known, key=lambda row: sign * float(row[figure]))
-        if best[figure] == worst[figure]:
-            told.append(f"The {name} is {with_interval(best, figure)} everywhere.")
-            lines.append(f"{name}: {with_interval(best, figure)} everywhere")
-            continue
-        told.append(
-            f"The best {name} is {with_interval(best, figure)} ({_where(material, best)}), the worst "
-            f"{with_interval(worst, figure)} ({_where(material, worst)})."
-        )
-        lines.append(
-            f"{name}: {with_interval(best, figure)} ({_where(material, best)}) to {with_interval(worst, figure)}"
-        )
-    return Answer(
-        headline=told[0],
-        paragraph=" ".join([*told[1:], _worst_off(material)]).strip(),
-        scale=f"{counted(len(rows), 'configuration')}, {seeds}; the load is the same for all.",
-        lines=tuple(lines[:5]),
-        headings=(),
-        rows=(),
-    )
+def _success(row: Row) -> float:
+    return -1.0 if row["success_rate"] is None else float(row["success_rate"])
 
 
 def _seeds_text(rows: Sequence[Row]) -> str:

@@ -15,7 +15,6 @@ from endive.report.reading import Row
 from endive.report.words import WARNING_NAMES, counted
 
 _PLACES_MAX: Final = 60
-_ORDER: Final = tuple(name for name in WARNING_NAMES if name != "saturated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ def cautions(material: Material) -> tuple[Caution, ...]:
     """Every kind of warning of a study, what weakens numbers before what they say."""
     rows = material.study.rows("warnings", scope=None)
     found = []
-    for kind in (*_ORDER, "saturated", *sorted({row["warning"] for row in rows} - set(WARNING_NAMES))):
+    for kind in (*WARNING_NAMES, *sorted({row["warning"] for row in rows} - set(WARNING_NAMES))):
         alike = [row for row in rows if row["warning"] == kind]
         if alike:
             found.append(_caution(material, kind, alike))
@@ -44,14 +43,7 @@ def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:
     placed = [row for row in rows if row["point"] is not None]
     points = len({row["point"] for row in placed})
     total = len(material.points.numbers)
-    if kind == "saturated":
-        text = (
-            f"{points:,} of {counted(total, 'configuration')}: success rate below 95 %, or P95 of commit latency "
-            f"above twice its P50. "
-            "They are drawn with hollow marks. Their figures hold for this window; under such a load they need not "
-            "be steady."
-        )
-    elif not placed:
+    if not placed:
         text = " ".join(dict.fromkeys(str(row["text"]) for row in rows))
     elif len(placed) == 1:
         text = str(placed[0]["text"])

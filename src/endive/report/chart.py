@@ -148,8 +148,12 @@ class Drawn:
 # ---- parts of specifications ---------------------------------------------------------------------------
 
 
-def marks(labels: Sequence[str], *, with_shapes: bool) -> tuple[Mark, ...]:
-    """A look for each label: colours first, then dashes and shapes, which differ from one to the next anyway."""
+def marks(labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()) -> tuple[Mark, ...]:
+    """A look for each label: colours first, then dashes and shapes, which differ from one to the next anyway.
+
+    Labels in ``fixed`` look like their place there, whichever of them are drawn.
+    """
+    places = list(fixed) + [label for label in labels if label not in fixed]
     return tuple(
         Mark(
             label=label,
@@ -157,7 +161,8 @@ def marks(labels: Sequence[str], *, with_shapes: bool) -> tuple[Mark, ...]:
             dash=tuple(DASHES[(index + index // COLOURS) % len(DASHES)]) if with_shapes else (),
             shape=SHAPES[(index + index // COLOURS) % len(SHAPES)] if with_shapes else "",
         )
-        for index, label in enumerate(labels)
+        for label in labels
+        for index in (places.index(label),)
     )
 
 
@@ -202,7 +207,7 @@ def faceted(spec: Spec, field_name: str | None, labels: Sequence[str], prefix: s
     if field_name is None:
         return spec
     header: Spec = {"labelLimit": 320}
-    if prefix:
+    if prefix and all(label[:1].isdigit() for label in labels):  # words say themselves what they are
         header["labelExpr"] = f"{json.dumps(prefix + ': ')} + datum.value"
     return {
         "facet": {"field": field_name, "type": "nominal", "sort": list(labels), "header": header, "title": None},

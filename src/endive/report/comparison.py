@@ -1,7 +1,7 @@
 """Two or more studies side by side: the same figures in one chart, and how far they differ.
 
 This file defines when studies can be compared (they vary the same axes) and the comparison itself: seed by seed,
-because runs with one seed share their draws. Ratios are geometric means over seeds, success is a difference;
+because runs with one seed draw the same arrivals. Ratios are geometric means over seeds, success is a difference;
 intervals are Student's t.
 """
 
@@ -17,7 +17,7 @@ from endive.report.axes import Axis, Layout, make_axis
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.curves import curve_chart, curve_layers, latency_throughput
 from endive.report.dataset import Points
-from endive.report.material import FIGURES, Material, drawn_values, scaled, with_ends, x_channel
+from endive.report.material import FIGURES, Material, drawn_values, scaled, success_label, with_ends, x_channel
 from endive.report.reading import Row
 from endive.report.words import figure_words, listed, number
 
@@ -61,7 +61,13 @@ def compare(materials: Sequence[Material]) -> Comparison | None:
     changes = _add_changes(merged, materials, names)
     made = [
         latency_throughput(merged),
-        curve_chart(merged, "success-rate", "Success, side by side", ["success_rate"], "The dashed line is 95 %."),
+        curve_chart(
+            merged,
+            "success-rate",
+            "Success, side by side",
+            ["success_rate"],
+            "Committed txns as a share of those that committed or aborted.",
+        ),
         curve_chart(
             merged,
             "committed-per-s",
@@ -137,16 +143,18 @@ def _merged(materials: Sequence[Material], names: Sequence[str]) -> Material:
     positions: list[float | None] = []
     rows: list[Row] = []
     for material, name, points in zip(materials, names, raw, strict=True):
-        figures = {row["point"]: row for row in material.study.rows("configurations")}
+        figures = {row["point"]: row for row in material.subject_rows()}
         for point in points:
             number_here = len(numbers)
             numbers.append(number_here)
             for axis in layout.axes:
                 labels[axis.key].append(name if axis is study else axis.label(point[axis.key]))
             positions.append(None if x is None else x.number(point[x.key]))
-            rows.append({**figures[point["point"]], "point": number_here, "old": (name, point["point"])})
+            if point["point"] in figures:
+                rows.append({**figures[point["point"]], "point": number_here, "old": (name, point["point"])})
     merged = Material(
         study=replace(materials[0].study, name="comparison"),
+        question=materials[0].question,
         layout=layout,
         points=Points(
             numbers=tuple(numbers),
@@ -158,11 +166,10 @@ def _merged(materials: Sequence[Material], names: Sequence[str]) -> Material:
         selection={axis.key: materials[0].selection.get(axis.key, axis.labels[0]) for axis in layout.axes},
     )
     for row in rows:
-        success = row["success_rate"]
-        row["success_label"] = f"{100 * success:.0f} %" if success is not None and success < 0.95 else None
-        row["saturated"] = bool(row["saturated"])
+        row["success_label"] = success_label(row)
+        row["missed"] = row["meets_objective"] is False
     columns = [column for figure in FIGURES for column in with_ends(figure)]
-    merged.add("configurations", rows, ["seeds", "saturated", "saturation_sign", "success_label", *columns])
+    merged.add("configurations", rows, ["seeds", "missed", "misses", "success_label", *columns])
     return merged
 
 
@@ -200,8 +207,10 @@ def _add_changes(merged: Material, materials: Sequence[Material], names: Sequenc
 def _runs(material: Material, keys: Sequence[str]) -> dict[tuple[str, ...], dict[str, dict[int, Any]]]:
     """Configuration -> figure -> seed -> value."""
     found: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
-    for row in material.study.rows("runs", columns=["seed", "status", *keys, *_COMPARED]):
-        if row["status"] == "ok":
+    question = material.question
+    table = {"all": "runs", "source": "sources", "operation": "operations"}[question.scope]
+    for row in material.study.rows(table, columns=["seed", "status", question.scope, *keys, *_COMPARED]):
+        if row.get("status", "ok") == "ok" and (question.is_of_all or row[question.scope] == question.name):
             here = found.setdefault(tuple(repr(row[key]) for key in keys), {})
             for figure in _COMPARED:
                 here.setdefault(figure, {})[row["seed"]] = row[figure]
@@ -227,7 +236,7 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
             floor=-1.0 if figure == "success_rate" else 0.0,
             is_line=x.is_numeric,
             x_title=x.title,
-            is_saturated_marked=False,
+            is_missed_marked=False,
         )
         layers.insert(0, _level(0.0 if figure == "success_rate" else 1.0))
         spec = faceted(
@@ -240,9 +249,8 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
     return Chart(
         id="changes",
         title=title,
-        reading=f"Each configuration against the same one of {names[0]}, seed by seed, because equal seeds share "
-        f"their draws. A "
-        "band that crosses the dashed line is no difference these seeds can show.",
+        reading=f"Each configuration against the same one of {names[0]}, seed by seed, because equal seeds draw the "
+        "same arrivals. A band that crosses the dashed line is no difference these seeds can show.",
         alt=f"{title}, along {x.name}.",
         dataset="changes",
         selected=merged.keys(x, merged.layout.series, panel),

@@ -1,7 +1,7 @@
 """Charts of a figure along the load: success, throughput, latency, latency against throughput.
 
-This file defines these specifications. A hollow mark is a saturated configuration; a band is the 95 % interval over
-seeds.
+This file defines these specifications. A hollow mark is a configuration that misses the objective;
+a band is the 95 % interval over seeds.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from endive.report.material import (
     y_channel,
 )
 from endive.report.words import figure_label, figure_words
-from endive.results.summary import SUCCESS_RATE_MIN
 
-_HOLLOW: Final = "A hollow mark is saturated (success below 95 %, or P95 above twice P50)"
+_HOLLOW: Final = "A hollow mark misses the objective"
 _BAND: Final = "a band is the 95 % interval over seeds"
 
 
@@ -43,7 +42,7 @@ def curve_chart(
     return Chart(
         id=chart_id,
         title=title,
-        reading=f"{reading} {_HOLLOW}{_band_words(material, figures[0])}",
+        reading=f"{reading} {_HOLLOW}{_band_words(material, figures[0])}".strip(),
         alt=f"{title} along {layout.x.name}. "
         + ends_text(material, "configurations", figures[0], material.keys(layout.x, layout.series)),
         dataset="configurations",
@@ -71,7 +70,7 @@ def latency_throughput(material: Material) -> Chart | Omission:
     return Chart(
         id="latency-throughput",
         title=title,
-        reading=f"{_along_words(material)} Percentages are success rates below 95 %. {_HOLLOW}"
+        reading=f"{_along_words(material)} Percentages are success rates of those that miss the objective. {_HOLLOW}"
         f"{_band_words(material, chosen[0])}",
         alt=f"{figure_words(chosen[0])[0]} against commits per second. "
         + ends_text(material, "configurations", chosen[0], material.keys(layout.x, layout.series)),
@@ -106,8 +105,9 @@ def _curve_variant(material: Material, figure: str) -> Variant:
         is_line=x.is_numeric,
         x_title=x.title,
     )
-    if figure == "success_rate":
-        layers.insert(0, _rule(SUCCESS_RATE_MIN))
+    level = material.question.success_min
+    if figure == "success_rate" and level is not None:
+        layers.insert(0, _rule(level))
     if has_offered:
         layers.insert(0, _offered(material))
     spec: Spec = {"layer": layers}
@@ -128,7 +128,7 @@ def curve_layers(
     floor: float,
     is_line: bool,
     x_title: str,
-    is_saturated_marked: bool = True,
+    is_missed_marked: bool = True,
 ) -> list[Spec]:
     """Band, line, marks, and larger invisible marks that are easy to point at.
 
@@ -165,8 +165,8 @@ def curve_layers(
         )
     dodge = {} if is_line else _dodge(legend)
     fill: Spec = dict(colour)
-    if is_saturated_marked:
-        fill["condition"] = {"test": "datum.saturated", "value": "var(--paper)"}
+    if is_missed_marked:
+        fill["condition"] = {"test": "datum.missed", "value": "var(--paper)"}
     layers.append(
         {
             "mark": {"type": "point", "size": 55, "strokeWidth": 2, "opacity": 1},
@@ -196,7 +196,7 @@ def point_tooltip(legend: Legend, figure: str, x_title: str, has_band: bool) -> 
         *ends,
         *(entry for entry in rest if entry[0] != figure),
         ("seeds", "seeds", ",d"),
-        ("saturation_sign", "saturated by", ""),
+        ("misses", "misses", ""),
     )
 
 
@@ -278,7 +278,8 @@ def _offered(material: Material) -> Spec:
         "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [2, 3], "strokeWidth": 1.2, "tooltip": None},
         "encoding": {
             "x": x_channel(x),
-            "y": {"field": "offered_per_s", "type": "quantitative", "aggregate": "mean"},
+            "y": {"field": "offered_per_s", "type": "quantitative", "title": "commits (txns/s)"},
+            "detail": {"field": "s", "type": "nominal"},
         },
     }
 
@@ -311,4 +312,4 @@ def table_columns(figures: Sequence[str]) -> tuple[tuple[str, str], ...]:
         name = figure_label(figure)
         for column, heading in zip(with_ends(figure), (name, "95 % from", "to"), strict=True):
             columns.append((column, heading))
-    return (*columns, ("saturation_sign", "saturated by"))
+    return (*columns, ("misses", "misses"))

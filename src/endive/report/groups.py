@@ -11,7 +11,8 @@ from typing import Final
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.curves import curve_layers
 from endive.report.material import Material, drawn_values, with_ends, x_channel, y_channel
-from endive.report.words import figure_label, shown
+from endive.report.reading import Row
+from endive.report.words import KIND_NAMES, figure_label, shown
 
 _FIGURES: Final = ("success_rate", "commit_latency_p95_ms", "committed_per_s", "requests_per_committed_txn")
 _COUNTER_NAMES: Final = {
@@ -25,7 +26,7 @@ _COUNTER_NAMES: Final = {
 def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     """Operation types or sources, each with its own success, latency and throughput."""
     noun = {"operation": "operation type", "source": "source"}[scope]
-    rows = material.study.rows("configurations", scope=scope)
+    rows = _named(material, scope)
     names = list(dict.fromkeys(row["name"] for row in rows))
     if len(names) < 2:
         return Omission(title=title, why=f"every txn has the same {noun}.")
@@ -34,15 +35,15 @@ def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     columns = [column for figure in _FIGURES for column in with_ends(figure)]
     dataset = f"by_{scope}"
     for row in rows:
-        row["saturated"] = bool(row["saturated"])
-    material.add(dataset, rows, ["name", "seeds", "saturated", "saturation_sign", "offered_per_s", *columns])
-    legend = Legend(field="name", title=noun, marks=marks(names, with_shapes=True))
+        row["missed"] = row["meets_objective"] is False
+    material.add(dataset, rows, ["name", "seeds", "missed", "misses", "offered_per_s", *columns])
+    legend = Legend(field="name", title=noun, marks=marks(names, with_shapes=True, fixed=_fixed(material, scope)))
     figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
     return _lines_chart(
         material,
         chart_id=f"by-{scope}",
         title=title,
-        reading=f"The same runs, each {noun} by itself. A hollow mark is saturated.",
+        reading=f"The same runs, each {noun} by itself. A hollow mark misses what the objective asks of it.",
         alt=f"{title}. {_ends(material, dataset, figures[0], names)}",
         dataset=dataset,
         legend=legend,
@@ -50,12 +51,23 @@ def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     )
 
 
+def _named(material: Material, scope: str) -> list[Row]:
+    """Configurations of each group, kinds by their names in words."""
+    rows = material.study.rows("configurations", scope=scope)
+    return [{**row, "name": KIND_NAMES.get(row["name"], row["name"])} for row in rows] if scope == "operation" else rows
+
+
+def _fixed(material: Material, scope: str) -> tuple[str, ...]:
+    """The order that gives each group its colour in every report."""
+    return tuple(KIND_NAMES.values()) if scope == "operation" else tuple(material.study.facts["sources"])
+
+
 def conflicts(material: Material) -> Chart | Omission:
     """What got in each other's way: every counter that moved, per committed txn."""
-    title = "Conflicts"
+    title = f"Conflicts{material.whose}"
     rows = [
         {**row, "name": _COUNTER_NAMES.get(row["counter"], row["counter"].replace("_", " "))}
-        for row in material.study.rows("conflicts")
+        for row in material.subject_rows("conflicts")
         if not _is_other(row["counter"]) and row["per_committed_txn"] is not None
     ]
     moved = {row["name"] for row in rows if row["per_committed_txn"]}
@@ -68,7 +80,7 @@ def conflicts(material: Material) -> Chart | Omission:
     return _lines_chart(
         material,
         chart_id="conflicts",
-        title="Conflicts and other counters",
+        title=f"Conflicts and other counters{material.whose}",
         reading="Counted over all txns that ended, divided by those that committed. A false conflict costs a new "
         "attempt; "
         "a real one is data that both wrote.",
@@ -113,7 +125,7 @@ def _lines_chart(
             floor=min(values) / 2 if is_log else 0.0,
             is_line=x.is_numeric,
             x_title=x.title,
-            is_saturated_marked=dataset != "conflicts",
+            is_missed_marked=dataset != "conflicts",
         )
         split = faceted(
             {"layer": layers}, "s" if series else None, series.labels if series else (), series.name if series else ""
@@ -141,7 +153,7 @@ def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence
     """One configuration: a bar for each group."""
     dataset = f"by_{scope}"
     columns = [column for figure in _FIGURES for column in with_ends(figure)]
-    material.add(dataset, material.study.rows("configurations", scope=scope), ["name", "seeds", *columns])
+    material.add(dataset, _named(material, scope), ["name", "seeds", *columns])
     figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
     variants = []
     for figure in figures:

@@ -1,4 +1,4 @@
-"""Heatmaps: a figure over two axes of numbers, one cell per configuration; cells with low success are hatched.
+"""Heatmaps: a figure over two axes of numbers, one cell per configuration; cells that miss the objective are hatched.
 
 This file defines this specification and the choice of the two axes. The hatch is a pattern that the page, or the
 picture, defines.
@@ -13,7 +13,6 @@ from endive.report.chart import Chart, Omission, Spec, Variant, faceted, tooltip
 from endive.report.curves import table_columns
 from endive.report.material import Material, ends_text, number_format
 from endive.report.words import figure_label, figure_words
-from endive.results.summary import SUCCESS_RATE_MIN
 
 _CELLS_MAX: Final = 24  # values on one side
 _DARK: Final = "#101418"
@@ -21,7 +20,7 @@ _LIGHT: Final = "#ffffff"
 
 
 def heatmap(material: Material) -> Chart | Omission:
-    """Two axes of numbers at once; cells with low success are hatched."""
+    """Two axes of numbers at once; cells that miss the objective are hatched."""
     title = "Two axes at once"
     numeric = [axis for axis in material.layout.axes if axis.is_numeric and len(axis.labels) <= _CELLS_MAX]
     if len(numeric) < 2:
@@ -34,7 +33,7 @@ def heatmap(material: Material) -> Chart | Omission:
     return Chart(
         id="heatmap",
         title=f"{x.name.capitalize()} and {y.name}",
-        reading="One cell per configuration. Hatched cells commit fewer than 95 % of their txns.",
+        reading="One cell per configuration. Hatched cells miss the objective.",
         alt=f"Heatmap over {x.title} and {y.title}: "
         + ends_text(material, "configurations", "success_rate", material.keys(x, material.layout.series)),
         dataset="configurations",
@@ -84,12 +83,12 @@ def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | N
                     (figure, figure_words(figure)[0], number_format(figure)),
                     ("success_rate", "success rate", ".1%"),
                     ("seeds", "seeds", ",d"),
-                    ("saturation_sign", "saturated by", ""),
+                    ("misses", "misses", ""),
                 ),
             },
         },
         {
-            "transform": [{"filter": f"isValid(datum.success_rate) && datum.success_rate < {SUCCESS_RATE_MIN}"}],
+            "transform": [{"filter": "datum.missed"}],
             "mark": {"type": "rect", "fill": "url(#hatch)", "tooltip": None, "opacity": 0.45},
             "encoding": cell,
         },

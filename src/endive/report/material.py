@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from endive.config.capabilities import BUILT_IN
 from endive.report.axes import Axis, Layout, choose_layout
 from endive.report.chart import Legend, Spec, marks
 from endive.report.dataset import Dataset, Points, joined, list_points, make_dataset
+from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
 from endive.report.words import figure_words, log_ticks, shown
-from endive.results.summary import SUCCESS_RATE_MIN
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
 FIGURES: Final = (
@@ -35,6 +36,7 @@ class Material:
     """One study, ready to be drawn."""
 
     study: Study
+    question: Question
     layout: Layout
     points: Points
     legend: Legend
@@ -45,6 +47,21 @@ class Material:
     def has_series(self) -> bool:
         """Whether colours tell anything apart."""
         return self.layout.series is not None
+
+    def subject_rows(self, table: str = "configurations") -> list[Row]:
+        """Rows of a table about the txns that the study asks about."""
+        question = self.question
+        rows = self.study.rows(table, scope=question.scope)
+        return [row for row in rows if row["name"] == question.name]
+
+    def subject_figures(self, figures: Sequence[str]) -> list[Row]:
+        """Rows of the table ``figures`` about those txns, of these figures only."""
+        return self.study.figure_rows(figures, self.question.scope, self.question.name)
+
+    @property
+    def whose(self) -> str:
+        """Whose txns charts are about, as part of a title; nothing if they are about all."""
+        return "" if self.question.is_of_all else f" of {self.question.who}"
 
     def keys(self, *axes: Axis | None) -> tuple[str, ...]:
         """Keys of the axes that are not among these: one value of each has to be selected."""
@@ -60,9 +77,9 @@ class Material:
         return [value for value in self.datasets[dataset].columns.get(column, []) if value is not None]
 
     def is_wide(self, dataset: str, column: str) -> bool:
-        """Whether a linear axis would crush the lower values of a column."""
-        values = [value for value in self.values(dataset, column) if value > 0]
-        return bool(values) and max(values) / min(values) >= _LOG_SPAN_MIN
+        """Whether a linear axis would crush the lower values of a column; a logarithmic one has no place for zero."""
+        values = self.values(dataset, column)
+        return bool(values) and min(values) > 0 and max(values) / min(values) >= _LOG_SPAN_MIN
 
     def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> Dataset:
         """Make a data set that charts can name."""
@@ -71,27 +88,30 @@ class Material:
 
 
 def prepare(study: Study) -> Material:
-    """Axes, points and the data set of whole runs, ``configurations``."""
+    """Axes, points and the data set of the txns that are asked about, ``configurations``."""
     layout = choose_layout(study)
     points = list_points(study, layout)
-    rows = [row for row in study.rows("configurations") if row["success_rate"] is not None or row["offered_per_s"]]
-    extra = [metric for metric in asked_metrics(study) if metric not in FIGURES]
-    _add_metrics(study, rows, extra)
-    for row in rows:
-        row["success_label"] = _success_label(row["success_rate"])
-        row["saturated"] = bool(row["saturated"])
+    question = find_question(study)
     material = Material(
         study=study,
+        question=question,
         layout=layout,
         points=points,
         legend=_series_legend(layout, study),
-        selection=_first_selection(layout, points, rows),
+        selection={},
     )
+    rows = [row for row in material.subject_rows() if row["success_rate"] is not None or row["offered_per_s"]]
+    extra = [metric for metric in asked_metrics(study) if metric not in FIGURES]
+    _add_metrics(material, rows, extra)
+    for row in rows:
+        row["success_label"] = success_label(row)
+        row["missed"] = row["meets_objective"] is False
+    material.selection = _first_selection(layout, points, rows)
     shown_columns = [column for figure in (*FIGURES, *extra) for column in with_ends(figure)]
     material.add(
         "configurations",
         rows,
-        ["seeds", "saturated", "saturation_sign", "success_label", *dict.fromkeys(shown_columns)],
+        ["seeds", "missed", "misses", "success_label", *dict.fromkeys(shown_columns)],
     )
     return material
 
@@ -200,13 +220,17 @@ def number_format(figure: str) -> str:
 def _series_legend(layout: Layout, study: Study) -> Legend:
     if layout.series is None:
         return Legend(field="s", title="", marks=marks(["all"], with_shapes=True))
-    return Legend(field="s", title=layout.series.title, marks=marks(layout.series.labels, with_shapes=True))
+    fixed = tuple(BUILT_IN) if layout.series.key == "storage.provider" else ()
+    return Legend(
+        field="s", title=layout.series.title, marks=marks(layout.series.labels, with_shapes=True, fixed=fixed)
+    )
 
 
-def _success_label(success_rate: float | None) -> str | None:
-    if success_rate is None or success_rate >= SUCCESS_RATE_MIN:
+def success_label(row: Row) -> str | None:
+    """What stands beside a mark that misses the objective: the share that committed."""
+    if row["success_rate"] is None or row["meets_objective"] is not False:
         return None
-    return f"{100 * success_rate:.0f} %"
+    return f"{100 * row['success_rate']:.0f} %"
 
 
 def _first_selection(layout: Layout, points: Points, rows: Sequence[Row]) -> dict[str, str]:
@@ -222,18 +246,14 @@ def _first_selection(layout: Layout, points: Points, rows: Sequence[Row]) -> dic
 
 def _first_overload(x: Axis, points: Points, rows: Sequence[Row]) -> str:
     place_of = points.index()
-    low = {
-        points.labels[x.key][place_of[row["point"]]]
-        for row in rows
-        if row["success_rate"] is not None and row["success_rate"] < SUCCESS_RATE_MIN
-    }
+    low = {points.labels[x.key][place_of[row["point"]]] for row in rows if row["meets_objective"] is False}
     return next((label for label in x.labels if label in low), x.labels[-1])
 
 
-def _add_metrics(study: Study, rows: Sequence[Row], metrics: Sequence[str]) -> None:
+def _add_metrics(material: Material, rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Columns for figures that only the long table has."""
     by_point: dict[Any, Row] = {row["point"]: row for row in rows}
-    for found in study.figure_rows(metrics) if metrics else ():
+    for found in material.subject_figures(metrics) if metrics else ():
         row = by_point.get(found["point"])
         if row is not None:
             name = found["figure"]

@@ -18,6 +18,7 @@ from endive.report.chart import CONFIG, Chart, Legend, Omission
 from endive.report.comparison import Comparison
 from endive.report.material import Material
 from endive.report.report import Report, Section
+from endive.report.simulated import configuration_text, simulated_lines
 from endive.report.words import counted
 
 ASSETS: Final = Path(__file__).parent / "assets"
@@ -165,6 +166,7 @@ def _section(index: int, section: Section, report: Report) -> str:
     if facts.get("look_for"):
         parts.append(f'<p class="look"><b>What to look for:</b> {escape(facts["look_for"])}.</p>')
     parts.extend(_cautions(section.cautions))
+    parts.extend(_simulated(material))
     parts.append(_controls(index, material))
     parts.extend(_figures(index, section.charts, material))
     parts.extend(_omissions(section.omissions))
@@ -211,6 +213,18 @@ def _cautions(found: Sequence[Caution]) -> Iterator[str]:
         words = f"<b>{escape(caution.name)}.</b> {escape(caution.text)}"
         yield f'<li data-warning="{escape(caution.kind)}">{words}{places}</li>'
     yield "</ul></div>"
+
+
+def _simulated(material: Material) -> Iterator[str]:
+    """What was simulated, closed on a screen and open on paper."""
+    lines = simulated_lines(material.study, material.layout)
+    if not lines:
+        return
+    rows = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in lines)
+    yield '<details class="simulated"><summary>What was simulated</summary>'
+    yield f"<table><caption>What was simulated</caption><tbody>{rows}</tbody></table>"
+    yield "<h4>The first configuration, with defaults</h4>"
+    yield f'<pre tabindex="0">{escape(configuration_text(material.study))}</pre></details>'
 
 
 def _controls(index: int, material: Material) -> str:

@@ -23,9 +23,10 @@ from endive.pipeline.dataset.seal import file_digest, unsealed
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
+MANIFEST: Final = "_endive.json"  # of the sweep
 RUNS: Final = "runs"
 UNFINISHED: Final = "unfinished_sweep"
-FORMAT: Final = 1  # of the analysis, as far as this report can read it
+FORMAT: Final = 2  # of the analysis, as far as this report can read it
 SINGLE_TXN_TABLES: Final = ("attempts", "convoy", "timeline")
 
 Row = dict[str, Any]
@@ -66,10 +67,11 @@ class Study:
             found = found.select([name for name in columns if name in found.column_names])
         return list(found.to_pylist())
 
-    def figure_rows(self, figures: Sequence[str]) -> list[Row]:
-        """Rows of the table ``figures`` for whole runs, of these figures only."""
+    def figure_rows(self, figures: Sequence[str], scope: str = "all", name: str = "all") -> list[Row]:
+        """Rows of the table ``figures`` for one group of txns, of these figures only."""
         found = self.tables["figures"]
-        wanted = pc.and_(pc.equal(found["scope"], "all"), pc.is_in(found["figure"], pa.array(figures, pa.string())))
+        group = pc.and_(pc.equal(found["scope"], scope), pc.equal(found["name"], name))
+        wanted = pc.and_(group, pc.is_in(found["figure"], pa.array(figures, pa.string())))
         return list(found.filter(wanted).to_pylist())
 
 
@@ -99,6 +101,25 @@ def open_analysis(folder: Path) -> Analysis:
     return Analysis(folder=folder, index=index, studies=studies, notes=_notes(folder, index, changed))
 
 
+def analysis_needed(folder: Path, slo: str | None) -> str | None:
+    """Why a folder of a sweep has to be analysed before it is drawn; None if its analysis will do, or is no good."""
+    if not (folder / MANIFEST).is_file():
+        return None  # no sweep: opening it says so
+    path = folder / ANALYSIS / INDEX
+    if not path.is_file():
+        failed, runs, _ = _failures(folder)
+        return None if runs and failed == runs else f"{folder} has not been analysed"
+    try:
+        index = _index(folder, path)
+    except OutputError:
+        return f"the analysis in {folder} is damaged or of another version"
+    if _changed(folder, index):
+        return f"{folder} was swept further since it was analysed"
+    if slo is not None and any(facts.get("objective") != slo for facts in index["studies"].values()):
+        return f"{folder} was judged by another objective"
+    return None
+
+
 def refuse_two_models(studies: Sequence[Study]) -> None:
     """Numbers of two model versions must not stand side by side."""
     versions = sorted({study.model_version for study in studies})
@@ -122,7 +143,7 @@ def _no_analysis(folder: Path) -> str:
         )
     if (folder / INDEX).is_file() and folder.name == ANALYSIS:
         return f"{folder} is an analysis itself. Name the folder it lies in: endive report {folder.parent}"
-    if not (folder / "_endive.json").is_file():
+    if not (folder / MANIFEST).is_file():
         return f"{folder} is not a folder that 'endive sweep --out' has filled, so there is nothing to report."
     failed, runs, error = _failures(folder)
     if runs and failed == runs:

@@ -103,14 +103,18 @@ def make_section(study: Study, prices: Prices | None = None) -> Section:
 
 def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
     drawn.add(latency_throughput(material))
+    question = material.question
     along = material.layout.x.name if material.layout.x else "load"
+    whose = material.whose
+    level = question.success_min
+    asked_for = "" if level is None else f" The dashed line is what is asked for: {100 * level:g} %."
     drawn.add(
         curve_chart(
             material,
             "success",
-            f"Success against {along}",
+            f"Success{whose} against {along}",
             ["success_rate"],
-            "Committed txns as a share of those that committed or aborted. The dashed line is 95 %.",
+            f"Committed txns as a share of those that committed or aborted.{asked_for}",
         )
     )
     offered = " The dotted line is what was offered." if material.layout.is_load else ""
@@ -118,7 +122,7 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
         curve_chart(
             material,
             "throughput",
-            f"Throughput against {along}",
+            f"Throughput{whose} against {along}",
             ["committed_per_s"],
             f"Commits per second of the window.{offered}",
         )
@@ -130,9 +134,10 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
         curve_chart(
             material,
             "latency",
-            f"Commit latency against {along}",
+            f"Commit latency{whose} against {along}",
             order,
-            "From the start of the first attempt to the answer of the last, of txns that committed.",
+            f"From the start of the first attempt to the answer of the last, of txns that committed."
+            f"{_missing(material)}",
         )
     )
     for metric in asked:
@@ -140,7 +145,7 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
             continue  # drawn for every study
         name = figure_words(metric)[0]
         drawn.add(
-            curve_chart(material, f"metric-{metric}", f"{name.capitalize()} against {along}", [metric], f"{metric}.")
+            curve_chart(material, f"metric-{metric}", f"{name.capitalize()}{whose} against {along}", [metric], "")
         )
     drawn.add(heatmap(material))
     drawn.add(phases(material))
@@ -153,6 +158,14 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
     drawn.add(attempts(material))
     drawn.add(convoy(material))
     drawn.add(timeline(material))
+
+
+def _missing(material: Material) -> str:
+    """How many txns have no latency because they did not commit, where that is most."""
+    shares = material.values("configurations", "success_rate")
+    if not shares or min(shares) > 0.995:
+        return ""
+    return f" Of some configurations up to {100 * (1 - min(shares)):.0f} % did not, and are missing here."
 
 
 def _title(analyses: Sequence[Analysis], studies: Sequence[Study]) -> str:

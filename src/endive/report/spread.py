@@ -22,7 +22,7 @@ from endive.report.chart import (
     tooltip,
 )
 from endive.report.material import Material
-from endive.report.reading import Row, Study
+from endive.report.reading import Row
 from endive.report.words import number
 
 _NO_TXNS: Final = "the sweep kept no single txns (--detail runs)."
@@ -32,10 +32,10 @@ _S: Final = 1e-3  # s per ms
 
 def timeline(material: Material) -> Chart | Omission:
     """Commits per second of simulated time."""
-    title = "Commits over simulated time"
+    title = f"Commits{material.whose} over simulated time"
     if not material.study.has("timeline"):
         return Omission(title=title, why=_NO_TXNS)
-    rows, coarser = _bins(material.study)
+    rows, coarser = _bins(material)
     if not any(row["committed_per_s"] for row in rows):
         return Omission(title=title, why="nothing committed." if rows else "no configuration has a timeline.")
     if len(rows) > TIMELINE_ROWS_MAX:
@@ -71,10 +71,10 @@ def timeline(material: Material) -> Chart | Omission:
 
 def attempts(material: Material) -> Chart | Omission:
     """How many attempts txns needed."""
-    title = "Attempts per txn"
+    title = f"Attempts per txn{material.whose}"
     if not material.study.has("attempts"):
         return Omission(title=title, why=_NO_TXNS)
-    rows = _attempt_rows(material.study)
+    rows = _attempt_rows(material)
     if not rows:
         return Omission(title=title, why="no txn of any window ended.")
     material.add("attempts", rows, ["bin", "outcome", "txns", "share", "low"])
@@ -97,7 +97,7 @@ def attempts(material: Material) -> Chart | Omission:
                 "field": "share",
                 "type": "quantitative",
                 "title": "share of txns that ended",
-                "axis": {"format": ".0%"},
+                "axis": {"format": ".2~%"},
             },
             "color": colour_of(legend),
             "tooltip": tooltip(
@@ -131,7 +131,7 @@ def convoy(material: Material) -> Chart | Omission:
     title = "The convoy: what catching up costs"
     if not material.study.has("convoy"):
         return Omission(title=title, why=_NO_TXNS)
-    rows = material.study.rows("convoy")
+    rows = material.subject_rows("convoy")
     if not rows:
         return Omission(title=title, why="no txn read history; only validated overwrites and the merge protocol do.")
     measures = (
@@ -297,20 +297,9 @@ def _ticks(most: float) -> list[int]:
 # ---- rows ----------------------------------------------------------------------------------------------
 
 
-def _bins(study: Study) -> tuple[list[Row], int]:
+def _bins(material: Material) -> tuple[list[Row], int]:
     """Bins of time of every configuration; if they are too many, that many neighbours are joined to one."""
-    columns = [
-        "point",
-        "scope",
-        "bin",
-        "start_ms",
-        "end_ms",
-        "in_window",
-        "committed_per_s",
-        "committed_per_s_ci95_low",
-    ]
-    columns += ["committed_per_s_ci95_high", "aborted_per_s", "commit_latency_mean_ms"]
-    rows = study.rows("timeline", columns=columns)
+    rows = material.subject_rows("timeline")
     for row in rows:
         row["time_s"], row["end_s"] = row["start_ms"] * _S, row["end_ms"] * _S
     coarser = next((k for k in (1, 2, 3, 4, 6, 10) if len(rows) / k <= TIMELINE_ROWS_MAX), 1)
@@ -333,9 +322,9 @@ def _joined_bins(rows: list[Row], count: int) -> list[Row]:
     return made
 
 
-def _attempt_rows(study: Study) -> list[Row]:
+def _attempt_rows(material: Material) -> list[Row]:
     """One row per bin and outcome, with its share of all txns of the configuration that ended."""
-    rows = study.rows("attempts")
+    rows = material.subject_rows("attempts")
     ended: dict[int, int] = {}
     for row in rows:
         ended[row["point"]] = ended.get(row["point"], 0) + row["txns_committed"] + row["txns_aborted"]

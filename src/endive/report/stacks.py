@@ -21,17 +21,19 @@ OTHER: Final = "other requests"
 
 def phases(material: Material) -> Chart | Omission:
     """Mean commit latency of committed txns, split by phase."""
-    title = "Where commit time goes"
+    title = f"Where commit time{material.whose} goes"
     rows = [
         {**row, "phase_name": PHASE_NAMES[row["phase"]]}
-        for row in material.study.rows("phases")
+        for row in material.subject_rows("phases")
         if row["phase"] in PHASE_NAMES and row["mean_ms"]
     ]
     if not rows:
         return Omission(title=title, why="no txn of any window committed.")
     order = [name for name in PHASE_NAMES.values() if any(row["phase_name"] == name for row in rows)]
     material.add("phases", rows, ["phase_name", "mean_ms", "mean_ms_ci95_low", "mean_ms_ci95_high", "share"])
-    legend = Legend(field="phase_name", title="phase", marks=marks(order, with_shapes=False))
+    legend = Legend(
+        field="phase_name", title="phase", marks=marks(order, with_shapes=False, fixed=tuple(PHASE_NAMES.values()))
+    )
     tip = (("phase_name", "phase", ""), ("mean_ms", "mean (ms)", ",.4~r"), ("share", "share of commit time", ".1%"))
     return _stack_chart(
         material,
@@ -62,8 +64,8 @@ def requests(
 
     ``usd_per_request`` is point -> operation -> price; ``price_note`` says where it comes from, or why there is none.
     """
-    title = "Requests per committed txn"
-    rows = [row for row in material.study.rows("requests") if row["per_committed_txn"]]
+    title = f"Requests per committed txn{material.whose}"
+    rows = [row for row in material.subject_rows("requests") if row["per_committed_txn"]]
     if not rows:
         return Omission(title=title, why="no txn of any window committed.")
     kinds = _kinds(rows)
@@ -96,10 +98,10 @@ def requests(
 
 def aborts(material: Material) -> Chart | Omission:
     """The share of txns that end without a commit, by reason."""
-    title = "Why txns abort"
+    title = f"Why txns{material.whose} abort"
     rows = [
         {**row, "reason": REASON_NAMES[row["counter"]], "share": row["per_txn"]}
-        for row in material.study.rows("conflicts")
+        for row in material.subject_rows("conflicts")
         if row["counter"] in REASON_NAMES and row["per_txn"] is not None
     ]
     if not any(row["share"] for row in rows):
@@ -117,7 +119,9 @@ def aborts(material: Material) -> Chart | Omission:
         reading="Of the txns that ended, the share that gave up, and why.",
         alt=f"Aborted txns by reason. {_largest(material, 'aborts', 'reason', 'share', '')}",
         dataset="aborts",
-        legend=Legend(field="reason", title="reason", marks=marks(order, with_shapes=False)),
+        legend=Legend(
+            field="reason", title="reason", marks=marks(order, with_shapes=False, fixed=tuple(REASON_NAMES.values()))
+        ),
         measures=(("share", "share of txns that ended", "percent"),),
         tip=(("reason", "reason", ""), ("share", "share of txns", ".2%")),
         columns=(
@@ -156,7 +160,7 @@ def _stack_chart(
             "type": "quantitative",
             "title": label,
             "stack": "normalize" if stack == "normalize" else "zero",
-            "axis": {"format": ".0%" if stack in ("normalize", "percent") else ",~r"},
+            "axis": {"format": ".2~%" if stack in ("normalize", "percent") else ",~r"},
         }
         spec: Spec = {
             "transform": [{"calculate": f"indexof({json.dumps(order)}, datum['{legend.field}'])", "as": "place"}],

@@ -50,6 +50,8 @@ _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "transaction.real_conflict_probability": ("probability of a real conflict", ""),
     "table.snapshots_kept_max": ("snapshots kept", ""),
 }
+_S_PER_H: Final = 3_600.0
+_PER_HOUR_BELOW: Final = 0.01  # txns/s: a rate that nobody counts by the second
 _UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
 
 PHASE_NAMES: Final[Mapping[str, str]] = {
@@ -61,6 +63,12 @@ PHASE_NAMES: Final[Mapping[str, str]] = {
     "commit": "commit request",
     "backoff": "backoff",
 }
+KIND_NAMES: Final[Mapping[str, str]] = {
+    "fast_append": "fast appends",
+    "merge_append": "merge appends",
+    "validated_overwrite": "validated overwrites",
+    "rewrite_files": "compactions",
+}
 REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_retries_exhausted": "retries exhausted",
     "aborted_validation_exception": "validation failed (real conflict)",
@@ -68,7 +76,6 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_commit_state_unknown": "commit state unknown (answer lost)",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
-    "saturated": "Saturated",
     "still_committing": "Still committing at the end",
     "nothing_measured": "Nothing measured",
     "none_ended": "None ended",
@@ -100,6 +107,8 @@ def axis_words(key: str) -> tuple[str, str]:
     if key in _AXIS_NAMES:
         return _AXIS_NAMES[key]
     parts = key.split(".")
+    if parts[0] == "source" and parts[2:] == ["arrivals", "jobs"]:
+        return f"{parts[1]} jobs", ""
     if parts[0] == "source" and len(parts) > 2:
         name, unit = axis_words(".".join(("transaction", *parts[2:])))
         return f"{name} of {parts[1]}", unit
@@ -153,6 +162,8 @@ def shown(figure: str, value: float | None) -> str:
     if figure in PERCENT_FIGURES:
         return percent(value)
     unit = figure_words(figure)[1]
+    if unit == "txns/s" and value and value < _PER_HOUR_BELOW:
+        return f"{number(_S_PER_H * value)} per hour"
     return f"{number(value)} {unit}".strip() if unit in ("ms", "txns/s") else number(value)
 
 
@@ -164,6 +175,8 @@ def with_interval(row: Mapping[str, Any], figure: str) -> str:
         return text
     if figure in PERCENT_FIGURES:
         return f"{text} [{_points(low)}, {_points(high)}]"
+    if text.endswith("per hour"):
+        return f"{text} [{number(_S_PER_H * low)}, {number(_S_PER_H * high)}]"
     return f"{text} [{number(low)}, {number(high)}]"
 
 

@@ -374,3 +374,62 @@ def test_a_title_cannot_speak_to_the_terminal(study):
     found = study(text)
 
     assert ("Wipe \ufffd[2J", "or \ufffd]0;x?") == (found.title, found.question)
+
+
+# ---- the question ----------------------------------------------------------------------------------------
+
+ASKED = """
+[study]
+subject = "writers"
+
+[slo]
+objective = "writers.success_rate >= 99 %"
+
+[axes]
+"source.writers.arrivals.mean_ms" = [500, 1000]
+
+[[base.source]]
+name = "writers"
+arrivals = { kind = "poisson", mean_ms = 500 }
+"""
+
+
+def test_a_study_s_objective_and_subject_go_with_it(study, tmp_path):
+    asked = study(ASKED)
+    copy = tmp_path / "copy.toml"
+    copy.write_text(study_text(asked))
+
+    assert ("writers", {"objective": "writers.success_rate >= 99 %"}) == (asked.subject, asked.base["slo"])
+    assert ("writers", asked.base["slo"]) == (load_study(copy).subject, load_study(copy).base["slo"])
+    assert "writers.success_rate >= 99 %" == asked.expand()[0].config.slo.objective
+
+
+def test_the_command_line_s_objective_stands_in_for_the_study_s(study):
+    other = study(ASKED).with_objective("success_rate >= 90 %")
+
+    assert "success_rate >= 90 %" == other.expand()[0].config.slo.objective
+    assert [point.config_hash for point in study(ASKED).expand()] == [point.config_hash for point in other.expand()]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant", "told"),
+    [
+        (
+            '"writers"',
+            '"wirters"',
+            "study.subject = 'wirters' is no source and no kind of the study. Did you mean 'writers'?",
+        ),
+        ('"writers.s', '"wirters.s', "nothing is named 'wirters'. Did you mean 'writers'?"),
+        ('"writers.success_rate', '"writers.sucess_rate', "Did you mean 'success_rate'?"),
+        (
+            '"writers.s',
+            '"table.0.s',
+            "'table.0.success_rate' is a figure of one table, and a study keeps none of those.",
+        ),
+    ],
+)
+def test_a_question_about_nothing_is_refused_with_the_nearest_names(study, given, meant, told):
+    with pytest.raises(ConfigError) as caught:
+        study(ASKED.replace(given, meant, 1)).expand()
+
+    assert told in str(caught.value)

@@ -89,7 +89,7 @@ def test_a_sweep_without_txns_has_every_table_that_needs_none(spark, tmp_path):
     found = analyze(tmp_path / "out", lambda: spark)
 
     assert set(TITLES) - TXN_TABLES == set(found.tables)
-    (row,) = (row for row in found.tables["saturation"].to_pylist() if row["scope"] == "all")
+    (row,) = (row for row in found.tables["sustained"].to_pylist() if row["scope"] == "all")
     assert ("transaction.inter_arrival.scale", 3) == (row["load_axis"], row["points"])
 
 

@@ -29,7 +29,7 @@ TABLE = pa.table(
         "commit_latency_p95_ms_ci95_low": [1000.0, None],
         "commit_latency_p95_ms_ci95_high": [1500.25, None],
         "txns_committed": [1_234_567, 0],
-        "saturated": [True, False],
+        "meets_objective": [True, False],
     }
 )
 
@@ -51,7 +51,7 @@ TABLE = pa.table(
         ),
         ("bytes_read", "bytes", "bytes read (bytes)"),
         ("txns_aborted_timeout", "txns", "txns aborted timeout (txns)"),
-        ("saturated", "", "saturated"),
+        ("meets_objective", "", "meets objective"),
         ("catalog.type", "", "`catalog.type`"),
         ("source.a.arrivals.mean_ms", "", "`source.a.arrivals.mean_ms`"),
     ],
@@ -84,7 +84,7 @@ def test_markdown_puts_the_interval_beside_the_mean_and_leaves_names_of_points_a
     assert (
         "# Latency\n"
         "\n"
-        "| `catalog.type` | point | commit latency P95 (ms) | txns committed (txns) | saturated |\n"
+        "| `catalog.type` | point | commit latency P95 (ms) | txns committed (txns) | meets objective |\n"
         "| --- | ---: | ---: | ---: | --- |\n"
         "| cas | 0 | 1,235 [1,000, 1,500] | 1,234,567 | yes |\n"
         "| - | 1234 | 0.01234 | 0 | no |\n"
@@ -113,7 +113,7 @@ def test_parquet_keeps_types_and_carries_units():
     found = pq.read_table(io.BytesIO(to_parquet(TABLE)))
     assert TABLE.equals(found)
     assert b"ms" == found.schema.field("commit_latency_p95_ms").metadata[b"unit"]
-    assert found.schema.field("saturated").metadata is None
+    assert found.schema.field("meets_objective").metadata is None
 
 
 def test_a_text_cannot_become_html_or_a_formula() -> None:

@@ -21,8 +21,6 @@ POINT = {
     "study": "s",
     "point": 0,
     "seeds": 3,
-    "saturated": False,
-    "saturation_sign": None,
     "success_rate": 1.0,
     "commit_latency_p50_ms": 100.0,
     "commit_latency_p95_ms": 150.0,
@@ -58,7 +56,6 @@ def test_a_run_beyond_a_limit_is_worth_one(run, expected):
     [
         ({"commit_latency_drift": 0.26}, ("unsteady_window", 0, None, 0.26)),
         ({"commit_latency_drift": -0.26}, ("unsteady_window", 0, None, -0.26)),
-        ({"saturated": True, "saturation_sign": "latency"}, ("saturated", 0, None, 1.0)),
         ({"seeds": 1}, ("single_seed", None, None, 1.0)),
     ],
 )
@@ -82,9 +79,3 @@ def test_a_warning_says_what_was_found_and_what_to_do():
         "ones, so latencies are too low and the success rate is uncertain. Raise simulation.cooldown_ms, or offer "
         "less load."
     ) == row["text"]
-
-
-def test_a_saturated_configuration_without_a_commit_has_no_latency_to_tell():
-    point = {"saturated": True, "saturation_sign": "success rate", "success_rate": 0.0, "commit_latency_p50_ms": None}
-    (row,) = warnings([RUN], [{**POINT, **point}], {"s": 1}).to_pylist()
-    assert "Saturated by success rate: success rate 0.0%." == row["text"]

@@ -110,6 +110,7 @@ def test_expected_txns_follow_the_sources():
     assert txns(source({"kind": "uniform", "low_ms": 100, "high_ms": 300})) == 300.0
     assert txns(source({"kind": "lognormal", "mean_ms": 100, "sigma": 1.0})) == 600.0
     assert txns(source({"kind": "periodic", "period_ms": 10_000})) == 6.0
+    assert txns(source({"kind": "jobs", "jobs": 3, "period_ms": 10_000})) == 18.0
     assert txns(source({"kind": "closed", "clients": 3, "think_ms": 500})) == 180.0
     assert txns(source({"kind": "poisson", "mean_ms": 100}, start_ms=10_000, stop_ms=40_000)) == 300.0
     assert txns(source({"kind": "poisson", "mean_ms": 100}), source({"kind": "fixed", "ms": 200})) == 900.0

@@ -19,11 +19,13 @@ from endive.config.load import parse_config
 from endive.config.overrides import apply_overrides
 from endive.config.problems import shown
 from endive.config.simulation_config import SimulationConfig
+from endive.config.slo import names_of, objective_of
 from endive.config.study.axis import Axis
 from endive.config.study.expression import Expression
 from endive.config.study.point_problems import explain
-from endive.config.values import SEED_MAX
+from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
+from endive.objectives.names import TABLE, of_tables
 
 SEEDS_MAX: Final = 100_000
 RUNS_MAX: Final = 1_000_000  # points times seeds
@@ -68,6 +70,7 @@ class Study:
     name: str
     title: str | None = None
     question: str | None = None
+    subject: str | None = None  # the source or kind that the question is about
     look_for: str | None = None
     report: Report = field(default_factory=Report)
     base: Mapping[str, Any]
@@ -158,7 +161,26 @@ class Study:
         if not found:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
         self._refuse_too_many_runs(len(found))
+        self._refuse_other_subjects(found)
         return _distinct(found)
+
+    def _refuse_other_subjects(self, points: Sequence[SweepPoint]) -> None:
+        """What the study asks about must be there, and must be something a study measures."""
+        problems: dict[str, None] = {}
+        for names, config in {names_of(point.config): point.config for point in points}.items():
+            known = (*names.sources, *names.kinds)
+            if self.subject is not None and self.subject not in known:
+                guess = nearest(self.subject, known)
+                hint = f"Did you mean '{guess}'? " if guess else ""
+                problems[
+                    f"study.subject = {shown(self.subject)} is no source and no kind of the study. {hint}Sources are: "
+                    f"{', '.join(names.sources)}; kinds are: {', '.join(names.kinds)}."
+                ] = None
+            tables = [str(subject) for subject in objective_of(config).subjects if subject.scope == TABLE]
+            if tables:
+                problems[f"slo.objective: {of_tables(tables[0])}"] = None
+        if problems:
+            raise ConfigError(problems)
 
     def _refuse_too_many_runs(self, points: int) -> None:
         runs = points * len(self.seeds)
@@ -167,6 +189,10 @@ class Study:
                 f"{points:,} points times {len(self.seeds):,} seeds are {runs:,} runs; the limit is {RUNS_MAX:,}. "
                 "Give fewer seeds, or axes with fewer values."
             )
+
+    def with_objective(self, text: str) -> Study:
+        """The same study, judged by another objective."""
+        return replace(self, base=apply_overrides(self.base, {"slo.objective": text}))
 
     def with_seeds(self, count: int) -> Study:
         """The same study with ``count`` seeds that begin with its first one."""
@@ -188,12 +214,19 @@ def consecutive_seeds(first: int, count: int) -> tuple[int, ...]:
     return tuple(range(first, first + count))
 
 
-def load_study(path: str | Path, overrides: Sequence[str] = (), seed_count: int | None = None) -> Study:
-    """The study in a TOML file, with ``key=value`` overrides on its base or in place of an axis's values."""
+def load_study(
+    path: str | Path, overrides: Sequence[str] = (), seed_count: int | None = None, slo: str | None = None
+) -> Study:
+    """The study in a TOML file, with ``key=value`` overrides on its base or in place of an axis's values.
+
+    ``seed_count`` and ``slo`` stand in for the study's own seeds and objective.
+    """
     from endive.config.former_names import present_path
     from endive.config.study.study_file import read_study
 
     study = read_study(present_path(Path(path)), overrides)
+    if slo is not None:
+        study = study.with_objective(slo)
     return study if seed_count is None else study.with_seeds(seed_count)
 
 

@@ -24,8 +24,8 @@ from endive.config.study.study import SEEDS_MAX, Drop, Report, Study, consecutiv
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
 
-SECTIONS: Final = ("study", "base", "set", "seeds", "axes", "linked", "point", "derived", "drop")
-STUDY_KEYS: Final = ("name", "title", "question", "look_for", "report", "base", "seeds")
+SECTIONS: Final = ("study", "slo", "base", "set", "seeds", "axes", "linked", "point", "derived", "drop")
+STUDY_KEYS: Final = ("name", "title", "question", "subject", "look_for", "report", "base", "seeds")
 REPORT_KEYS: Final = ("x", "series", "panel", "metrics")
 SEED_DEFAULT: Final = 42
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")  # never like a number: readers guess types of partitions
@@ -58,6 +58,7 @@ class StudyReader:
             name=head.get("name") or self.path.stem,
             title=printable_values(head.get("title")),
             question=printable_values(head.get("question")),
+            subject=head.get("subject"),
             look_for=printable_values(head.get("look_for")),
             base=with_absolute_paths(base, folder),
             groups=tuple(tuple(absolute_axis(axis, folder) for axis in group) for group in groups),
@@ -103,7 +104,7 @@ class StudyReader:
         self._refuse_unknown(self.document, SECTIONS, "")
         found = self._table("study")
         self._refuse_unknown(found, STUDY_KEYS, "study.")
-        for name in ("name", "title", "question", "look_for"):
+        for name in ("name", "title", "question", "subject", "look_for"):
             if name in found and not (isinstance(found[name], str) and found[name].strip()):
                 self._refuse(f"study.{name} = {shown(found[name])} must be a text that is not empty.")
                 found[name] = None
@@ -131,7 +132,7 @@ class StudyReader:
         return []
 
     def _base(self, head: Mapping[str, Any]) -> tuple[dict[str, Any], Path]:
-        """The base configuration, with ``[set]`` applied, and the folder its relative paths start from."""
+        """The base configuration with ``[set]`` and ``[slo]`` applied, and the folder its relative paths start from."""
         given = head.get("base", {})
         folder = self.path.parent
         base: Mapping[str, Any] = {}
@@ -143,7 +144,7 @@ class StudyReader:
             base = given
         else:
             self._refuse(f"base = {shown(given)} must be a table, or the path of a TOML file.")
-        changes = dict(leaves(self._table("set")))
+        changes = dict(leaves(self._table("set"))) | {f"slo.{key}": item for key, item in self._table("slo").items()}
         self._refuse_keys(changes, "set")
         with self._gathering():
             base = apply_overrides(base, changes)

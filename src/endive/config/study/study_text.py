@@ -43,6 +43,7 @@ def _head(study: Study) -> dict[str, Any]:
         "name": study.name,
         "title": study.title,
         "question": study.question,
+        "subject": study.subject,
         "look_for": study.look_for,
         "seeds": list(study.seeds),
     }

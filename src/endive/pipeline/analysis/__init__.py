@@ -1,1 +1,1 @@
-"""A dataset becomes tables: figures across seeds, latencies, timelines, saturation, warnings."""
+"""A dataset becomes tables: figures across seeds, latencies, timelines, verdicts, warnings."""

@@ -30,7 +30,7 @@ ABORT_COUNTS: Final = tuple(f"txns_aborted_{reason}" for reason in s.REASONS[1:]
 BYTE_COUNTS: Final = ("bytes_read", "bytes_written")
 PER_TXN: Final = "_per_txn"
 PER_COMMITTED: Final = "_per_committed_txn"
-SHARE_FIGURES: Final = ("success_rate", "saturated", "in_flight_committing_share")  # never above 1
+SHARE_FIGURES: Final = ("success_rate", "in_flight_committing_share")  # never above 1
 
 
 def across_seeds(values: DataFrame, keys: Sequence[str], seeds_max: int) -> DataFrame:

@@ -27,7 +27,7 @@ from endive.results.writer import output_errors
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 FORMATS: Final = ("parquet", "csv", "md")
 _PARTIAL: Final = ".analysis-"
 _SWAPS_MAX: Final = 5

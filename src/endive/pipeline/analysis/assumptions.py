@@ -39,7 +39,7 @@ def assumption_rows(
     overlaps: dict[tuple[str, str], None] = {}
     for (study, point), text in configs.items():
         place = (study, point)
-        figures = _figures(*_parts(text))
+        figures = known_figures(text)
         part = assumed_part(figures, phases_ms.get(place, {}), counts.get(place, {}))
         if part is not None and part.share > ASSUMED_SHARE_MAX:
             found.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
@@ -58,6 +58,11 @@ def _whole(rows: Iterable[Row]) -> Iterator[Row]:
 
 def _row(study: str, code: str, value: float | None, text: str, **place: Any) -> dict[str, Any]:
     return {"study": study, **place, "warning": code, "value": value, "text": text}
+
+
+def known_figures(text: str) -> tuple[KnownFigure, ...]:
+    """The latencies that a configuration, given as JSON, uses, and how well each is known."""
+    return _figures(*_parts(text))
 
 
 def _parts(text: str) -> tuple[str, str]:

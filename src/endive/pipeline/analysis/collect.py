@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from endive.objectives import Objective
 from endive.pipeline.analysis.assumptions import assumption_rows
 from endive.pipeline.analysis.breakdown import conflicts, phases, requests
 from endive.pipeline.analysis.frames import Frames
@@ -23,6 +24,7 @@ from endive.pipeline.analysis.measured import EXTRA_FIGURES
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import ALL, OPERATION, SOURCE
 from endive.pipeline.analysis.table_files import unit_of
+from endive.pipeline.analysis.verdicts import Place
 from endive.pipeline.analysis.warning_table import warnings
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
@@ -54,12 +56,18 @@ Maker = Callable[[], "DataFrame"]
 
 
 def make_tables(
-    spark: SparkSession, dataset: Dataset, loads: Mapping[str, LoadAxis], *, bins: int, tell: Told
+    spark: SparkSession,
+    dataset: Dataset,
+    loads: Mapping[str, LoadAxis],
+    objectives: Mapping[Place, Objective],
+    *,
+    bins: int,
+    tell: Told,
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
     found: dict[str, pa.Table] = {}
     rows = dataset.n_txns + VALUES_PER_RUN * dataset.runs.num_rows
-    with settings(spark, settings_for(spark, rows)), _frames(spark, dataset, bins) as frames:
+    with settings(spark, settings_for(spark, rows)), _frames(spark, dataset, bins, objectives) as frames:
         tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
         found |= _collected(_from_txns(frames) | _from_counts(frames) if dataset.detailed else _from_counts(frames))
         tell("comparing seeds")
@@ -72,8 +80,8 @@ def make_tables(
                 "conflicts": lambda: conflicts(frames.figures, frames.unused),
             }
         )
-        tell("judging saturation")
-        found |= _collected({"saturation": lambda: frames.saturation_table(loads)})
+        tell("looking for the load that is sustained")
+        found |= _collected({"sustained": lambda: frames.sustained_table(loads)})
     found |= _by_scope(found["runs"])
     found["figures"] = _with_unit(found["figures"])
     whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
@@ -100,8 +108,10 @@ def _from_counts(frames: Frames) -> dict[str, Maker]:
 
 
 @contextmanager
-def _frames(spark: SparkSession, dataset: Dataset, bins: int) -> Iterator[Frames]:
-    frames = Frames(spark, dataset, bins)
+def _frames(
+    spark: SparkSession, dataset: Dataset, bins: int, objectives: Mapping[Place, Objective]
+) -> Iterator[Frames]:
+    frames = Frames(spark, dataset, bins, objectives)
     try:
         yield frames
     finally:

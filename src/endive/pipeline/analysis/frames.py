@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
+from endive.objectives import Objective
 from endive.pipeline.analysis.across_seeds import figures_across_seeds
 from endive.pipeline.analysis.configurations import CONFIGURATIONS, configurations
 from endive.pipeline.analysis.drift import drift
@@ -21,11 +22,12 @@ from endive.pipeline.analysis.load_axis import LoadAxis
 from endive.pipeline.analysis.measured import MEASURED, measured
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
 from endive.pipeline.analysis.pooled_latencies import latency_histogram, pooled_counts, pooled_percentiles
-from endive.pipeline.analysis.saturation import CURVE, SATURATION, saturation
 from endive.pipeline.analysis.scopes import POINT, RUN
+from endive.pipeline.analysis.sustained import CURVE, SUSTAINED, sustained
 from endive.pipeline.analysis.tally import HISTOGRAM_SUMS, tallied
 from endive.pipeline.analysis.timeline import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.txn_window import windows, with_common_window, with_window
+from endive.pipeline.analysis.verdicts import Place, verdicts
 from endive.pipeline.dataset.figure_columns import WINDOW
 
 if TYPE_CHECKING:
@@ -40,10 +42,11 @@ class Frames:
     frames, so that the next step's plan starts there instead of at the txns. Planning is most of a small study's time.
     """
 
-    def __init__(self, spark: SparkSession, dataset: Dataset, bins: int) -> None:
+    def __init__(self, spark: SparkSession, dataset: Dataset, bins: int, objectives: Mapping[Place, Objective]) -> None:
         self._spark = spark
         self._dataset = dataset
         self._bins = bins
+        self._objectives = objectives
         self._kept: list[DataFrame] = []
         self._held: dict[str, pa.Table] = {}
         self.runs = dataset.run_frame(spark)
@@ -111,7 +114,8 @@ class Frames:
     @cached_property
     def judged(self) -> DataFrame:
         """Configurations with their verdict and their drift; held."""
-        found = configurations(self.figures)
+        judged = self._spark.createDataFrame(verdicts(self.figure_table(), self._objectives))
+        found = configurations(self.figures, judged)
         return self._hold("judged", found.join(sf.broadcast(drift(self.runs)), on=list(POINT), how="left"))
 
     def figure_table(self) -> pa.Table:
@@ -147,12 +151,12 @@ class Frames:
         joined = about.join(self.judged, on=list(POINT), how="inner")
         return joined.select(*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min")
 
-    def saturation_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
+    def sustained_table(self, loads: Mapping[str, LoadAxis]) -> DataFrame:
         """Curves with their load axis and the axes that tell them apart."""
         places, curves = load_frames(self._spark, self._dataset, loads)
         axes = [_quoted(name) for name in self._dataset.axes]
-        columns = [name for name in SATURATION if name not in CURVE]
-        joined = saturation(self.judged, places).join(sf.broadcast(curves), on=["study", "curve"], how="inner")
+        columns = [name for name in SUSTAINED if name not in CURVE]
+        joined = sustained(self.judged, places).join(sf.broadcast(curves), on=["study", "curve"], how="inner")
         return joined.select("study", "curve", "load_axis", *axes, "scope", "name", *columns)
 
     # --- facts of the dataset ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Which axis of a study is its load, and which points lie on one curve along it.
 
-This file defines that reading of a grid: pure values, no Spark. What saturation means, and how far along a curve it
-holds off, is ``endive.pipeline.analysis.saturation``'s.
+This file defines that reading of a grid: pure values, no Spark. How far along a curve the
+objective is met is ``endive.pipeline.analysis.sustained``'s.
 
 The load axis is one numeric axis that sets how fast txns arrive. Points that agree in every other axis form a curve.
 An axis that the load decides (a derived value, a linked axis, the study's own name for the same thing) does not set
@@ -17,7 +17,9 @@ from typing import Any, Final
 from endive.errors import ConfigError
 
 _PARENTS: Final = ("inter_arrival", "arrivals")
-_LEAVES: Final = frozenset({"scale", "mean_ms", "per_s", "ms", "low_ms", "high_ms", "clients", "think_ms", "period_ms"})
+_LEAVES: Final = frozenset(
+    {"scale", "mean_ms", "per_s", "ms", "low_ms", "high_ms", "clients", "jobs", "think_ms", "period_ms"}
+)
 _CLIENTS: Final = "clients"
 
 Values = Mapping[str, Any]

@@ -14,7 +14,6 @@ from pyspark.sql import functions as sf
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
-from endive.results.summary import P95_OVER_P50_MAX, SUCCESS_RATE_MIN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -43,13 +42,6 @@ def _extras() -> list[str]:
 def ratio(part: Column, whole: Column) -> Column:
     """A quotient as a double; null where there is nothing to divide by."""
     return sf.when(whole != 0, part.cast("double") / whole.cast("double"))
-
-
-def is_saturated(success_rate: Column, p50_ms: Column, p95_ms: Column) -> Column:
-    """The experiment plan's rule: too few succeed, or P95 is far above P50; a figure that is null says nothing."""
-    is_failing = sf.coalesce(success_rate < SUCCESS_RATE_MIN, sf.lit(False))
-    is_late = sf.coalesce(p95_ms > P95_OVER_P50_MAX * p50_ms, sf.lit(False))
-    return is_failing | is_late
 
 
 def ratio_sql(part: str, whole: str) -> str:

@@ -62,8 +62,8 @@ TAKEN: Final = frozenset(  # columns of the analysis's own; an axis of such a na
     {
         "attempts_high", "attempts_low", "bin", "ci95_high", "ci95_low", "counter", "curve", "end_ms",
         "figure", "high_ms", "latency", "load", "load_axis", "low_ms", "mean", "n_behind_high",
-        "n_behind_low", "object", "operation", "phase", "points", "saturation_sign", "seeds",
-        "seeds_saturated", "share", "source", "start_ms", "stddev", "text", "unit", "value", "warning",
+        "meets_objective", "misses", "n_behind_low", "object", "operation", "phase", "points",
+        "seeds", "share", "source", "start_ms", "stddev", "text", "unit", "value", "verdict", "warning",
     }
 )  # fmt: skip
 

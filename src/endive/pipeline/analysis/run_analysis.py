@@ -19,8 +19,10 @@ import pyarrow as pa
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
 from endive.pipeline.analysis.confidence import METHOD
+from endive.pipeline.analysis.first_configuration import first_configuration
 from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
+from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +34,7 @@ SETTINGS: Final = {  # of a session made for an analysis
 
 TITLES: Final = {
     "configurations": "Configurations: leading figures, means over seeds with 95 % intervals",
-    "saturation": "Saturation: the highest load each curve sustains",
+    "sustained": "The highest load at which each curve meets the objective",
     "runs": "Runs: every figure of every run",
     "operations": "Runs by operation type",
     "sources": "Runs by source",
@@ -51,10 +53,9 @@ PERCENTILES: Final = (
     "of runs: exact, with linear interpolation between order statistics, as the sweep measured them; of configurations "
     "(tables latencies and histogram): from counts on a grid of 128 bins per octave, all seeds together"
 )
-SATURATION: Final = (
-    "a configuration is saturated if, by the means over its seeds, the success rate is below 95 % or P95 of commit "
-    "latency is above twice its P50; the sustained load of a curve is the highest one such that it and all lower "
-    "ones are not saturated"
+SUSTAINED: Final = (
+    "a configuration meets the objective of its study if it holds for the means over its seeds; the sustained load "
+    "of a curve is the highest one such that it and all lower ones meet it"
 )
 _UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 
@@ -77,13 +78,14 @@ def analyze(
     *,
     bins: int | None = None,
     load: str | None = None,
+    slo: str | None = None,
     tell: Told = lambda step: None,
 ) -> Analysis:
     """Analyse the sweep in a folder and write ``analysis/`` into it, in the place of an earlier one.
 
-    ``bins``: of simulated time per run. ``load``: the load axis, if the one found is not meant. ``tell`` is called
-    with each step. The session is made only after the folder has been checked. Raises EndiveError; the data is never
-    touched.
+    ``bins``: of simulated time per run. ``load``: the load axis, if the one found is not meant. ``slo``: the objective,
+    instead of the study's. ``tell`` is called with each step. The session is made only after the folder has been
+    checked. Raises EndiveError; the data is never touched.
     """
     from endive.pipeline.analysis.collect import make_tables
     from endive.pipeline.analysis.timeline import BINS_DEFAULT, BINS_MAX
@@ -95,13 +97,15 @@ def analyze(
     dataset = open_dataset(path)
     refuse_foreign(dataset.folder.path)
     loads = find_loads(dataset, load)
+    texts = objective_texts({study: facts.document for study, facts in dataset.studies.items()}, slo)
+    objectives = point_objectives(dataset.configs, texts)
     tell("starting Spark")
     spark = session()
     with spark_errors():
-        made = make_tables(spark, dataset, loads, bins=bins, tell=tell)
+        made = make_tables(spark, dataset, loads, objectives, bins=bins, tell=tell)
     tables = {name: made[name] for name in TITLES if name in made}
     tell("writing")
-    facts = _facts(dataset, loads, bins, tables)
+    facts = _facts(dataset, loads, texts, bins, tables)
     index = write_analysis(dataset.folder.path, tables, TITLES, facts)
     return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
 
@@ -144,22 +148,28 @@ def _told(said: str) -> EndiveError:
 
 
 def _facts(
-    dataset: Dataset, loads: Mapping[str, LoadAxis], bins: int, tables: Mapping[str, pa.Table]
+    dataset: Dataset,
+    loads: Mapping[str, LoadAxis],
+    texts: Mapping[str, str],
+    bins: int,
+    tables: Mapping[str, pa.Table],
 ) -> dict[str, Any]:
     """What the index says beside the tables."""
     return {
         "interval": METHOD,
         "percentiles": PERCENTILES,
-        "saturation": SATURATION,
+        "sustained": SUSTAINED,
         "bins": bins,
         "studies": {
-            name: _study_facts(dataset, name, loads[name], tables["configurations"]) for name in dataset.studies
+            name: {**_study_facts(dataset, name, loads[name], tables["configurations"]), "objective": texts[name]}
+            for name in dataset.studies
         },
     }
 
 
 def _study_facts(dataset: Dataset, name: str, load: LoadAxis, configurations: pa.Table) -> dict[str, Any]:
     facts = dataset.studies[name]
+    names = study_names(dataset.configs, name)
     runs = [row for row in dataset.runs.select(["study", "status"]).to_pylist() if row["study"] == name]
     head = facts.document.get("study", {})
     seeds = [
@@ -171,12 +181,16 @@ def _study_facts(dataset: Dataset, name: str, load: LoadAxis, configurations: pa
         "title": head.get("title"),
         "question": head.get("question"),
         "look_for": head.get("look_for"),
+        "subject": head.get("subject"),
+        "sources": names.sources,
+        "kinds": names.kinds,
         "report": head.get("report", {}),
         "detail": facts.detail,
         "axes": list(facts.axes),
         "load_axis": load.key,
         "series": list(load.series),
         "points": len(load.placed),
+        "simulated": first_configuration(dataset, name),
         "seeds_min": min(seeds, default=0),
         "seeds_max": max(seeds, default=0),
         "runs": len(runs),

@@ -23,7 +23,7 @@ _STATISTICS: Final = ("_stddev", "_ci95_low", "_ci95_high")
 _UNITS: Final = {
     "window_length_s": "s",
     "success_rate": "share",
-    "saturated": "",
+    "success_rate_at_max": "share",
     "share": "share",
     "commit_latency_drift": "share",
     "in_flight_committing_share": "share",
@@ -45,7 +45,7 @@ _SUFFIXES: Final = {
     "_per_txn": "1/txn",
 }
 _PREFIXES: Final = {"txns": "txns", "requests_": "requests", "bytes_": "bytes", "n_behind_": "snapshots"}
-_NUMBERS: Final = ("point", "seed", "curve", "bin", "sustained_point", "saturated_point")  # names, not amounts
+_NUMBERS: Final = ("point", "seed", "curve", "bin", "sustained_point", "missed_point")  # names, not amounts
 _LABELS: Final = {"ci95": "95 %", "p50": "P50", "p95": "P95", "p99": "P99"}
 
 

@@ -74,11 +74,6 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
 def _of_points(points: Iterable[Row]) -> Iterator[dict[str, Any]]:
     for row in points:
         here = {"point": row["point"]}
-        if row["saturated"]:
-            p50_ms, p95_ms = row["commit_latency_p50_ms"], row["commit_latency_p95_ms"]
-            latency = "" if p50_ms is None else f", commit latency P50 {p50_ms:,.1f} ms and P95 {p95_ms:,.1f} ms"
-            text = f"Saturated by {row['saturation_sign']}: success rate {row['success_rate']:.1%}{latency}."
-            yield _told("saturated", row["success_rate"], text, **here)
         drift = row["commit_latency_drift"]
         if drift is not None and abs(drift) > DRIFT_MAX and row["commits_half_min"] >= DRIFT_COMMITS_MIN:
             yield _told(

@@ -36,7 +36,6 @@ def _figures() -> dict[str, tuple[pa.DataType, Place]]:
     for latency in ("commit_latency", "total_latency"):
         for name in _LATENCIES:
             found[f"{latency}_{name}_ms"] = (ratio, (f"{latency}_ms", name))
-    found["saturated"] = (pa.bool_(), ("saturated",))
     found["txns_submitted"] = (count, ("txns", "submitted"))
     found["txns_committed"] = (count, ("txns", "committed"))
     for reason in _REASONS:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.measured import is_saturated, ratio_sql
+from endive.pipeline.analysis.measured import ratio_sql
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, by_scope
 from endive.pipeline.analysis.tally import PHASE_SUMS, TALLY_SUMS
@@ -76,7 +76,6 @@ def _figures(groups: DataFrame) -> DataFrame:
         f"txns_committed + {aborted} as txns_ended",
         " + ".join(f"requests_{request}" for request in s.REQUESTS) + " as requests_total",
     )
-    rule = (sf.col(name) for name in ("success_rate", "commit_latency_p50_ms", "commit_latency_p95_ms"))
     figures = {
         "offered_per_s": _per_s("txns_submitted"),
         "committed_per_s": _per_s("txns_committed"),
@@ -96,10 +95,9 @@ def _figures(groups: DataFrame) -> DataFrame:
     for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
         figures[f"phase_{phase}_mean_ms"] = ratio_sql(total, "(1000 * txns_committed)")
     assert set(PERCENTILE_COLUMNS) < set(FIGURES)
-    kept = [name for name in FIGURES if name not in figures and name != "saturated"]
-    made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()), "txns_ended")
-    judged = made.withColumn("saturated", sf.when(sf.col("txns_ended") > 0, is_saturated(*rule)))
-    return judged.select(*RUN_GROUP, *FIGURES)
+    kept = [name for name in FIGURES if name not in figures]
+    made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()))
+    return made.select(*RUN_GROUP, *FIGURES)
 
 
 def _per_s(count: str) -> str:

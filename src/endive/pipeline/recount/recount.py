@@ -82,7 +82,7 @@ def _figures(dataset: Dataset, runs: DataFrame, txns: DataFrame) -> DataFrame:
 
 def _figures_compared() -> dict[str, str]:
     """When a figure counts as equal. Percentiles of very large runs are left to the grid."""
-    judged = [*PERCENTILE_COLUMNS, "saturated"]
+    judged = [*PERCENTILE_COLUMNS]
     is_large = f"run_txns > {EXACT_TXNS_MAX}"
     return {name: f"told.{name} <=> found.{name}" + (f" or {is_large}" if name in judged else "") for name in FIGURES}
 

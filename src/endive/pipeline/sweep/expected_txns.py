@@ -32,6 +32,8 @@ def _of_source(source: Mapping[str, Any], duration_ms: float) -> float:
         case "closed":
             cycle_ms = _mean_ms(arrivals["think_ms"]) + _mean_ms(source["runtime"])
             return float(arrivals["clients"] * max(1.0, active_ms / max(cycle_ms, 1.0)))
+        case "jobs":
+            return float(arrivals["jobs"] * active_ms / arrivals["period_ms"])
         case "periodic":
             return float(active_ms / arrivals["period_ms"])
         case "trace":

@@ -22,12 +22,14 @@ POLL_S: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Of the runs that were missing when the sweep began."""
+    """Of the whole study, with what was there when the sweep began."""
 
     runs_done: int
     runs_total: int
     share_done: float  # of the expected work
     has_begun: bool = True  # whether a worker has begun with a run; before that, Spark gets ready
+    runs_before: int = 0  # that were there
+    share_before: float = 0.0  # of the work, that was done
 
 
 Progress = Callable[[Standing], None]
@@ -41,12 +43,22 @@ def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progres
         return
     names = [part.name for part in parts]
     wanted = {run_id: runs[run_id].cost for part in parts for run_id in part.run_ids}
-    total = sum(wanted.values())
+    before = {run_id: run.cost for run_id, run in runs.items() if run_id not in wanted}
+    total = sum(wanted.values()) + sum(before.values())
+    share_before = sum(before.values()) / total
 
     def report() -> None:
         done = ended_runs(notes, names) & wanted.keys()
-        share_done = sum(wanted[run_id] for run_id in done) / total
-        progress(Standing(len(done), len(wanted), share_done, has_begun=any(notes.glob("*"))))
+        progress(
+            Standing(
+                len(before) + len(done),
+                len(before) + len(wanted),
+                share_before + sum(wanted[run_id] for run_id in done) / total,
+                has_begun=any(notes.glob("*")),
+                runs_before=len(before),
+                share_before=share_before,
+            )
+        )
 
     has_ended = threading.Event()
 

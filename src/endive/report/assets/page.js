@@ -258,6 +258,9 @@
   }
   if (alone) alone.classList.add("wide");
   redraw(figures).then(() => { document.documentElement.dataset.ready = "yes"; });
+  const closed = [...document.querySelectorAll("details.simulated:not([open])")];
+  addEventListener("beforeprint", () => { for (const details of closed) details.open = true; });
+  addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
   let timer = 0;
   addEventListener("resize", () => {
     clearTimeout(timer);

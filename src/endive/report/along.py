@@ -1,0 +1,140 @@
+"""Curves: configurations that differ in one axis only, and where along it the objective is met.
+
+This file defines how configurations are put in order and the words for the places at which they meet the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from endive.report.axes import Axis, make_axis
+from endive.report.material import Material
+from endive.report.reading import Row
+from endive.report.words import listed
+
+_LISTED: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Configurations in the order of one axis: of the load, if the study has one."""
+
+    label: str
+    rows: tuple[Row, ...]  # of the txns the question is about
+    meets: tuple[bool, ...]
+    places: tuple[str, ...]  # on the axis, in words
+    is_ordered: bool
+
+    @property
+    def held(self) -> int:
+        """How many of the first ones meet the objective."""
+        return next((place for place, meets in enumerate(self.meets) if not meets), len(self.meets))
+
+    @property
+    def is_met_everywhere(self) -> bool:
+        """Whether no place misses the objective."""
+        return all(self.meets)
+
+    @property
+    def most(self) -> int:
+        """The place with the most commits."""
+        return max(range(len(self.rows)), key=lambda place: self.rows[place]["committed_per_s"] or 0.0)
+
+    @property
+    def first_missed(self) -> int | None:
+        """The first place that misses the objective after one that meets it; the first of all if none does."""
+        if self.is_met_everywhere:
+            return None
+        after = [place for place in range(1, len(self.meets)) if self.meets[place - 1] and not self.meets[place]]
+        return after[0] if after else self.meets.index(False)
+
+    def where(self) -> str:
+        """Where the objective is met, in words that follow a verb."""
+        met = [place for place, meets in enumerate(self.meets) if meets]
+        if len(self.places) == 1:
+            return f"at {self.places[0]}"
+        if not self.is_ordered:
+            return self._among(met)
+        if not met or len(met) == len(self.places):
+            return f"everywhere from {self.span()}"
+        if met == list(range(len(met))):
+            return f"up to {self.places[met[-1]]}"
+        if met == list(range(met[0], len(self.places))):
+            return f"from {self.places[met[0]]} on"
+        if len(met) <= _LISTED:
+            return f"only at {listed([self.places[place] for place in met])}"
+        return f"at {len(met)} of {len(self.places)} places from {self.span()}"
+
+    def span(self) -> str:
+        """From the first place to the last, with the unit once."""
+        first, last = self.places[0], self.places[-1]
+        number, _, unit = last.partition(" ")
+        return f"{first.removesuffix(f' {unit}')} to {last}" if number and unit else f"{first} to {last}"
+
+    def _among(self, met: Sequence[int]) -> str:
+        if not met or len(met) == len(self.places):
+            return f"with {_both_or_all(self.places)}"
+        if len(met) > _LISTED:
+            return f"with {len(met)} of {len(self.places)}"
+        return f"with {listed([self.places[place] for place in met])} only"
+
+
+def curves(material: Material) -> list[Curve]:
+    """Configurations that agree in everything but the load, or in what the study is drawn along, in its order."""
+    facts = material.study.facts
+    rows = material.subject_rows()
+    layout = material.layout
+    load = facts.get("load_axis")
+    if load and len({repr(row[load]) for row in rows}) > 1:
+        axis = next((one for one in layout.axes if one.key == load), None)
+        axis = axis or make_axis(load, [row[load] for row in rows])
+        keys = [key for key in facts["series"] if len({repr(row[key]) for row in rows}) > 1]
+    else:
+        if layout.x is None:
+            return [_curve(rows, None, ())]
+        axis = layout.x
+        keys = [one.key for one in layout.axes if one is not axis]
+    named = [one for one in layout.axes if one.key in keys and one.key != axis.key]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(repr(row[key]) for key in keys), []).append(row)
+    return [_curve(group, axis, named) for group in groups.values()]
+
+
+def _curve(group: list[Row], axis: Axis | None, named: Sequence[Axis]) -> Curve:
+    ordered = group
+    if axis is not None and axis.is_numeric:
+        ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0)
+    return Curve(
+        label=", ".join(named_value(one, group[0][one.key]) for one in named),
+        rows=tuple(ordered),
+        meets=tuple(row["meets_objective"] is True for row in ordered),
+        places=tuple("this configuration" if axis is None else place_words(axis, row[axis.key]) for row in ordered),
+        is_ordered=axis is not None and axis.is_numeric,
+    )
+
+
+def place_words(axis: Axis, value: Any) -> str:
+    """One value of an axis with its unit or, if it has none, its name."""
+    label = axis.label(value)
+    if not axis.is_numeric:
+        return label
+    name = axis.unit or axis.name
+    return f"{label} {name.removesuffix('s') if label == '1' and not axis.unit else name}"
+
+
+def named_value(axis: Axis, value: Any) -> str:
+    """A value with the name of its axis, if the value does not say what it is."""
+    return (
+        f"{axis.name} {axis.label(value)}"
+        if axis.is_numeric or axis.label(value) in ("yes", "no")
+        else axis.label(value)
+    )
+
+
+def _both_or_all(places: Sequence[str]) -> str:
+    if len(places) == 2:
+        return f"both {listed(list(places))}"
+    return f"all of {listed(list(places))}" if len(places) <= _LISTED else f"all {len(places)}"

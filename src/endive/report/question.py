@@ -1,0 +1,141 @@
+"""The question of a study: who it is about, what is asked, and how far a configuration is from it.
+
+This file defines the subject of a study and the words for its objective. Whether a configuration meets it was decided
+by the analysis (``endive.pipeline.analysis.verdicts``); whole sentences are ``endive.report.answer``'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from endive.objectives import Judged, Names, Objective, Subject, judge, parse_objective
+from endive.objectives.names import ALL as WHOLE_RUN
+from endive.objectives.names import TABLE
+from endive.objectives.tree import Comparison, Constant, Junction, comparisons
+from endive.objectives.words import estimate_text
+from endive.pipeline.analysis.verdicts import PointFigures, group_of
+from endive.report.reading import Study
+from endive.report.words import KIND_NAMES, percent
+
+ALL: Final = ("all", "all")
+_SUCCESS: Final = "success_rate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a study asks: the group of txns it is about, and the objective."""
+
+    objective: Objective
+    scope: str  # all, source or operation
+    name: str
+    sources: int
+    study: Study
+    figures: PointFigures
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether the question is about whole runs, or about each of their sources."""
+        return (self.scope, self.name) == ALL
+
+    @property
+    def who(self) -> str:
+        """The txns the question is about, in words."""
+        if self.is_of_all:
+            return "txns"
+        return KIND_NAMES.get(self.name, self.name) if self.scope == "operation" else self.name
+
+    @property
+    def success_min(self) -> float | None:
+        """The success rate that is asked for, if one is and it is the same for everybody."""
+        levels = {
+            part.right.value
+            for part in comparisons(self.objective.tree)
+            if _is_success(part) and part.sign[0] == ">" and isinstance(part.right, Constant)
+        }
+        return levels.pop() if len(levels) == 1 else None
+
+    def claim(self, where: str, *, is_denied: bool = False) -> str:
+        """Where the objective is met, as the beginning of a sentence; or where it is not, if that is everywhere."""
+        level = self._success_alone()
+        if level is None:
+            return f"The objective ({self.objective.text}) is {'not ' if is_denied else ''}met {where}"
+        share = f"at least {100 * level:g} %"
+        if self.is_of_all and self._is_of_sources() and self.sources > 1:
+            if is_denied:
+                return f"Not every source commits {share} of its txns {where}"
+            return f"Every source commits {share} of its txns {where}"
+        whose = f"the txns of {self.name}" if self.scope == "source" else self.who
+        if is_denied:
+            return f"Fewer than {100 * level:g} % of {whose} commit {where}"
+        return f"At least {100 * level:g} % of {whose} commit {where}"
+
+    def state(self, point: int) -> str:
+        """How far one configuration is from the objective: the figures that miss it, else the nearest one."""
+        parts = judge(self.objective, self.figures.lookup(self.study.name, point)).parts
+        known = [part for part in parts if part.found.value is not None]
+        if not known:
+            return "nothing measured"
+        missed = [part for part in known if part.holds is False]
+        worst = sorted(missed or known, key=_badness)
+        return self._told(worst[0])
+
+    def _told(self, part: Judged) -> str:
+        found, field = part.found, part.subject.field
+        if field.path == (_SUCCESS,):
+            assert found.value is not None
+            text = _share(found.value, found.low, found.high)
+        else:
+            text = f"{field.name} {estimate_text(field, found)}"
+        is_plain = group_of(part.subject) == (self.scope, self.name) or (self.is_of_all and self.sources == 1)
+        return text if is_plain or part.subject.scope == WHOLE_RUN else f"{text} for {part.subject.name}"
+
+    def _success_alone(self) -> float | None:
+        """The level of success, if that is all the objective asks."""
+        tree = self.objective.tree
+        if isinstance(tree, Junction) and tree.word != "and":
+            return None
+        return self.success_min if all(_is_success(part) for part in comparisons(tree)) else None
+
+    def _is_of_sources(self) -> bool:
+        return any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
+
+
+def find_question(study: Study) -> Question:
+    """The question of a study: its subject if it names one, else who its objective speaks of."""
+    facts = study.facts
+    names = Names(sources=tuple(facts["sources"]), kinds=tuple(facts["kinds"]))
+    objective = parse_objective(facts["objective"], names)
+    groups = list(dict.fromkeys(group_of(subject) for subject in objective.subjects))
+    scope, name = groups[0] if len(groups) == 1 and groups[0][0] != TABLE else ALL
+    if named := facts.get("subject"):
+        scope, name = ("source", named) if named in names.sources else ("operation", named)
+    if (scope == "source" and len(names.sources) == 1) or (scope == "operation" and len(names.kinds) == 1):
+        scope, name = ALL  # there is nobody else
+    return Question(
+        objective=objective,
+        scope=scope,
+        name=name,
+        sources=len(names.sources),
+        study=study,
+        figures=PointFigures(study.tables["figures"], [objective]),
+    )
+
+
+def _is_success(part: Comparison) -> bool:
+    """Whether a comparison asks for a share of txns that commit."""
+    left = part.left
+    if isinstance(left, Constant) or not isinstance(left.of, Subject) or not isinstance(part.right, Constant):
+        return False
+    return left.of.field.path == (_SUCCESS,)
+
+
+def _badness(part: Judged) -> float:
+    """Shares in their order; other figures after them, as they come."""
+    return float(part.found.value or 0.0) if part.subject.field.path == (_SUCCESS,) else 1.0
+
+
+def _share(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None or low == high:
+        return percent(value)
+    return f"{percent(value)} [{percent(low).removesuffix(' %')}, {percent(high).removesuffix(' %')}]"

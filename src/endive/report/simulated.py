@@ -1,0 +1,90 @@
+"""What was simulated: everything a reader needs to check an answer, or to make it again.
+
+This file defines the lines of that block, from what the analysis kept of the study. How they look is
+``endive.report.page``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from endive.config.toml_text import toml_text, value_text
+from endive.objectives import duration_text
+from endive.report.axes import Layout
+from endive.report.reading import Study
+from endive.report.words import counted, listed, number
+
+_VALUES_TOLD: Final = 12
+_SOURCE_FIRST: Final = ("arrivals", "operation_types", "runtime", "retry", "retry_backoff")
+_LEFT_OUT: Final = ("name",)
+
+Line = tuple[str, str]
+
+
+def simulated_lines(study: Study, layout: Layout) -> tuple[Line, ...]:
+    """Headings and texts: what varied and what did not, store, catalog, sources, times, seeds, identity, command."""
+    kept = study.facts.get("simulated")
+    if not kept:
+        return ()
+    return tuple(_lines(study, layout, kept))
+
+
+def configuration_text(study: Study) -> str:
+    """The first configuration in full, with defaults, as TOML; empty if the analysis kept none."""
+    kept = study.facts.get("simulated")
+    return toml_text(kept["configuration"]) if kept else ""
+
+
+def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Line]:
+    config = kept["configuration"]
+    for axis in layout.axes:
+        values = list(axis.labels)
+        more = f", and {len(values) - _VALUES_TOLD} more" if len(values) > _VALUES_TOLD else ""
+        yield f"varied: {axis.title}", f"{', '.join(values[:_VALUES_TOLD])}{more}"
+    yield "objective", str(study.facts["objective"])
+    commit = config["commit"]
+    rest = {key: value for key, value in commit.items() if key != "protocol"}
+    yield "protocol", f"{commit['protocol']} ({_listed(rest)})"
+    yield "store", _listed(config["storage"])
+    yield "how well its figures are known", _known(kept["known"])
+    yield "catalog", _listed(config["catalog"])
+    yield "table", _listed(config["table"])
+    for source in config["source"]:
+        yield f"source {source['name']}", _source(source)
+    times = config["simulation"]
+    start, end = times["warmup_ms"], times["duration_ms"] - times["cooldown_ms"]
+    yield (
+        "simulated time",
+        f"{duration_text(times['duration_ms'])}; txns submitted from {duration_text(start)} to {duration_text(end)} "
+        "count",
+    )
+    yield "seeds", f"{counted(len(kept['seeds']), 'seed')}: {_ends(kept['seeds'])}"
+    runs = f"{counted(int(study.facts['runs']), 'run')} of {counted(int(study.facts['points']), 'configuration')}"
+    yield "runs", runs
+    yield "model version, first configuration", f"{study.model_version}, {kept['config_hash']}"
+    yield "command", f"endive study {study.folder.name}/studies/{study.name}.toml"
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    order = [*(key for key in _SOURCE_FIRST if key in source), *(key for key in source if key not in _SOURCE_FIRST)]
+    return _listed({key: source[key] for key in order if key not in _LEFT_OUT})
+
+
+def _listed(table: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key.replace('_', ' ')} {value_text(value)}" for key, value in table.items())
+
+
+def _known(figures: list[Mapping[str, Any]]) -> str:
+    """How many latencies are measured, fitted or assumed, and the assumed ones by name."""
+    if not figures:
+        return "not said"
+    levels: dict[str, list[str]] = {}
+    for figure in figures:
+        text = f"{figure['of']} {figure['object']} {figure['operation']} ({number(figure['mean_ms'])} ms)"
+        levels.setdefault(figure["known"], []).append(text.replace("_", " "))
+    return "; ".join(f"{level}: {listed(texts)}" for level, texts in levels.items())
+
+
+def _ends(seeds: list[int]) -> str:
+    return ", ".join(map(str, seeds)) if len(seeds) <= _VALUES_TOLD else f"{seeds[0]} to {seeds[-1]}"
