@@ -17,8 +17,15 @@ NONE: Final = -1  # a field without a value; null in Arrow
 
 # --- what a txn does -------------------------------------------------------------------------------------
 
-KINDS: Final = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
-FAST_APPEND, MERGE_APPEND, VALIDATED_OVERWRITE, REWRITE_FILES = range(len(KINDS))
+KINDS: Final = (
+    "fast_append",
+    "merge_append",
+    "validated_overwrite",
+    "rewrite_files",
+    "rewrite_manifests",
+    "expire_snapshots",
+)
+FAST_APPEND, MERGE_APPEND, VALIDATED_OVERWRITE, REWRITE_FILES, REWRITE_MANIFESTS, EXPIRE_SNAPSHOTS = range(len(KINDS))
 N_KINDS: Final = len(KINDS)
 
 OVERWRITE_FORMS: Final = ("row_delta", "overwrite_files", "replace_partitions")
@@ -32,8 +39,15 @@ SERIALIZABLE, SNAPSHOT = range(len(ISOLATIONS))
 STATUSES: Final = ("committed", "aborted", "in_flight_executing", "in_flight_committing")
 COMMITTED, ABORTED, IN_FLIGHT_EXECUTING, IN_FLIGHT_COMMITTING = range(len(STATUSES))
 
-REASONS: Final = ("none", "validation_exception", "retries_exhausted", "timeout", "commit_state_unknown")
-NO_REASON, VALIDATION_EXCEPTION, RETRIES_EXHAUSTED, TIMEOUT, COMMIT_STATE_UNKNOWN = range(len(REASONS))
+REASONS: Final = (
+    "none",
+    "validation_exception",
+    "retries_exhausted",
+    "timeout",
+    "commit_state_unknown",
+    "history_expired",
+)
+NO_REASON, VALIDATION_EXCEPTION, RETRIES_EXHAUSTED, TIMEOUT, COMMIT_STATE_UNKNOWN, HISTORY_EXPIRED = range(len(REASONS))
 
 # --- where its time went ---------------------------------------------------------------------------------
 

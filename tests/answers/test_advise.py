@@ -69,6 +69,19 @@ def test_a_writer_that_keeps_its_table_asks_for_less():
     assert found.advice[0].requests_per_commit < found.now.requests_per_commit
 
 
+def test_a_job_with_partial_progress_may_use_one_thread_or_make_one_commit():
+    compaction = {
+        "name": "compaction",
+        "arrivals": {"kind": "periodic", "period_ms": 60_000.0},
+        "operation_types": {"rewrite_files": 1.0},
+        "partial_progress": {"commits": 8, "threads": 4},
+    }
+    offers = offers_of(base_of({"source": [compaction]}), ("threads",))
+
+    tried = [config.to_dict()["source"][0]["partial_progress"] for *_, config in offers]
+    assert [{"commits": 8, "threads": 1}, {"commits": 1, "threads": 1}] == tried
+
+
 def test_changes_that_meet_the_objective_come_first_and_effects_are_differences():
     found = advised("writers.success_rate >= 97 %", ("retries", "store"))
     outcomes = [advice.verdict.outcome == MET for advice in found.advice]

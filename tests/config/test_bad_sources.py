@@ -260,7 +260,8 @@ BAD_FILES = [
         [
             "source.0 = 5 must be a table with keys: name, arrivals, start_ms, stop_ms, "
             "operation_types, runtime, tables, partitions, keeps_table, retry, retry_backoff, total_timeout_ms, "
-            "application_retries, isolation, overwrite, rewritten_manifests, referenced_files, touched_files, "
+            "application_retries, isolation, overwrite, rewritten_manifests, partial_progress, retain_last, "
+            "expire_older_than_ms, referenced_files, touched_files, "
             "real_conflict_probability.",
         ],
         id="a source that is no table is refused",

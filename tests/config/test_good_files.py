@@ -143,6 +143,8 @@ def test_the_closed_loop_file_means_what_it_says(parse):
         "merge_append": 0.0,
         "validated_overwrite": 0.0,
         "rewrite_files": 0.0,
+        "rewrite_manifests": 0.0,
+        "expire_snapshots": 0.0,
     } == source.operation_types.model_dump()
 
 

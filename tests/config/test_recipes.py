@@ -11,9 +11,11 @@ NAMES = (
     "flink_sink",
     "kafka_connect_sink",
     "pyiceberg_append",
+    "spark_expire_snapshots",
     "spark_merge_cow",
     "spark_merge_mor",
     "spark_rewrite_data_files",
+    "spark_rewrite_data_files_partial",
     "spark_streaming",
     "trino_insert",
 )

@@ -14,7 +14,16 @@ from endive.config.study import SweepPoint, load_study
 from endive.pipeline.dataset.figure_columns import FIGURES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-QUESTIONS = ("questions/nightly_merge.toml", "questions/partial_progress.toml", "questions/rest_catalog.toml")
+QUESTIONS = (
+    "field-cases/expired_history.toml",
+    "field-cases/partial_progress.toml",
+    "field-cases/slow_compaction.toml",
+    "field-cases/stale_retries.toml",
+    "field-cases/streaming_merge.toml",
+    "questions/nightly_merge.toml",
+    "questions/partial_progress.toml",
+    "questions/rest_catalog.toml",
+)
 NO_STUDIES = (
     "quickstart.toml",
     "original/base.toml",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 Mapping = dict[str, Any]
 
 TRACE = str(Path(__file__).parent / "arrivals.csv")
-KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
+KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files", "rewrite_manifests", "expire_snapshots")
 APPENDABLE = ("constant", "instant", "s3x", "azure", "azurex")
 SWAPPABLE = (*APPENDABLE, "s3", "gcp")
 NO_VINTAGE = ("constant", "gcp")
@@ -235,13 +235,17 @@ def backoffs(draw: Any) -> Mapping:
 
 
 @st.composite
-def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str) -> Mapping:
+def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mode: str) -> Mapping:
     """What a source, or all of them, say about their txns."""
     resolved = PROTOCOLS[commit["protocol"]] | commit
     is_merging = resolved["real_conflict"] == "merge"
-    weights = {kind: float(draw(st.integers(0, 3))) for kind in KINDS}
-    weights[draw(st.sampled_from(KINDS))] += 1.0
+    kinds = KINDS[:4] if catalog.get("scope") == "partition" or mode == "append" else KINDS
+    weights = {kind: float(draw(st.integers(0, 3))) for kind in kinds}
+    weights[draw(st.sampled_from(kinds))] += 1.0
     keys: Mapping = {"operation_types": weights}
+    if "expire_snapshots" in weights:
+        keys["retain_last"] = draw(st.sampled_from((1, 2, 5, 40)))
+        maybe(keys, draw, "expire_older_than_ms", ms(50.0, 2_000.0))
     overwrite = draw(st.sampled_from(("row_delta", "overwrite_files", "replace_partitions")))
     keys["overwrite"] = overwrite
     is_merged_unseen = is_merging and resolved["history"] in ("none", "every_kind")
@@ -371,7 +375,7 @@ def configs(draw: Any, can_fail: bool = False) -> Mapping:
     if "partitions" in catalog:
         detector = draw(st.sampled_from(("probabilistic", "partition_overlap", "files")))
     mode = draw(st.sampled_from(("rewrite", "rewrite", "append")))
-    transaction = draw(source_keys(catalog, commit, detector))
+    transaction = draw(source_keys(catalog, commit, detector, mode))
     transaction["manifest_list_mode"] = mode
     if mode == "append":
         maybe(transaction, draw, "manifest_list_seal_threshold", st.sampled_from((0, 50, 220)))
@@ -381,10 +385,11 @@ def configs(draw: Any, can_fail: bool = False) -> Mapping:
     names = ("first", "second", "third")[: draw(st.integers(1, 3))]
     sources = []
     for name in names:
-        own = draw(source_keys(catalog, commit, detector)) if draw(st.booleans()) else {}
+        own = draw(source_keys(catalog, commit, detector, mode)) if draw(st.booleans()) else {}
         sources.append({"name": name, "arrivals": draw(arrivals()), **own})
         if sources[-1]["arrivals"]["kind"] in ("closed", "jobs") and "append" not in (catalog["type"], mode):
             maybe(sources[-1], draw, "keeps_table", st.booleans())
+        _add_partial_progress(draw, sources[-1])
         maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
@@ -401,6 +406,15 @@ def configs(draw: Any, can_fail: bool = False) -> Mapping:
         "source": sources,
         **({"failures": draw(failures())} if can_lose and draw(st.booleans()) else {}),
     }
+
+
+def _add_partial_progress(draw: Any, source: Mapping) -> None:
+    """Make a compaction of some sources, whose jobs commit several times."""
+    if source["arrivals"]["kind"] in ("closed", "jobs", "trace") or draw(st.integers(0, 3)) > 0:
+        return
+    commits = draw(st.integers(1, 6))
+    source["operation_types"] = {"validated_overwrite": 0.0, "expire_snapshots": 0.0, "rewrite_files": 1.0}
+    source["partial_progress"] = {"commits": commits, "threads": draw(st.integers(1, commits))}
 
 
 def drop_unread(transaction: Mapping, sources: list[Mapping]) -> None:

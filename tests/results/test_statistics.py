@@ -147,7 +147,13 @@ def test_every_outcome_is_counted_under_its_name(commit, make_row):
     assert summary["txns"] == {
         "submitted": 21,
         "committed": 6,
-        "aborted": {"validation_exception": 1, "retries_exhausted": 2, "timeout": 3, "commit_state_unknown": 0},
+        "aborted": {
+            "validation_exception": 1,
+            "retries_exhausted": 2,
+            "timeout": 3,
+            "commit_state_unknown": 0,
+            "history_expired": 0,
+        },
         "in_flight": {"executing": 4, "committing": 5},
     }
     assert summary["success_rate"] == 6 / 12
@@ -200,7 +206,13 @@ def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
         "txns": {
             "submitted": 0,
             "committed": 0,
-            "aborted": {"validation_exception": 0, "retries_exhausted": 0, "timeout": 0, "commit_state_unknown": 0},
+            "aborted": {
+                "validation_exception": 0,
+                "retries_exhausted": 0,
+                "timeout": 0,
+                "commit_state_unknown": 0,
+                "history_expired": 0,
+            },
             "in_flight": {"executing": 0, "committing": 0},
         },
         "halves": {half: {"committed": 0, "commit_latency_mean_ms": None} for half in ("first", "second")},

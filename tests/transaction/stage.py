@@ -21,7 +21,7 @@ from endive.catalog import (
     CommitResult,
     IntentionRecord,
 )
-from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.catalog.rules import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
 from endive.config import parse_config
 from endive.results.provenance import Provenance
 from endive.results.schema import KINDS, OBJECTS, OPERATIONS
@@ -33,11 +33,14 @@ from endive.storage.client import Client, Clock
 
 Bill = Counter[str]  # "manifest_list.read" -> requests
 
-# What a rival leaves behind: class of its snapshot, data manifests, delete manifests, manifests in the list.
+# What a rival leaves behind: class of its snapshot, data manifests, delete manifests, manifests in the list, snapshots
+# it expires, and whether it takes manifests out of the list.
 RIVALS = {
     "append": CommitEffect(CLASS_APPEND, 1, 0, 1),
     "row_delta": CommitEffect(CLASS_OVERWRITE, 1, 1, 2),
-    "rewrite": CommitEffect(CLASS_REPLACE, 2, 0, 1),
+    "rewrite": CommitEffect(CLASS_REPLACE, 2, 0, 1, 0, 1),
+    "rewrite_manifests": CommitEffect(CLASS_REPLACE, 0, 0, 0, 0, 1),
+    "expiry": CommitEffect(CLASS_NONE, 0, 0, 0),
 }
 REFRESHING = "refresh"  # after the txn loaded its tables (or lost), before the server sees it read again
 SWAPPING = "swap"  # when all is built, before the server sees the conditional write (or the last look before it)
@@ -51,6 +54,7 @@ class Rival:
     name: str
     tables: tuple[int, ...] = (0,)
     partition: int = 0
+    expired: int = 0  # snapshots
 
 
 Script = Mapping[tuple[int, str], list[Rival]]  # (attempt, moment) -> who commits then
@@ -66,6 +70,11 @@ def row_delta(count: int = 1, **where: Any) -> list[Rival]:
 
 def rewrite(count: int = 1, **where: Any) -> list[Rival]:
     return [Rival("rewrite", **where)] * count
+
+
+def expiry(snapshots: int) -> list[Rival]:
+    """The oldest so many snapshots are expired."""
+    return [Rival("expiry", expired=snapshots)]
 
 
 class BesetCatalog(Catalog):
@@ -101,7 +110,7 @@ def commit_rival(catalog: Catalog, rival: Rival) -> None:
         base=state.snapshot(0),
         tables=rival.tables,
         n_written=len(rival.tables),
-        effects=(RIVALS[rival.name],) * len(rival.tables),
+        effects=(RIVALS[rival.name]._replace(expired=rival.expired),) * len(rival.tables),
         partitions=partitions,
     )
     state.apply(intention)

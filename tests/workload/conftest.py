@@ -71,7 +71,7 @@ def make_source(terms: TransactionTerms, make_tables: Callable[..., Choice]) -> 
             "index": 0,
             "seed": SEED,
             "arrivals": Renewal(start_us=0, stop_us=NEVER_US, gap=ExponentialLatency(1000.0)),
-            "kind_weights": (1.0, 0.0, 0.0, 0.0),
+            "kind_weights": (1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
             "runtime": LognormalLatency.by_mean(180_000.0, 1.5, shift_ms=30_000.0),
             "tables": make_tables(),
             "partitions": None,

@@ -12,7 +12,7 @@ import pytest
 from endive.errors import TraceError
 from endive.workload import TraceLog, read_trace
 
-KINDS = "fast_append, merge_append, validated_overwrite, rewrite_files"
+KINDS = "fast_append, merge_append, validated_overwrite, rewrite_files, rewrite_manifests, expire_snapshots"
 
 
 @pytest.fixture

@@ -71,6 +71,21 @@ def _fewer_writers(base: Base) -> Iterator[Offer]:
             yield f"{source.name}: one committer", {_named(source, "arrivals.clients"): 1}
 
 
+def _fewer_threads(base: Base) -> Iterator[Offer]:
+    """A job whose own commits get into each other's way."""
+    for source in base.config.sources:
+        progress = source.partial_progress
+        if progress is None:
+            continue
+        if progress.threads > 1:
+            yield f"{source.name}: one thread", {_named(source, "partial_progress.threads"): 1}
+        if progress.commits > 1:
+            yield (
+                f"{source.name}: all groups in one commit",
+                {_named(source, "partial_progress"): {"commits": 1, "threads": 1}},
+            )
+
+
 def _isolation(base: Base) -> Iterator[Offer]:
     for source in base.config.sources:
         if _does(source, "validated_overwrite") and source.isolation == "serializable":
@@ -147,6 +162,7 @@ LEVERS: Final = (
     Lever("backoff", "a loser waits longer before it tries again", _backoff),
     Lever("batching", "data arrive later, in fewer and larger commits", _batching),
     Lever("writers", "fewer jobs at once; what they did must be queued", _fewer_writers),
+    Lever("threads", "a job takes longer, or loses all it did if its one commit fails", _fewer_threads),
     Lever("isolation", "snapshot isolation: a concurrent append is not seen by the overwrite", _isolation),
     Lever("merging", "manifests pile up, and readers plan slower", _merging),
     Lever("expiry", "older snapshots cannot be read any more", _expiry),

@@ -82,7 +82,7 @@ class Catalog(ABC):
         """At the server's instant: install the commit if nothing it watches has moved."""
         if not self.state.is_current(intention):
             return False
-        self.state.apply(intention)
+        self.state.apply(intention, self._clock.now_us)
         return True
 
     def _installed(self, intention: IntentionRecord, success: bool) -> CatalogSnapshot | None:

@@ -27,12 +27,15 @@ CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE = range(4)
 class TableState(Record):
     """One table: what was committed to it, and what its current list holds."""
 
-    version: Int64  # snapshots committed
+    version: Int64  # commits; all but those without a snapshot installed one
     appends: Int64  # of them appends
     overwrites: Int64  # of them overwrites or deletes
     data_manifests: Int64  # data manifests added by appends and overwrites, ever
     delete_manifests: Int64  # delete manifests added, ever
     replaced_manifests: Int64  # data manifests added by replacing snapshots, ever
+    without_snapshot: Int64  # commits that changed the metadata and nothing else
+    expired: Int64  # snapshots expired: the oldest ones
+    thinnings: Int64  # commits that took manifests out of the list
     manifests: Int64  # manifests in the current manifest list
     list_offset: Int64  # bytes appended to the current manifest list object (ML+)
     head_class: Int8  # what the current snapshot did (CLASS_*)
@@ -133,11 +136,37 @@ def advance_table(versions: MutableInts, num_groups: int, tables: Ints, first: i
 
 
 @rule
+def snapshot_number(table: TableState) -> int:
+    """How many snapshots were ever installed; the number of the current one, the first being 1."""
+    return table.version - table.without_snapshot
+
+
+@rule
+def snapshots_kept(table: TableState) -> int:
+    """Snapshots that the table's metadata still names."""
+    return snapshot_number(table) - table.expired
+
+
+@rule
 def apply_effect(
-    table: TableState, effect_class: int, data_manifests: int, delete_manifests: int, manifests_delta: int
+    table: TableState,
+    effect_class: int,
+    data_manifests: int,
+    delete_manifests: int,
+    manifests_delta: int,
+    expired: int,
+    is_thinning: int,
 ) -> None:
-    """Install a snapshot on ``table``: one version more, its manifests counted, the list's length changed."""
+    """Install a commit on ``table``: one version more, its manifests counted, the list's length changed.
+
+    A commit without a snapshot leaves the list as it is and expires the oldest snapshots.
+    """
     table.version += 1
+    table.thinnings += is_thinning
+    if effect_class == CLASS_NONE:
+        table.without_snapshot += 1
+        table.expired += expired
+        return
     if effect_class == CLASS_APPEND:
         table.appends += 1
     elif effect_class == CLASS_OVERWRITE:
@@ -152,9 +181,17 @@ def apply_effect(
 
 
 @rule
-def keeps_one_more(version: int, snapshots_kept_max: int) -> bool:
-    """Whether the metadata object holds one snapshot more after the commit that made ``version``."""
-    return snapshots_kept_max == 0 or version <= snapshots_kept_max
+def count_before(times_us: Ints, first: int, count: int, before_us: int) -> int:
+    """How many of ``count`` ascending times from ``first`` on lie before ``before_us``."""
+    low = 0
+    high = count
+    while low < high:
+        middle = (low + high) // 2
+        if times_us[first + middle] < before_us:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 # --- the log of an append catalog --------------------------------------------------------------
@@ -225,9 +262,9 @@ def rewrite_list(table: TableState) -> None:
 
 
 @rule
-def metadata_bytes(sizes: ObjectSizes, version: int) -> int:
-    """Size of a table's metadata object after ``version`` snapshots."""
-    kept = version
+def metadata_bytes(sizes: ObjectSizes, snapshots: int) -> int:
+    """Size of a table's metadata object that names ``snapshots`` snapshots, or as many as it keeps at most."""
+    kept = snapshots
     if sizes.snapshots_kept_max > 0 and kept > sizes.snapshots_kept_max:
         kept = sizes.snapshots_kept_max
     return sizes.metadata_base_bytes + kept * sizes.metadata_bytes_per_snapshot

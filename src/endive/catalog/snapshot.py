@@ -3,6 +3,7 @@
 This file defines the values of that conversation. The server's state is ``endive.catalog.state``.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from endive.catalog.files import FileHistory, TouchedFiles
@@ -16,10 +17,11 @@ class TableMetadata(NamedTuple):
     state: TableState  # a copy of its own, which nobody changes
     partition_versions: tuple[int, ...]  # empty if the table has no partitions
     files: FileHistory | None = None  # of what happened up to this version; None if nobody asks
+    snapshot_times_us: Sequence[int] | None = None  # when each was installed, later ones too; None if nobody asks
 
     @property
     def version(self) -> int:
-        """Snapshots committed to this table so far."""
+        """Commits to this table so far."""
         return self.state.version
 
     @property
@@ -79,6 +81,8 @@ class CommitEffect(NamedTuple):
     data_manifests: int
     delete_manifests: int
     manifests_delta: int
+    expired: int = 0  # snapshots
+    is_thinning: int = 0  # whether it takes manifests out of the list
 
 
 class IntentionRecord(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from endive.catalog import rules
 from endive.catalog.files import FileHistory
-from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, LogState, ObjectSizes, TableState
+from endive.catalog.rules import CLASS_NONE, SCOPE_CATALOG, SCOPE_PARTITION, LogState, ObjectSizes, TableState
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
 from endive.record import copied
 
@@ -24,6 +24,7 @@ class CatalogState:
         "catalog_bytes",
         "data_files",
         "files",
+        "initial_snapshots",
         "is_inlined",
         "log",
         "num_groups",
@@ -31,6 +32,7 @@ class CatalogState:
         "num_tables",
         "scope",
         "sizes",
+        "snapshot_times_us",
         "tables",
         "versions",
     )
@@ -48,6 +50,7 @@ class CatalogState:
         initial_snapshots: int = 0,
         initial_manifests: int = 0,
         data_files: int = 0,
+        has_snapshot_times: bool = False,
     ) -> None:
         self.num_tables = num_tables
         self.scope = scope
@@ -57,6 +60,8 @@ class CatalogState:
         self.is_inlined = is_inlined
         self.data_files = data_files  # of every table; 0: not modelled
         self.files = [FileHistory() if data_files else None for _ in range(num_tables)]
+        self.initial_snapshots = initial_snapshots  # older than any time that is kept
+        self.snapshot_times_us: list[list[int] | None] = [[] if has_snapshot_times else None for _ in range(num_tables)]
         self.versions = [0] * (1 + num_groups + num_tables + num_tables * num_partitions)
         self.tables = [TableState(version=initial_snapshots, manifests=initial_manifests) for _ in range(num_tables)]
         self.log = LogState() if has_log else None
@@ -69,6 +74,11 @@ class CatalogState:
         self._versions_tuple = tuple(self.versions)
         self._log_seen = None if self.log is None else copied(self.log)
         self._watched = [0] * (num_tables * max(1, num_partitions) + 1)
+
+    @property
+    def has_snapshot_times(self) -> bool:
+        """Whether anybody asks how old a snapshot is."""
+        return self.snapshot_times_us[0] is not None
 
     @property
     def seq(self) -> int:
@@ -111,7 +121,7 @@ class CatalogState:
             found = rules.watch_partitions(first, partitions, 0, len(partitions), self._watched, found)
         return found
 
-    def apply(self, intention: IntentionRecord) -> None:
+    def apply(self, intention: IntentionRecord, now_us: int = 0) -> None:
         """Install a commit: the sequence number moves by exactly one."""
         tables = intention.tables[: intention.n_written]
         self.versions[0] += 1
@@ -119,10 +129,13 @@ class CatalogState:
             rules.advance_table(self.versions, self.num_groups, tables, 0, position)
             if self.num_partitions:
                 self._advance_partitions(table, *intention.partitions[position])
-            state = self.tables[table]
-            rules.apply_effect(state, *intention.effects[position])
-            if self.is_inlined and rules.keeps_one_more(state.version, self.sizes.snapshots_kept_max):
-                self.catalog_bytes += self.sizes.metadata_bytes_per_snapshot
+            state, effect, times_us = self.tables[table], intention.effects[position], self.snapshot_times_us[table]
+            before_bytes = rules.metadata_bytes(self.sizes, rules.snapshots_kept(state))
+            rules.apply_effect(state, *effect)
+            if self.is_inlined:
+                self.catalog_bytes += rules.metadata_bytes(self.sizes, rules.snapshots_kept(state)) - before_bytes
+            if times_us is not None and effect.effect_class != CLASS_NONE:
+                times_us.append(now_us)
             history = self.files[table]
             if history is not None and intention.touched:
                 history.note(intention.touched[position], state.version)
@@ -154,4 +167,6 @@ class CatalogState:
         if self.num_partitions:
             first = rules.partition_slot(self.num_groups, self.num_tables, self.num_partitions, table, 0)
             partitions = tuple(self.versions[first : first + self.num_partitions])
-        return TableMetadata(table, copied(self.tables[table]), partitions, self.files[table])
+        return TableMetadata(
+            table, copied(self.tables[table]), partitions, self.files[table], self.snapshot_times_us[table]
+        )

@@ -20,7 +20,8 @@ from endive.config.capabilities import (
     providers_with,
 )
 from endive.config.keys import SOURCE
-from endive.config.problems import Path, Problem, dotted, shown, value_at
+from endive.config.maintenance import maintenance_problems
+from endive.config.problems import Path, Problem, dotted, shown, source_path, value_at
 from endive.config.simulation_config import SimulationConfig
 from endive.config.sizes import size_problems
 from endive.config.slo import objective_of
@@ -313,11 +314,12 @@ def _arrivals(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator
 def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     source, catalog = config.sources[index], config.catalog
     yield from _source_keeps(index, source, config, document)
+    yield from maintenance_problems(index, source, config, document)
     yield from _source_files(index, source, config, document)
     yield from _source_times(index, source, config, document)
     yield from _source_backoff(index, source, document)
     if source.tables.count_zipf is not None and catalog.num_tables > TABLES_PER_TXN_MAX:
-        path = _origin(index, ("tables", "count_zipf"), document)
+        path = source_path(index, ("tables", "count_zipf"), document)
         yield Problem(
             f"{dotted(path, document)} = {source.tables.count_zipf} may draw as many tables as there are, "
             f"catalog.num_tables = {catalog.num_tables}, and a txn has at most {TABLES_PER_TXN_MAX}. Lower "
@@ -326,7 +328,7 @@ def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -
             ("catalog.num_tables",),
         )
     if source.tables.count > catalog.num_tables:
-        path = _origin(index, ("tables", "count"), document)
+        path = source_path(index, ("tables", "count"), document)
         yield Problem(
             f"{dotted(path, document)} = {source.tables.count} must not exceed catalog.num_tables = "
             f"{catalog.num_tables}.",
@@ -334,7 +336,7 @@ def _source(index: int, config: SimulationConfig, document: Mapping[str, Any]) -
             ("catalog.num_tables",),
         )
     if catalog.partitions.enabled and source.partitions.count > catalog.partitions.num_partitions:
-        path = _origin(index, ("partitions", "count"), document)
+        path = source_path(index, ("partitions", "count"), document)
         yield Problem(
             f"{dotted(path, document)} = {source.partitions.count} must not exceed "
             f"catalog.partitions.num_partitions = {catalog.partitions.num_partitions}.",
@@ -352,7 +354,7 @@ def _source_files(
         return
     most = counts.value if isinstance(counts, FixedCount) else counts.max
     if most > files:
-        path = _origin(index, ("touched_files",), document)
+        path = source_path(index, ("touched_files",), document)
         yield Problem(
             f"{dotted(path, document)} = {shown(value_at(document, path))} must not exceed table.data_files = {files}: "
             "an operation cannot touch more files than a table has. Lower it, or give a share such as '5%'.",
@@ -367,7 +369,7 @@ def _source_keeps(
     """A kept table needs somebody who keeps it, and a protocol that says what he then knows."""
     if not source.keeps_table:
         return
-    path = _origin(index, ("keeps_table",), document)
+    path = source_path(index, ("keeps_table",), document)
     given = f"{dotted(path, document)} = true"
     arrivals = source.arrivals
     if not isinstance(arrivals, (Closed, Jobs)):
@@ -419,7 +421,7 @@ def _source_times(
 
 def _source_backoff(index: int, source: SourceConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     backoff = source.retry_backoff
-    path = _origin(index, ("retry_backoff", "enabled"), document)
+    path = source_path(index, ("retry_backoff", "enabled"), document)
     table = value_at(document, path[:-1])
     written = table if isinstance(table, Mapping) else {}
     if "enabled" in written and "policy" in written and written["enabled"] is (written["policy"] == "none"):
@@ -436,10 +438,3 @@ def _source_backoff(index: int, source: SourceConfig, document: Mapping[str, Any
             path,
             (f"{SOURCE}.{index}.retry_backoff", "transaction.retry_backoff"),
         )
-
-
-def _origin(index: int, key: tuple[str, ...], document: Mapping[str, Any]) -> Path:
-    """Where a source's value comes from: its own table, or ``[transaction]``."""
-    written = document.get(SOURCE)
-    is_own = bool(written) and value_at(written, (index, key[0])) is not None
-    return (SOURCE, index, *key) if is_own else ("transaction", *key)

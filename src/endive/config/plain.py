@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from endive.config.distribution import Spec
 from endive.config.storage import ConditionalLatency
-from endive.config.transaction import KINDS
 from endive.config.unread import unread_keys, unread_source_keys
 from endive.config.values import Table
+from endive.vocabulary import KINDS
 
 if TYPE_CHECKING:
     from endive.config.simulation_config import SimulationConfig

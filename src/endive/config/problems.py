@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
+from endive.config.keys import SOURCE, Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.toml_text import key_text
 from endive.config.values import Table, abridged, nearest
 
@@ -140,3 +140,10 @@ def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     if elsewhere:
         return f"{key} is not known. Did you mean '{elsewhere}'?"
     return f"{key} is not known. Known keys are: {', '.join(known)}."
+
+
+def source_path(index: int, key: tuple[str, ...], document: Mapping[str, Any]) -> Path:
+    """Where a source's value comes from: its own table, or ``[transaction]``."""
+    written = document.get(SOURCE)
+    is_own = bool(written) and value_at(written, (index, key[0])) is not None
+    return (SOURCE, index, *key) if is_own else ("transaction", *key)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from endive.config.transaction import KINDS
 from endive.config.values import Table, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
 from endive.objectives.objective import check_syntax
+from endive.vocabulary import KINDS
 
 if TYPE_CHECKING:
     from endive.config.simulation_config import SimulationConfig

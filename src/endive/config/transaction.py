@@ -36,11 +36,13 @@ from endive.config.values import (
     refusal,
     unknown_name,
 )
+from endive.vocabulary import KINDS
 
 TABLES_PER_TXN_MAX = 256
 RETRIES_MAX = 1_000_000
 RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}'
-KINDS = ("fast_append", "merge_append", "validated_overwrite", "rewrite_files")
+RETAINED_MAX = 1_000_000_000
+COMMITS_PER_JOB_MAX = 1_000
 
 BackoffPolicy = Annotated[
     Literal[
@@ -96,6 +98,10 @@ class OperationTypes(Table):
         0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
     )
     rewrite_files: Weight = Field(0.0, description="Compactions.")
+    rewrite_manifests: Weight = Field(0.0, description="Rewrites of every manifest a table has.")
+    expire_snapshots: Weight = Field(
+        0.0, description="Expiry of old snapshots; retain_last and expire_older_than_ms say which."
+    )
 
     @model_validator(mode="after")
     def _has_weight(self) -> Self:
@@ -297,6 +303,18 @@ ConflictingManifests = Annotated[
 ]
 
 
+class PartialProgress(Table):
+    """One job, several commits (Iceberg: `partial-progress.enabled`)."""
+
+    commits: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = Field(
+        10, description="Commits of a job, over groups of files that share none (`partial-progress.max-commits`)."
+    )
+    threads: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = Field(
+        5,
+        description="Groups rewritten at a time, each committed by its thread (`max-concurrent-file-group-rewrites`).",
+    )
+
+
 class SourceKeys(Table):
     """Keys a source may set for itself and ``[transaction]`` for all of them."""
 
@@ -337,6 +355,23 @@ class SourceKeys(Table):
     )
     rewritten_manifests: Count = Field(
         1, description="Existing manifests that hold files to be removed (F in the cost tables)."
+    )
+    partial_progress: PartialProgress | None = Field(
+        None,
+        description="Makes every arrival a job of several commits: all start from the table as it was then, the "
+        "runtime is that of one group, and touched_files are those of the whole job. Only for a source of compactions.",
+        json_schema_extra={"default_text": "none: one commit"},
+    )
+    retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = Field(
+        None,
+        description="Newest snapshots that expire_snapshots keeps whatever their age.",
+        json_schema_extra={"default_text": "1"},
+    )
+    expire_older_than_ms: Milliseconds | None = Field(
+        None,
+        description="Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
+        "it, age does not matter.",
+        json_schema_extra={"default_text": "none"},
     )
     referenced_files: Flag = Field(
         True,

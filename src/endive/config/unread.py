@@ -274,6 +274,10 @@ def _unread_by_kinds(source: SourceConfig, config: SimulationConfig) -> dict[str
             about,
             is_tolerated=is_named,
         )
+    if not _can_do(source, "expire_snapshots"):
+        for key in ("retain_last", "expire_older_than_ms"):
+            is_tolerated = "expire_snapshots" in named or getattr(source, key) is None
+            found[key] = Unread("operation_types has no expire_snapshots", about, is_tolerated=is_tolerated)
     return found
 
 
@@ -289,8 +293,9 @@ def _unread_conflicts(source: SourceConfig, config: SimulationConfig) -> dict[st
     about = ("operation_types", "overwrite", "commit.real_conflict", "commit.protocol", "conflict.detector")
     is_merging = config.commit.real_conflict == "merge"
     can_validate = _can_do(source, "validated_overwrite") and source.overwrite != "replace_partitions"
-    can_conflict = is_merging or can_validate or _can_do(source, "rewrite_files")
-    is_named = bool({"rewrite_files", "validated_overwrite"} & weights.model_fields_set)
+    is_rewriting = _can_do(source, "rewrite_files") or _can_do(source, "rewrite_manifests")
+    can_conflict = is_merging or can_validate or is_rewriting
+    is_named = bool({"rewrite_files", "rewrite_manifests", "validated_overwrite"} & weights.model_fields_set)
     if config.conflict.detector == "partition_overlap":
         found["real_conflict_probability"] = Unread("conflict.detector is 'partition_overlap'", about)
     elif not source.has_own_probability:

@@ -74,6 +74,7 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_validation_exception": "validation failed (real conflict)",
     "aborted_timeout": "timeout",
     "aborted_commit_state_unknown": "commit state unknown (answer lost)",
+    "aborted_history_expired": "history expired meanwhile",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
     "still_committing": "Still committing at the end",

@@ -198,6 +198,7 @@ def build_state(config: SimulationConfig, sizes: ObjectSizes) -> CatalogState:
         initial_snapshots=config.table.initial_snapshots,
         initial_manifests=config.table.initial_manifests,
         data_files=config.table.data_files if config.conflict.detector == "files" else 0,
+        has_snapshot_times=any(source.expire_older_than_ms is not None for source in config.sources),
     )
 
 
@@ -323,6 +324,7 @@ def build_source(config: SimulationConfig, source: SourceConfig, index: int, see
         tables=build_table_choice(source.tables, num_tables),
         partitions=build_partition_choice(source.partitions, num_partitions) if num_partitions else None,
         terms=build_terms(config, source),
+        threads=1 if source.partial_progress is None else source.partial_progress.threads,
     )
 
 
@@ -346,6 +348,8 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         touched_files=build_touched_files(source, config.table.data_files),
         is_by_files=config.conflict.detector == "files" and not source.has_own_probability,
         keeps_table=source.keeps_table,
+        retain_last=source.retain_last if source.retain_last is not None else 1,
+        expire_age_us=us_of(source.expire_older_than_ms or 0.0),
     )
 
 
@@ -390,6 +394,7 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
     table = source.arrivals
     start_us = us_of(source.start_ms)
     stop_us = NEVER_US if source.stop_ms is None else us_of(source.stop_ms)
+    commits_per_job = 1 if source.partial_progress is None else source.partial_progress.commits
     if isinstance(table, ClosedTable):
         think = from_table(table.think_ms.to_table(), f"source '{source.name}' think_ms")
         return Closed(start_us=start_us, stop_us=stop_us, client_count=table.clients, think=think)
@@ -409,11 +414,12 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
             period_us=us_of(table.period_ms),
             offset_us=us_of(table.offset_ms),
             jitter_us=us_of(table.jitter_ms),
+            commits_per_job=commits_per_job,
         )
     if isinstance(table, TraceTable):
         log = read_trace(Path(table.path), total_tables=num_tables, source=table.source)
         return Trace(start_us=start_us, stop_us=stop_us, log=log)
-    return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table))
+    return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table), commits_per_job=commits_per_job)
 
 
 def build_gap(table: Poisson | FixedGap | UniformGap | LognormalGap) -> LatencyDistribution:

@@ -303,9 +303,10 @@ def _crowd_table(table: ProfileTable) -> CrowdTable:
     if not inner.is_given:
         table.problem("penalty", "is missing. Give the distribution of the answer's extra time")
     spec = inner.rest()
-    penalty = (_distribution(spec, inner) if inner.is_given else None) or FixedLatency(0.0)
+    penalty = _distribution(spec, inner) if inner.is_given else None
     table.finish()
-    return CrowdTable(rivals=int(rivals), penalty=penalty, text=_as_text(spec) if spec else "")
+    text = "" if penalty is None else _as_text(spec)
+    return CrowdTable(rivals=int(rivals), penalty=penalty or FixedLatency(0.0), text=text)
 
 
 def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, Note] | None:

@@ -38,6 +38,7 @@ class AttemptCost(Record):
     metadata_writes: Int32
     list_appends: Int32
     check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
+    expired: Int32  # snapshots that the attempt expires
 
     def as_conflict_cost(self) -> ConflictCost:
         """The same in the coarser terms of a conflict."""

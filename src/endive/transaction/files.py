@@ -69,6 +69,12 @@ def files_in_partition(touched: int, n_partitions: int, number: int) -> int:
 
 
 @rule
+def first_of_group(count: int, groups: int, group: int) -> int:
+    """The first of a job's ``count`` files that belongs to one of its groups; the next group's is behind the last."""
+    return group * (count // groups) + min(group, count % groups)
+
+
+@rule
 def replaces_whole_partitions(operation: Operation) -> bool:
     """Whether the operation takes every file of the partitions it writes."""
     return operation.kind == VALIDATED_OVERWRITE and operation.form == REPLACE_PARTITIONS
@@ -78,7 +84,7 @@ def replaces_whole_partitions(operation: Operation) -> bool:
 def makes(operation: Operation, change: int) -> bool:
     """Whether a commit of this operation makes such a change where it touches the table."""
     if change == ROWS_ADDED:
-        return operation.kind != REWRITE_FILES
+        return operation.kind < REWRITE_FILES  # appends and overwrites
     if change == FILE_REMOVED:
         return operation.kind == REWRITE_FILES or (
             operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA

@@ -1,11 +1,18 @@
-"""The four kinds of operation, by Iceberg's names for them.
+"""The kinds of operation, by Iceberg's names for them.
 
 This file defines which class stands for which kind. What a kind costs is in ``endive.transaction.rules``, where both
 engines find it; what each may run into is said here for the reader.
 """
 
 from endive.transaction.transaction import Transaction
-from endive.vocabulary import FAST_APPEND, MERGE_APPEND, REWRITE_FILES, VALIDATED_OVERWRITE
+from endive.vocabulary import (
+    EXPIRE_SNAPSHOTS,
+    FAST_APPEND,
+    MERGE_APPEND,
+    REWRITE_FILES,
+    REWRITE_MANIFESTS,
+    VALIDATED_OVERWRITE,
+)
 
 
 class FastAppendTransaction(Transaction):
@@ -32,9 +39,23 @@ class RewriteFilesTransaction(Transaction):
     kind = REWRITE_FILES
 
 
+class RewriteManifestsTransaction(Transaction):
+    """Same files, fewer manifests; fails if one of those it rewrote is gone (``BaseRewriteManifests``)."""
+
+    kind = REWRITE_MANIFESTS
+
+
+class ExpireSnapshotsTransaction(Transaction):
+    """Forgets old snapshots: a commit of metadata only, then files are deleted (``RemoveSnapshots``)."""
+
+    kind = EXPIRE_SNAPSHOTS
+
+
 TRANSACTION_TYPES: tuple[type[Transaction], ...] = (
     FastAppendTransaction,
     MergeAppendTransaction,
     ValidatedOverwriteTransaction,
     RewriteFilesTransaction,
+    RewriteManifestsTransaction,
+    ExpireSnapshotsTransaction,
 )

@@ -11,11 +11,15 @@ Every rule here takes the payer, the world (its ``protocol`` and ``sizes``), the
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from endive.catalog.rules import TableState, list_bytes, metadata_bytes
+from endive.catalog.rules import TableState, list_bytes, metadata_bytes, snapshots_kept
 from endive.kernel import rule
 from endive.rng import (
     AFTER_READ,
     CLEANUP,
+    EXPIRE_DELETE,
+    EXPIRE_HEAD,
+    EXPIRE_READ,
+    EXPIRE_SCAN,
     HISTORY_HEAD,
     HISTORY_READ,
     LIST_APPEND,
@@ -36,9 +40,11 @@ from endive.rng import (
     slot,
 )
 from endive.transaction.cost import AttemptCost
+from endive.transaction.maintenance import manifests_to_scan, snapshots_after
 from endive.transaction.rules import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
 from endive.vocabulary import (
     DELETE,
+    EXPIRE_SNAPSHOTS,
     FAST_APPEND,
     HEAD,
     MANIFEST,
@@ -71,11 +77,11 @@ class Payer(NamedTuple):
 
 
 @rule
-def pay_load(payer: Payer, world: Any, txn: Any, position: int, version: int) -> None:
-    """A table loaded at the start of a txn."""
+def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
+    """A table loaded at the start of a txn, its metadata naming ``snapshots``."""
     if loads_metadata(world.protocol):
         counter = slot(txn.row.attempts, LOAD_METADATA, position)
-        payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, metadata_bytes(world.sizes, version), 1, 1)
+        payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, metadata_bytes(world.sizes, snapshots), 1, 1)
 
 
 @rule
@@ -83,7 +89,7 @@ def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: Tab
     """Metadata, history and the manifests of that history: all a validation looks at."""
     attempt = txn.row.attempts
     counter = slot(attempt, METADATA_READ, position)
-    size_bytes = metadata_bytes(world.sizes, table.version)
+    size_bytes = metadata_bytes(world.sizes, snapshots_kept(table))
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.metadata_reads, 1)
     lists = cost.history_lists
     if lists > 0:
@@ -155,10 +161,10 @@ def pay_manifests(
 
 
 @rule
-def pay_check(payer: Payer, world: Any, txn: Any, position: int, version: int, cost: AttemptCost) -> None:
+def pay_check(payer: Payer, world: Any, txn: Any, position: int, snapshots: int, cost: AttemptCost) -> None:
     """The metadata object behind the pointer just read, where the client checks its base against it."""
     counter = slot(txn.row.attempts, METADATA_CHECK, position)
-    size_bytes = metadata_bytes(world.sizes, version)
+    size_bytes = metadata_bytes(world.sizes, snapshots)
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.check_reads, 1)
 
 
@@ -170,7 +176,7 @@ def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: Table
             counter = slot(txn.row.attempts, METADATA_HEAD, position)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, HEAD, 0, 1, 1)
         counter = slot(txn.row.attempts, METADATA_WRITE, position)
-        size_bytes = metadata_bytes(world.sizes, table.version + 1)
+        size_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, table, cost))
         payer.many(world, txn, PHASE_METADATA, counter, METADATA, WRITE, size_bytes, 1, 1)
 
 
@@ -184,24 +190,52 @@ def pay_list_rewrite(payer: Payer, world: Any, txn: Any, position: int, table: T
 
 
 @rule
-def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """What a committed operation reads back of a table: the metadata, the list (``SnapshotProducer.commit``)."""
     if reloads_after_success(world.protocol):
         counter = slot(txn.row.attempts, AFTER_READ, position)
         if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
-            size_bytes = metadata_bytes(world.sizes, table.version + 1)
+            size_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, table, cost))
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
-        if txn.operation.kind != FAST_APPEND:
+        if txn.operation.kind == EXPIRE_SNAPSHOTS:
+            pay_expiry(payer, world, txn, position, table, cost)
+        elif txn.operation.kind != FAST_APPEND:
             manifests = table.manifests + 1
             pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, counter + 1, counter + 2)
 
 
 @rule
-def pay_status(payer: Payer, world: Any, txn: Any, position: int, version: int) -> None:
+def pay_status(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
     """The metadata object in whose history a txn looks for its own commit."""
     if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
         counter = slot(txn.row.attempts, STATUS_METADATA, position)
-        payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, metadata_bytes(world.sizes, version), 1, 1)
+        payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, metadata_bytes(world.sizes, snapshots), 1, 1)
+
+
+@rule
+def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
+    """Files that nothing names any more are looked for and deleted (``IncrementalFileCleanup.cleanFiles``).
+
+    Every list is read, of snapshots kept and expired, then what the expired ones added. A store deletes in bulk: the
+    lists, and manifests if any were ever taken out of a list.
+    """
+    attempt = txn.row.attempts
+    if cost.expired > 0:
+        lists = snapshots_kept(table)
+        if world.protocol.is_list_headed == 1:
+            counter = slot(attempt, EXPIRE_HEAD, position)
+            payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, HEAD, 0, lists, 1)
+        counter = slot(attempt, EXPIRE_READ, position)
+        size_bytes = list_bytes(world.sizes, table.manifests)
+        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
+        counter = slot(attempt, EXPIRE_SCAN, position)
+        parallel, size_bytes = world.protocol.parallel_max, world.sizes.manifest_bytes
+        scanned = manifests_to_scan(table, cost.expired)
+        payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
+        counter = slot(attempt, EXPIRE_DELETE, position)
+        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, 1, 1)
+        if table.thinnings > 0:
+            payer.many(world, txn, PHASE_MANIFESTS, counter + 1, MANIFEST, DELETE, 0, 1, 1)
 
 
 @rule

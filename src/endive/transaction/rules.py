@@ -12,23 +12,35 @@ The counts come from Java Iceberg 1.9 (``SnapshotProducer.apply`` and its subcla
 four documents the older protocols were described in; docs/model says which line comes from where.
 """
 
-from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, TableState
+from endive.catalog.rules import (
+    CLASS_APPEND,
+    CLASS_NONE,
+    CLASS_OVERWRITE,
+    CLASS_REPLACE,
+    ObjectSizes,
+    TableState,
+    snapshot_number,
+)
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
 from endive.transaction import protocol as choices
 from endive.transaction.cost import AttemptCost
 from endive.transaction.protocol import CommitProtocol
 from endive.vocabulary import (
+    EXPIRE_SNAPSHOTS,
     FAST_APPEND,
+    HISTORY_EXPIRED,
     MERGE_APPEND,
     NO_REASON,
     REPLACE_PARTITIONS,
     RETRIES_EXHAUSTED,
     REWRITE_FILES,
+    REWRITE_MANIFESTS,
     ROW_DELTA,
     SERIALIZABLE,
     TIMEOUT,
     VALIDATED_OVERWRITE,
+    VALIDATION_EXCEPTION,
 )
 
 
@@ -36,6 +48,8 @@ from endive.vocabulary import (
 class Operation(Record):
     """What a txn does to the tables it writes."""
 
+    expire_age_us: Int64  # an expiry keeps snapshots younger than this; 0: however young
+    retain_last: Int32  # and the newest so many
     rewritten: Int32  # existing manifests that hold files to be removed
     kind: Int8
     form: Int8  # of a validated overwrite
@@ -60,10 +74,13 @@ class Situation(Record):
     deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
     live_manifests: Int64  # manifests the current list names
     conflicting: Int64  # manifest files a real conflict has to merge
+    reachable: Int64  # snapshots of its history that are not expired
+    expiring: Int64  # snapshots that an expiry takes away
     attempt: Int32  # 1 for the first attempt of the operation
     is_moved: Int8  # the table moved since the version this txn last built on (or loaded)
     is_head_matched: Int8  # the current snapshot is one of those a validation reads
     is_real: Int8  # the conflict on this table is real
+    is_history_lost: Int8  # part of the history it must look into was expired
 
 
 # How often PyIceberg reads the list and the manifests of one delete when it validates
@@ -73,10 +90,14 @@ class Situation(Record):
 OVERWRITE_LISTS = 4
 OVERWRITE_MANIFESTS = 2
 
+MANIFEST_TARGET_BYTES = 8 << 20  # of a manifest that is written anew (Iceberg: commit.manifest.target-size-bytes)
+
 
 @rule
 def own_manifests(operation: Operation) -> int:
-    """Manifests an operation writes for its own files."""
+    """Manifests an operation writes for its own files. Those of a rewrite of manifests are written while it runs."""
+    if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
+        return 0
     if operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA:
         return 2
     return 1
@@ -123,6 +144,22 @@ def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Situ
 
 
 @rule
+def verdict_on(situation: Situation, protocol: CommitProtocol, reason: int) -> int:
+    """Why the attempt must end here, after one more table; ``reason`` is what the tables before it said."""
+    if situation.is_history_lost == 1:
+        return HISTORY_EXPIRED
+    if reason == NO_REASON and situation.is_real == 1 and protocol.real_conflict == choices.REAL_ABORT:
+        return VALIDATION_EXCEPTION
+    return reason
+
+
+@rule
+def may_start_over(reason: int) -> bool:
+    """Whether an application that runs the whole txn again may have better fortune."""
+    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED
+
+
+@rule
 def describe_situation(
     operation: Operation,
     attempt: int,
@@ -139,12 +176,12 @@ def describe_situation(
     ``partition_behind`` counts commits to the txn's partitions since the last attempt (-1: not the scope).
     """
     situation.attempt = attempt
-    situation.behind = base.version - previous.version
+    situation.behind = snapshot_number(base) - snapshot_number(previous)
     situation.behind_read = partition_behind if partition_behind >= 0 else situation.behind
-    situation.is_moved = 1 if situation.behind > 0 else 0
+    situation.is_moved = 1 if base.version > previous.version else 0
     situation.appended = base.appends - start.appends
     situation.overwritten = base.overwrites - start.overwrites
-    commits = base.version - start.version
+    commits = snapshot_number(base) - snapshot_number(start)
     situation.replaced = commits - situation.appended - situation.overwritten
     situation.appended_since = base.appends - previous.appends
     situation.overwritten_since = base.overwrites - previous.overwrites
@@ -167,8 +204,11 @@ def describe_situation(
     situation.data_to_check = data if is_all else 0
     situation.removals_to_check = removals if is_referring else 0
     situation.live_manifests = base.manifests
+    situation.is_history_lost = 0
+    situation.reachable = commits
     situation.is_real = 0
     situation.conflicting = 0
+    situation.expiring = 0
 
 
 @rule
@@ -179,13 +219,21 @@ def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situ
     cost.list_reads = 1
     if choice == choices.HISTORY_FIXED_START:
         matching = matching_snapshots(operation, situation.appended, situation.overwritten, situation.replaced)
-        if matching > 0:
+        if situation.is_history_lost == 1:
+            is_found_at_once = operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA
+            cost.history_lists = 0 if is_found_at_once else min(matching, situation.reachable)
+        elif matching > 0:
             cost.history_lists = matching
             cost.validate_reads = situation.removals_to_check + situation.data_to_check + situation.deletes_to_check
             if situation.is_head_matched == 1:
                 cost.list_reads = 0  # the current list is one of them
     elif choice == choices.HISTORY_FIXED_START_ON_RETRY and is_retry:
-        plan_repeated_history(operation, situation, cost)
+        if situation.is_history_lost == 1:
+            cost.history_lists = min(
+                matching_snapshots(operation, situation.appended, situation.overwritten, 0), situation.reachable
+            )
+        else:
+            plan_repeated_history(operation, situation, cost)
     elif choice == choices.HISTORY_SINCE_LAST and is_retry:
         is_all = (
             operation.kind == VALIDATED_OVERWRITE
@@ -234,6 +282,12 @@ def plan_own(operation: Operation, cost: AttemptCost) -> None:
 
 
 @rule
+def merges_bins(operation: Operation) -> bool:
+    """Whether it merges small manifests on the way, once there are enough of them (``MergingSnapshotProducer``)."""
+    return operation.kind == MERGE_APPEND or operation.kind == VALIDATED_OVERWRITE or operation.kind == REWRITE_FILES
+
+
+@rule
 def plan_manifests(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
     """The manifest files an attempt reads and writes."""
     is_first = situation.attempt == 1
@@ -243,7 +297,7 @@ def plan_manifests(protocol: CommitProtocol, operation: Operation, situation: Si
     if situation.is_real == 1:
         cost.merge_reads = situation.conflicting
         cost.merge_writes = situation.conflicting
-    elif protocol.merging == choices.MERGING_BINS and operation.kind != FAST_APPEND:
+    elif protocol.merging == choices.MERGING_BINS and merges_bins(operation):
         bin_size = situation.live_manifests + 1
         if bin_size >= protocol.merge_count_min:
             cost.merge_reads = bin_size
@@ -258,6 +312,16 @@ def plan_manifests(protocol: CommitProtocol, operation: Operation, situation: Si
 @rule
 def plan_attempt(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
     """Fill ``cost``, a fresh one, with what this attempt costs on one table."""
+    if operation.kind == EXPIRE_SNAPSHOTS:
+        cost.expired = situation.expiring
+    else:
+        plan_snapshot(protocol, operation, situation, cost)
+    plan_metadata(protocol, situation, cost)
+
+
+@rule
+def plan_snapshot(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
+    """The lists and manifests of a new snapshot."""
     is_first = situation.attempt == 1
     is_built = not (is_first and protocol.io == choices.IO_AFTER_FAILURE)
     if is_built:
@@ -275,6 +339,12 @@ def plan_attempt(protocol: CommitProtocol, operation: Operation, situation: Situ
             cost.list_appends = 1
         elif protocol.real_conflict == choices.REAL_MERGE:
             cost.list_reads = 0  # the tentative entry stands as it is
+
+
+@rule
+def plan_metadata(protocol: CommitProtocol, situation: Situation, cost: AttemptCost) -> None:
+    """The metadata object, where the client reads and writes it."""
+    is_first = situation.attempt == 1
     if protocol.is_inlined == 0 and protocol.is_metadata_servers == 0:
         choice = protocol.metadata
         if choice == choices.METADATA_EACH_ATTEMPT or choice == choices.METADATA_IF_CURRENT:
@@ -368,14 +438,21 @@ def effect_class(operation: Operation) -> int:
     """What kind of snapshot a commit of this operation installs."""
     if operation.kind == VALIDATED_OVERWRITE:
         return CLASS_OVERWRITE
-    if operation.kind == REWRITE_FILES:
+    if operation.kind == REWRITE_FILES or operation.kind == REWRITE_MANIFESTS:
         return CLASS_REPLACE
+    if operation.kind == EXPIRE_SNAPSHOTS:
+        return CLASS_NONE
     return CLASS_APPEND
 
 
 @rule
 def effect_data_manifests(operation: Operation) -> int:
-    """Data manifests a commit adds to the history others have to check."""
+    """Data manifests a commit adds to the history others have to check.
+
+    Those of a rewrite of manifests hold nothing new, and nobody opens them (``ManifestGroup.ignoreExisting``).
+    """
+    if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
+        return 0
     return 1 + filtered_manifests(operation)
 
 
@@ -386,10 +463,15 @@ def effect_delete_manifests(operation: Operation) -> int:
 
 
 @rule
-def effect_manifests(protocol: CommitProtocol, operation: Operation, live_manifests: int) -> int:
+def effect_manifests(
+    protocol: CommitProtocol, sizes: ObjectSizes, operation: Operation, start_manifests: int, live_manifests: int
+) -> int:
     """By how much a commit changes the number of manifests its list names."""
+    if operation.kind == REWRITE_MANIFESTS:
+        rewritten_bytes = start_manifests * sizes.manifest_bytes
+        return (rewritten_bytes + MANIFEST_TARGET_BYTES - 1) // MANIFEST_TARGET_BYTES - start_manifests
     if (
-        operation.kind != FAST_APPEND
+        merges_bins(operation)
         and protocol.merging == choices.MERGING_BINS
         and live_manifests + 1 >= protocol.merge_count_min
     ):

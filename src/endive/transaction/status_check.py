@@ -7,6 +7,7 @@ are in ``endive.transaction.failures``, the order of its payments in ``endive.tr
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
+from endive.catalog.rules import snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.rng import STATUS_READ, substream
 from endive.transaction import payments
@@ -61,6 +62,6 @@ def _look(txn: "Transaction", world: "World", base: CatalogSnapshot) -> Generato
     if is_lost:
         return None
     for position in range(txn.n_written):
-        payments.pay_status(WRITING_DOWN, world, txn, position, seen.tables[txn.tables[position]].version)
+        payments.pay_status(WRITING_DOWN, world, txn, position, snapshots_kept(seen.tables[txn.tables[position]].state))
     yield from settle(txn, world)
     return seen

@@ -28,6 +28,8 @@ class TransactionTerms:
     is_referring: bool = True  # a row delta names the data files its deletes belong to
     touched_files: CountDistribution | None = None  # None: not said
     is_by_files: bool = False  # whether it meets others is a matter of the files both touch
+    retain_last: int = 1  # newest snapshots that an expiry keeps
+    expire_age_us: int = 0  # and those younger than this; 0: however young, the others go
     keeps_table: bool = False  # a client's next txn begins with what its last one knew
 
     @property
@@ -51,7 +53,10 @@ class TransactionDraft:
     tables_read: tuple[int, ...]  # the written ones first, both parts ascending
     n_tables_written: int
     partitions: tuple[tuple[tuple[int, ...], int], ...]  # per table read: (partitions, n_written); () if off
-    touched_files: int = 0  # of every table it writes
+    touched_files: int = 0  # of every table it writes, by all commits of its job together
+    job_key: int | None = None  # of what all commits of its job share; None: it is the only one
+    group: int = 0  # which of the job's groups of files it commits
+    groups: int = 1
 
     @property
     def tables_written(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from abc import ABC
 from collections.abc import Callable, Generator
 
 from endive.catalog.files import TouchedFiles
-from endive.catalog.rules import LANDED, SEALED, metadata_bytes
+from endive.catalog.rules import LANDED, SEALED, metadata_bytes, snapshot_number, snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
 from endive.rng import (
     BACKOFF,
@@ -22,10 +22,10 @@ from endive.rng import (
     uniform,
 )
 from endive.storage.client import Client
-from endive.transaction import files, payments, rules
+from endive.transaction import files, maintenance, payments, rules
 from endive.transaction.cost import AttemptCost, ConflictCost
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
-from endive.transaction.protocol import BASE_START, REAL_ABORT
+from endive.transaction.protocol import BASE_START
 from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.rules import Operation, Situation
 from endive.transaction.settling import WRITING_DOWN, Payment, settle
@@ -48,7 +48,7 @@ from endive.vocabulary import (
     PHASE_RUNTIME,
     READ,
     REASONS,
-    VALIDATION_EXCEPTION,
+    REWRITE_MANIFESTS,
     WRITE,
 )
 
@@ -74,6 +74,8 @@ class Transaction(ABC):
         self.partitions = draft.partitions
         self.runtime_us = draft.runtime_us
         self.n_touched_files = draft.touched_files
+        self.job_key = client.key if draft.job_key is None else draft.job_key
+        self.group, self.groups = draft.group, draft.groups
         self.start_versions: tuple[int, ...] = ()  # of the tables it writes
         self._touched: dict[int, TouchedFiles] = {}
         self.terms = terms
@@ -83,6 +85,8 @@ class Transaction(ABC):
             isolation=ISOLATIONS.index(terms.isolation),
             rewritten=terms.rewritten_manifests,
             is_referring=int(terms.is_referring),
+            retain_last=terms.retain_last,
+            expire_age_us=terms.expire_age_us,
         )
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
         self.files_per_partition = 0  # of the tables' data files; 0: not modelled
@@ -104,7 +108,7 @@ class Transaction(ABC):
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
-        return rules.matching_snapshots(self.operation, 1, 1, 1) > 0
+        return rules.matching_snapshots(self.operation, 1, 1, 1) > 0 or self.operation.kind == REWRITE_MANIFESTS
 
     def attempt_cost(self, world: World, situation: Situation) -> AttemptCost:
         """What this attempt costs on one table, its situation being as described."""
@@ -129,7 +133,7 @@ class Transaction(ABC):
             if self.row.commit_start_us == NONE:
                 self.row.commit_start_us = world.clock.now_us
             self.row.reason = yield from self._commit(world, start)
-            if self.row.reason != VALIDATION_EXCEPTION or self.row.restarts >= self.terms.application_retries:
+            if not rules.may_start_over(self.row.reason) or self.row.restarts >= self.terms.application_retries:
                 break
             self.row.restarts += 1  # the same work once more, from a fresh snapshot
         is_committed = self.row.reason == NO_REASON
@@ -156,7 +160,7 @@ class Transaction(ABC):
         self.row.phases_us[PHASE_RUNTIME] += world.clock.now_us - begin_us
         self.status = TransactionStatus.EXECUTING
         for position, table in enumerate(self.tables):
-            payments.pay_load(WRITING_DOWN, world, self, position, start.tables[table].version)
+            payments.pay_load(WRITING_DOWN, world, self, position, snapshots_kept(start.tables[table].state))
         yield from settle(self, world)
         return start
 
@@ -179,22 +183,22 @@ class Transaction(ABC):
                 base = known
             if self.row.n_behind_first == NONE:
                 self.row.n_behind_first = self._behind(base, start)
-            costs, is_real = self._plan(world, attempt, start, previous, base)
+            costs, reason = self._plan(world, attempt, start, previous, base, begin_us)
             yield from self._pay(payments.pay_validation, world, base, costs)
-            if is_real and protocol.real_conflict == REAL_ABORT:
+            if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
-                return VALIDATION_EXCEPTION
+                return reason
             yield from self._pay(payments.pay_build, world, base, costs)
             if not rules.checks_before_metadata(protocol):
                 yield from self._pay(payments.pay_metadata, world, base, costs)
             yield from self._append_lists(world, base, costs)
-            outcome, known = yield from self._swap(world, base, costs)
+            outcome, known = yield from self._swap(world, start, base, costs)
             previous = base
             if outcome == UNKNOWN:
                 return COMMIT_STATE_UNKNOWN  # what it wrote may be in use: nothing is cleaned up
             if outcome == INSTALLED:
                 self.lost_manifests += sum(rules.merged_away(protocol, self.operation, cost) for cost in costs)
-                yield from self._reload(world, base)
+                yield from self._reload(world, base, costs)
                 yield from self._clean_up(world, is_committed=True)
                 return NO_REASON
             self._lose(world, costs)
@@ -226,7 +230,7 @@ class Transaction(ABC):
     def _behind(self, base: CatalogSnapshot, start: CatalogSnapshot) -> int:
         """Snapshots of the written tables between the two."""
         written = self.tables[: self.n_written]
-        return sum(base.tables[t].version - start.tables[t].version for t in written)
+        return sum(snapshot_number(base.tables[t].state) - snapshot_number(start.tables[t].state) for t in written)
 
     # --- planning -----------------------------------------------------------------------------------
 
@@ -245,18 +249,19 @@ class Transaction(ABC):
         start: CatalogSnapshot,
         previous: CatalogSnapshot,
         base: CatalogSnapshot,
-    ) -> tuple[list[AttemptCost], bool]:
-        """What the attempt costs, table by table, and whether a real conflict stands in its way."""
+        begin_us: int,
+    ) -> tuple[list[AttemptCost], int]:
+        """What the attempt costs, table by table, and the reason why it must end there, if there is one."""
         situations = []
         candidates = []
         for position in range(self.n_written):
-            situation = self._situation(world, position, attempt, start, previous, base)
+            situation = self._situation(world, position, attempt, start, previous, base, begin_us)
             situations.append(situation)
             if rules.rivals_since(world.protocol, self.operation, situation, self.terms.is_by_files) > 0:
                 candidates.append(position)
-        real: tuple[int, ...] = ()
+        real = tuple(position for position, situation in enumerate(situations) if situation.is_real)
         if candidates:
-            real = world.detector.conflicting_positions(self, base, previous, tuple(candidates))
+            real += world.detector.conflicting_positions(self, base, previous, tuple(candidates))
         for position in real:
             u = uniform(self.client.key, slot(self.client.attempt, CONFLICTING_MANIFESTS, position))
             situations[position].is_real = 1
@@ -265,7 +270,10 @@ class Transaction(ABC):
             self.row.real_conflicts += 1
         elif attempt > 1:
             self.row.false_conflicts += 1
-        return [self.attempt_cost(world, situation) for situation in situations], bool(real)
+        reason = NO_REASON
+        for situation in situations:
+            reason = rules.verdict_on(situation, world.protocol, reason)
+        return [self.attempt_cost(world, situation) for situation in situations], reason
 
     def touched_files(self, position: int) -> TouchedFiles:
         """The places of the data files it touches in one table it writes, and the changes its commit makes there."""
@@ -284,9 +292,11 @@ class Transaction(ABC):
             count = files.files_in_partition(self.n_touched_files, len(partitions), number)
             if files.replaces_whole_partitions(self.operation):
                 count = per_partition
+            count = min(count, per_partition)
+            first = files.first_of_group(count, self.groups, self.group)
             places.extend(
-                files.touched_place(self.client.key, position, index, partition, per_partition)
-                for index in range(min(count, per_partition))
+                files.touched_place(self.job_key, position, index, partition, per_partition)
+                for index in range(first, files.first_of_group(count, self.groups, self.group + 1))
             )
         changes = tuple(change for change in range(files.N_CHANGES) if files.makes(self.operation, change))
         return TouchedFiles(changes, tuple(places), partitions)
@@ -299,6 +309,7 @@ class Transaction(ABC):
         start: CatalogSnapshot,
         previous: CatalogSnapshot,
         base: CatalogSnapshot,
+        begin_us: int,
     ) -> Situation:
         situation = Situation()
         table = self.tables[position]
@@ -312,6 +323,10 @@ class Transaction(ABC):
         rules.describe_situation(
             self.operation, attempt, then.state, before.state, now.state, filtered, behind, situation
         )
+        older = maintenance.older_than(self.operation, now, begin_us, world.catalog.state.initial_snapshots)
+        maintenance.describe_maintenance(
+            world.protocol, self.operation, then.state, before.state, now.state, older, situation
+        )
         return situation
 
     # --- paying -------------------------------------------------------------------------------------
@@ -322,13 +337,11 @@ class Transaction(ABC):
             pay(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state, cost)
         yield from settle(self, world)
 
-    def _reload(self, world: World, base: CatalogSnapshot) -> Life:
+    def _reload(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
         """What a committed operation reads back."""
         if rules.rereads_catalog(world.protocol, self.operation):
             yield from self._refresh(world, base, READ_BACK)
-        for position in range(self.n_written):
-            payments.pay_reload(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state)
-        yield from settle(self, world)
+        yield from self._pay(payments.pay_reload, world, base, costs)
 
     def _clean_up(self, world: World, *, is_committed: bool) -> Life:
         payments.pay_clean_up(WRITING_DOWN, world, self, is_committed)
@@ -382,11 +395,11 @@ class Transaction(ABC):
     # --- swapping -----------------------------------------------------------------------------------
 
     def _swap(
-        self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]
+        self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
     ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
         """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
         clock, phases_us = world.clock, self.row.phases_us
-        intention = self._intention(world, base)
+        intention = self._intention(world, start, base, costs)
         is_checked_first = rules.checks_before_metadata(world.protocol)
         if is_checked_first or world.is_pointer_checked:
             begin_us = clock.now_us
@@ -396,8 +409,8 @@ class Transaction(ABC):
             phases_us[PHASE_COMMIT] += clock.now_us - begin_us
             if is_checked_first:
                 for position, cost in enumerate(costs):
-                    version = seen.tables[self.tables[position]].version
-                    payments.pay_check(WRITING_DOWN, world, self, position, version, cost)
+                    snapshots = snapshots_kept(seen.tables[self.tables[position]].state)
+                    payments.pay_check(WRITING_DOWN, world, self, position, snapshots, cost)
                 yield from settle(self, world)
             if not world.catalog.state.is_same(intention, seen):
                 self.row.hazard_window_us = seen.timestamp_us - base.timestamp_us
@@ -421,16 +434,22 @@ class Transaction(ABC):
             self.known = result.snapshot
         return INSTALLED if result.success else REFUSED, result.snapshot
 
-    def _intention(self, world: World, base: CatalogSnapshot) -> IntentionRecord:
+    def _intention(
+        self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
+    ) -> IntentionRecord:
         protocol, operation = world.protocol, self.operation
         effects = tuple(
             CommitEffect(
                 rules.effect_class(operation),
                 rules.effect_data_manifests(operation),
                 rules.effect_delete_manifests(operation),
-                rules.effect_manifests(protocol, operation, base.tables[table].manifests),
+                rules.effect_manifests(
+                    protocol, world.sizes, operation, start.tables[table].manifests, base.tables[table].manifests
+                ),
+                cost.expired,
+                maintenance.effect_thinning(operation, cost),
             )
-            for table in self.tables[: self.n_written]
+            for table, cost in zip(self.tables, costs, strict=False)
         )
         return IntentionRecord(
             txn_id=self.id,
@@ -440,7 +459,9 @@ class Transaction(ABC):
             effects=effects,
             partitions=self.partitions,
             commutes=rules.commutes(operation),
-            metadata_bytes=metadata_bytes(world.sizes, base.tables[self.tables[0]].version + 1),
+            metadata_bytes=metadata_bytes(
+                world.sizes, maintenance.snapshots_after(operation, base.tables[self.tables[0]].state, costs[0])
+            ),
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
             if self.files_per_partition
             else (),

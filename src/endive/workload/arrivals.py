@@ -4,7 +4,8 @@ This file defines the arithmetic of the next arrival, as rules that the interpre
 and one class per kind of arrivals. Not here: what is submitted (``endive.workload.source``) and how a
 trace is read from a file (``endive.workload.trace``).
 
-The index of a txn within its source is i for the i-th arrival of an open source, and
+The index of a txn within its source is i for the i-th arrival of an open source (the i-th of all the commits, if an
+arrival is a job that makes several), and
 ``closed_index(client, n)`` for the n-th txn of a client of a closed loop; what is drawn for an arrival is
 drawn at counter = index of the source's arrival stream, so it never depends on how events interleave.
 """
@@ -50,6 +51,7 @@ class Timing(Record):
     jitter_us: Int64
     trace_count: Int64
     clients: Int32
+    commits_per_job: Int32 = 1  # txns that every arrival submits at once
     kind: Int8  # RENEWAL, PERIODIC, TRACE, CLOSED or JOBS
     phase: Int8  # of jobs
 
@@ -116,6 +118,10 @@ def arrival_us(
 
     ``given_us`` is what a trace says, if there is one and it goes on that far.
     """
+    if timing.commits_per_job > 1:
+        if index % timing.commits_per_job > 0:
+            return previous_us
+        index //= timing.commits_per_job
     kind = timing.kind
     arrival = timing.start_us
     if kind == PERIODIC:
@@ -172,6 +178,7 @@ class Arrivals(ABC):
 
     start_us: int
     stop_us: int  # NEVER_US: until the clock stops
+    commits_per_job: int = 1  # txns that every arrival submits at once; of an open source
 
     def __post_init__(self) -> None:
         if self.start_us < 0:
@@ -240,7 +247,7 @@ class Renewal(Arrivals):
     @cached_property
     def timing(self) -> Timing:
         """See ``Arrivals.timing``."""
-        return Timing(kind=RENEWAL, start_us=self.start_us, stop_us=self.stop_us)
+        return Timing(kind=RENEWAL, start_us=self.start_us, stop_us=self.stop_us, commits_per_job=self.commits_per_job)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,6 +281,7 @@ class Periodic(Arrivals):
         """See ``Arrivals.timing``."""
         return Timing(
             kind=PERIODIC,
+            commits_per_job=self.commits_per_job,
             start_us=self.start_us,
             stop_us=self.stop_us,
             period_us=self.period_us,

@@ -31,6 +31,12 @@ def draw_kind(tails: Floats, start: int, key: int) -> int:
     return pick_kind(tails, start, N_KINDS, uniform(key, OPERATION_COUNTER))
 
 
+@rule
+def first_of_job(index: int, commits_per_job: int) -> int:
+    """Index of the first commit of the job that the commit ``index`` belongs to."""
+    return index - index % commits_per_job
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One stream of txns with draws of its own: no other source changes what it draws."""
@@ -44,6 +50,7 @@ class Source:
     tables: Choice
     partitions: Choice | None  # None: tables have no partitions
     terms: TransactionTerms
+    threads: int = 1  # groups of files that a job with several commits rewrites at a time
 
     key: int = field(init=False, repr=False)  # of its txns
     arrivals_key: int = field(init=False, repr=False)  # of its gaps, jitters and think times
@@ -77,6 +84,11 @@ class Source:
         """Key of all that is drawn for the txn with this index within the source."""
         return substream(self.key, index)
 
+    @property
+    def commits_per_job(self) -> int:
+        """Commits of one job, each a txn; 1 unless the source makes partial progress."""
+        return self.arrivals.commits_per_job
+
     def next_arrival_us(self, index: int, previous_us: int, submitted_us: int = 0) -> int:
         """When the txn with this index is submitted, or NO_MORE; see ``Arrivals.next_us``."""
         if self.arrivals.clients:
@@ -94,10 +106,14 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
             kind = trace.kinds[index]
     if kind == NOT_GIVEN:
         kind = draw_kind(source.kind_tails, 0, key)
-    if runtime_us == NOT_GIVEN:
+    job_key = key
+    if source.commits_per_job > 1:
+        job_key = source.transaction_key(first_of_job(index, source.commits_per_job))
+        runtime_us = _draw_groups_us(source, index)
+    elif runtime_us == NOT_GIVEN:
         runtime_us = source.runtime.sample_us(key, RUNTIME_COUNTER)
     if table == NOT_GIVEN:
-        tables_read, n_written = source.tables.tables(key)
+        tables_read, n_written = source.tables.tables(job_key)
     else:
         tables_read, n_written = (table,), 1
     return TransactionDraft(
@@ -105,8 +121,21 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         runtime_us=runtime_us,
         tables_read=tables_read,
         n_tables_written=n_written,
-        partitions=_draw_partitions(source.partitions, len(tables_read), n_written, key),
-        touched_files=_draw_touched_files(source.terms, key),
+        partitions=_draw_partitions(source.partitions, len(tables_read), n_written, job_key),
+        touched_files=_draw_touched_files(source.terms, job_key),
+        job_key=job_key,
+        group=index % source.commits_per_job,
+        groups=source.commits_per_job,
+    )
+
+
+def _draw_groups_us(source: Source, index: int) -> int:
+    """When a thread of a job has rewritten this group of files: the groups before it come first."""
+    first = first_of_job(index, source.commits_per_job)
+    group = index - first
+    return sum(
+        source.runtime.sample_us(source.transaction_key(first + earlier), RUNTIME_COUNTER)
+        for earlier in range(group % source.threads, group + 1, source.threads)
     )
 
 

@@ -21,7 +21,12 @@ def expected_txns(config: SimulationConfig) -> float:
     """Txns the sources of a configuration submit in its duration, if commits take no time."""
     plain = config.to_dict()
     duration_ms = plain["simulation"]["duration_ms"]
-    return float(sum(_of_source(source, duration_ms) for source in plain["source"]))
+    return float(sum(_commits(source) * _of_source(source, duration_ms) for source in plain["source"]))
+
+
+def _commits(source: Mapping[str, Any]) -> int:
+    """Txns of one arrival."""
+    return int(source["partial_progress"]["commits"]) if "partial_progress" in source else 1
 
 
 def _of_source(source: Mapping[str, Any], duration_ms: float) -> float:
@@ -36,6 +41,8 @@ def _of_source(source: Mapping[str, Any], duration_ms: float) -> float:
             return float(arrivals["jobs"] * active_ms / arrivals["period_ms"])
         case "periodic":
             return float(active_ms / arrivals["period_ms"])
+        case "jobs":
+            return float(arrivals["jobs"] * active_ms / arrivals["period_ms"])
         case "trace":
             return _trace_rows(arrivals["path"])
         case "fixed":

@@ -4,6 +4,7 @@ This file defines that walk in the compiled engine; the reference engine's is ``
 rules are in ``endive.transaction.failures``.
 """
 
+from endive.catalog.rules import snapshots_kept
 from endive.kernel import step
 from endive.rng import STATUS_READ, slot, substream
 from endive.simulation.compiled import memory
@@ -84,7 +85,7 @@ def learn(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         remember(world, txn, now)
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
-        pay_status(adding_up(), world, txn, position, server_table(world, tables[position]).version)
+        pay_status(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
     outcome = outcome_of_check(world.failures, txn.is_applied == 1)
     if outcome == INSTALLED:
         txn.stage = at.STEP_COMMITTED

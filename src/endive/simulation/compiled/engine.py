@@ -89,6 +89,8 @@ class CompiledEngine:
             why = self._turn()
             if why == at.PLACES_SHORT:
                 self._grow()
+            elif why == at.TIMES_SHORT:
+                self._make_room_for_times()
             else:
                 self._flush()
             self._raise_violation()
@@ -174,6 +176,15 @@ class CompiledEngine:
         txns["next_free"][before:] = np.arange(before + 1, after + 1)
         txns["next_free"][after - 1] = self._run["free_head"]
         self._world["free_head"] = before
+
+    def _make_room_for_times(self) -> None:
+        """Twice as many times of snapshots for every table."""
+        before, tables = int(self._run["times_max"]), int(self._run["num_tables"])
+        longer = np.zeros((tables, 2 * before), dtype=np.int64)
+        longer[:, :before] = self._arrays["snapshot_times"].reshape(tables, before)
+        self._keep(snapshot_times=longer.reshape(-1))
+        self._world["times_max"] = 2 * before
+        self._world["is_times_full"] = 0
 
     def _lengths(self) -> dict[str, tuple[np.dtype[Any], int]]:
         """What a txn in flight needs: by array, the type and how many of it."""

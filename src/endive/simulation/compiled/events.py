@@ -171,7 +171,7 @@ def recalled(world: WorldRecord, txn: TxnRecord) -> None:
 @inlined_step
 def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The commit becomes the newest state, and everybody who has to takes note."""
-    install(world, txn)
+    install(world, txn, now)
     observe_commit(world, txn, now)
     if txn.keeps_table == 1 and not loses_answer(world.failures, txn.key, txn.row.attempts):
         remember(world, txn, now)

@@ -28,7 +28,7 @@ from endive.transaction.counts import draw_count
 from endive.vocabulary import NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables
-from endive.workload.source import RUNTIME_COUNTER, TOUCHED_FILES_COUNTER, draw_kind
+from endive.workload.source import RUNTIME_COUNTER, TOUCHED_FILES_COUNTER, draw_kind, first_of_job
 from endive.workload.trace import NOT_GIVEN
 
 # --- submitting ----------------------------------------------------------------------------------------------
@@ -49,11 +49,15 @@ def draft(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
             kind = submission.kind
     if kind == NOT_GIVEN:
         kind = draw_kind(drawn, source.kind_tails, txn.key)
-    if runtime_us == NOT_GIVEN:
+    txn.job_key = txn.key
+    txn.group = 0
+    if source.timing.commits_per_job > 1:
+        runtime_us = join_job(world, source, txn)
+    elif runtime_us == NOT_GIVEN:
         runtime_us = draw_us(drawn, source.runtime, txn.key, RUNTIME_COUNTER, 0)
     tables = memory.table_ids(world, txn)
     if table == NOT_GIVEN:
-        n_read, n_written = choose_tables(drawn, source.tables, txn.key, tables, 0)
+        n_read, n_written = choose_tables(drawn, source.tables, txn.job_key, tables, 0)
     else:
         tables[0] = table
         n_read, n_written = 1, 1
@@ -64,11 +68,24 @@ def draft(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
     overwrite(txn.operation, source.operation)
     txn.operation.kind = kind
     if source.says_files == 1:
-        txn.touched_files = draw_count(source.touched_files, uniform(txn.key, TOUCHED_FILES_COUNTER))
+        txn.touched_files = draw_count(source.touched_files, uniform(txn.job_key, TOUCHED_FILES_COUNTER))
     else:
         txn.touched_files = 0
     if source.partitions >= 0:
         draft_partitions(world, source, txn)
+
+
+@step
+def join_job(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> int:
+    """The txn is one commit of a job: when the thread that makes it has rewritten its groups of files so far."""
+    first = first_of_job(txn.row.source_index, source.timing.commits_per_job)
+    txn.job_key = substream(source.key, first)
+    txn.group = txn.row.source_index - first
+    runtime_us = 0
+    for earlier in range(txn.group % source.threads, txn.group + 1, source.threads):
+        key = substream(source.key, first + earlier)
+        runtime_us += draw_us(codes(world), source.runtime, key, RUNTIME_COUNTER, 0)
+    return runtime_us
 
 
 @step
@@ -78,7 +95,7 @@ def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -
         is_written = position < txn.row.n_tables_written
         partitions = memory.partitions(world, txn, position)
         count, written = choose_partitions(
-            codes(world), source.partitions, is_written, txn.key, position, partitions, 0
+            codes(world), source.partitions, is_written, txn.job_key, position, partitions, 0
         )
         touched = memory.touched_at(world, txn, position)
         touched.n_partitions = count
@@ -269,6 +286,9 @@ def advance(world: WorldRecord, events_max: int) -> int:
         who = root.who
         if now >= world.end_us:
             why = at.DONE
+            break
+        if world.is_times_full == 1:
+            why = at.TIMES_SHORT
             break
         if who < 0:
             if world.free_head < 0:

@@ -48,6 +48,12 @@ def versions(world: WorldRecord) -> IntArray:
     return ints_at(world.versions, world.n_versions)
 
 
+@pasted
+def snapshot_times(world: WorldRecord, table: int) -> IntArray:
+    """When the snapshots of a table were installed, those there at first left out."""
+    return ints_at(world.snapshot_times + 8 * (table * world.times_max), world.times_max)
+
+
 @inlined_step
 def server_table(world: WorldRecord, table: int) -> TableState:
     """A table as the server knows it."""

@@ -47,6 +47,7 @@ Array = npt.NDArray[Any]
 # What a txn asks for several at a time: lists of the history, manifests it filters or merges.
 BATCHED_OBJECTS = (MANIFEST_LIST, MANIFEST)
 BATCHED_OPERATIONS = (READ, WRITE, HEAD)
+TIMES_AT_FIRST = 1_024  # of snapshots, per table; the engine makes room for more
 
 
 class Packed(NamedTuple):
@@ -106,6 +107,7 @@ def pack(parts: Parts) -> Packed:
         "sources": _filled(SourceRecord, sources),
         "changed": np.full(state.num_tables * N_CHANGES * state.data_files, NOT_THERE, dtype=np.int64),
         "changed_in": np.full(state.num_tables * N_CHANGES * max(1, state.num_partitions), NOT_THERE, dtype=np.int64),
+        "snapshot_times": np.zeros(state.num_tables * world.times_max, dtype=np.int64),
         "kept": records(Kept, keepers),
         "kept_versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
         "kept_tables": records(TableState, keepers * state.num_tables),
@@ -145,6 +147,8 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     is_by_chance = isinstance(parts.detector, ProbabilisticConflictDetector)
     world.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
     world.conflicting = parts.conflicting.counting
+    world.initial_snapshots = state.initial_snapshots
+    world.times_max = TIMES_AT_FIRST if state.has_snapshot_times else 0
     world.files_per_partition = state.data_files // max(1, state.num_partitions)
     world.sizes = parts.sizes
     world.protocol = parts.protocol
@@ -231,6 +235,7 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             key=source.key,
             arrivals_key=source.arrivals_key,
             timing=source.arrivals.timing,
+            threads=source.threads,
             retries_max=terms.retries_max,
             timeout_us=terms.total_timeout_us,
             application_retries=terms.application_retries,
@@ -254,6 +259,8 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
                 isolation=ISOLATIONS.index(terms.isolation),
                 rewritten=terms.rewritten_manifests,
                 is_referring=int(terms.is_referring),
+                retain_last=terms.retain_last,
+                expire_age_us=terms.expire_age_us,
             ),
         )
         if terms.touched_files is not None:

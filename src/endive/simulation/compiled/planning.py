@@ -4,7 +4,7 @@ This file defines how the engine's records become the arguments of the rules (``
 detectors and the draw of manifests to merge.
 """
 
-from endive.catalog.rules import SCOPE_PARTITION
+from endive.catalog.rules import SCOPE_PARTITION, count_before, snapshot_number
 from endive.kernel import inlined_step, overwrite, step
 from endive.rng import CONFLICTING_MANIFESTS, slot, uniform
 from endive.simulation.compiled import memory
@@ -13,7 +13,9 @@ from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.touching import meets_rival_on_files
 from endive.transaction.counts import draw_count
 from endive.transaction.detectors import DETECTOR_PARTITION_OVERLAP, is_real_by_chance
-from endive.transaction.rules import describe_situation, plan_attempt, rivals_since
+from endive.transaction.maintenance import describe_maintenance
+from endive.transaction.rules import describe_situation, plan_attempt, rivals_since, verdict_on
+from endive.vocabulary import EXPIRE_SNAPSHOTS, NO_REASON
 
 
 @step
@@ -49,11 +51,23 @@ def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
     return overlaps(world, txn, position)
 
 
+@step
+def older_than(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """Snapshots of a table that are older than the age an expiry keeps, counted from when that begins."""
+    if world.times_max == 0 or txn.operation.kind != EXPIRE_SNAPSHOTS:
+        return 0
+    table = memory.table_ids(world, txn)[position]
+    known = snapshot_number(touched_at(world, txn, position).base) - world.initial_snapshots
+    before_us = txn.begin_us - txn.operation.expire_age_us
+    return world.initial_snapshots + count_before(memory.snapshot_times(world, table), 0, known, before_us)
+
+
 @inlined_step
-def plan(world: WorldRecord, txn: TxnRecord) -> bool:
-    """Fill in the cost of every written table; whether a real conflict stands in the way."""
+def plan(world: WorldRecord, txn: TxnRecord) -> int:
+    """Fill in the cost of every written table; the reason why the attempt must end there, if there is one."""
     situation = world.situation
     is_real = False
+    reason = NO_REASON
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
         filtered = -1
@@ -65,17 +79,22 @@ def plan(world: WorldRecord, txn: TxnRecord) -> bool:
         describe_situation(
             txn.operation, txn.attempt, touched.start, touched.previous, touched.base, filtered, behind, situation
         )
+        older = older_than(world, txn, position)
+        describe_maintenance(
+            world.protocol, txn.operation, touched.start, touched.previous, touched.base, older, situation
+        )
         is_by_files = source_at(world, txn.source).is_by_files == 1
         rivals = rivals_since(world.protocol, txn.operation, situation, is_by_files)
-        if rivals > 0 and is_real_conflict(world, txn, position):
+        if situation.is_real == 1 or (rivals > 0 and is_real_conflict(world, txn, position)):
             is_real = True
             situation.is_real = 1
             u = uniform(txn.key, slot(txn.row.attempts, CONFLICTING_MANIFESTS, position))
             situation.conflicting = draw_count(world.conflicting, u)
+        reason = verdict_on(situation, world.protocol, reason)
         overwrite(touched.cost, world.blank_cost)
         plan_attempt(world.protocol, txn.operation, situation, touched.cost)
     if is_real:
         txn.row.real_conflicts += 1
     elif txn.attempt > 1:
         txn.row.false_conflicts += 1
-    return is_real
+    return reason

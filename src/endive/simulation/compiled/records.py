@@ -65,8 +65,8 @@ FIRST_STEP: Final = 16
     STEP_STATUS,
 ) = range(FIRST_STEP, FIRST_STEP + 16)
 
-# Why the loop came back: done, rows to hand over, no record free, or just to look around.
-DONE, BATCH_FULL, PLACES_SHORT, TURN_OVER = range(4)
+# Why the loop came back: done, rows to hand over, no record free, no room for a time, or just to look around.
+DONE, BATCH_FULL, PLACES_SHORT, TIMES_SHORT, TURN_OVER = range(5)
 
 # Contended objects: the catalog object, the log, then one manifest list per table.
 CATALOG_OBJECT, LOG_OBJECT, FIRST_LIST_OBJECT = range(3)
@@ -83,6 +83,7 @@ class TxnRecord(Record):
     sent_us: Int64  # when the phase under way began
     key: Int64  # of the draws under way: its own, or a status check's
     own_key: Int64
+    job_key: Int64  # of what all commits of its job share
     stage: Int8
     purpose: Int8  # of the catalog read under way
     is_known: Int8  # the newest state was told with a refusal
@@ -98,7 +99,8 @@ class TxnRecord(Record):
     n_watched: Int32
     place: Int32
     source: Int32
-    touched_files: Int32  # of every table it writes
+    touched_files: Int32  # of every table it writes, by all commits of its job together
+    group: Int32  # which of the job's groups of files it commits
     next_free: Int32  # next free record, while this one is free
     base_us: Int64  # when the server evaluated the read it builds on
     base_bytes: Int64  # of the catalog object then
@@ -152,6 +154,7 @@ class SourceRecord(Record):
     trace: Int64 = NOT_THERE  # first of its submissions
     first_seat: Int32
     first_kept: Int32  # of its clients' kept states
+    threads: Int32  # groups of files that a job with several commits rewrites at a time
     retries_max: Int32
     application_retries: Int32
     operation: Operation
@@ -219,6 +222,7 @@ class WorldRecord(Record):
     active: Int32  # txns in flight
     active_max: Int32
     free_head: Int32 = NOT_THERE  # first free record of a txn
+    is_times_full: Int8  # a table has no room for the time of its next snapshot
     # the server
     catalog_bytes: Int64
     log: LogState
@@ -239,6 +243,9 @@ class WorldRecord(Record):
     changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
     changed_in: Int64
     files_per_partition: Int64  # 0: data files are not modelled
+    snapshot_times: Int64  # times_max for every table
+    times_max: Int64  # 0: nobody asks how old a snapshot is
+    initial_snapshots: Int64  # of every table, older than any time that is kept
     ledger: Int64  # the observer's account
     n_ledger: Int64
     heap: Int64

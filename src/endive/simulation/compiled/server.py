@@ -5,7 +5,7 @@ version is watched, what a commit advances, who has to wait: all that is called 
 """
 
 from endive.catalog import rules
-from endive.catalog.rules import SCOPE_PARTITION, partition_slot
+from endive.catalog.rules import CLASS_NONE, SCOPE_PARTITION, TableState, partition_slot
 from endive.distributions.code import draw_us
 from endive.kernel import inlined_step, overwrite, step
 from endive.rng import uniform
@@ -27,6 +27,7 @@ from endive.storage.contention import (
     meet_crowd,
     next_free_us,
 )
+from endive.transaction.maintenance import effect_thinning
 from endive.transaction.rules import effect_class, effect_data_manifests, effect_delete_manifests, effect_manifests
 from endive.vocabulary import N_OPERATIONS
 
@@ -124,7 +125,7 @@ def keep_base(world: WorldRecord, txn: TxnRecord, is_start: bool) -> None:
 
 
 @step
-def install(world: WorldRecord, txn: TxnRecord) -> None:
+def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The txn's commit is the newest state now: one sequence number more."""
     versions = memory.versions(world)
     tables = memory.table_ids(world, txn)
@@ -139,17 +140,31 @@ def install(world: WorldRecord, txn: TxnRecord) -> None:
             for i in range(touched.n_partitions_written):
                 versions[first + partitions[i]] += 1
         table = server_table(world, tables[position])
+        before_bytes = rules.metadata_bytes(world.sizes, rules.snapshots_kept(table))
         rules.apply_effect(
             table,
             effect_class(operation),
             effect_data_manifests(operation),
             effect_delete_manifests(operation),
-            effect_manifests(world.protocol, operation, touched.base.manifests),
+            effect_manifests(world.protocol, world.sizes, operation, touched.start.manifests, touched.base.manifests),
+            touched.cost.expired,
+            effect_thinning(operation, touched.cost),
         )
         if world.files_per_partition > 0:
             change_files(world, txn, position, table.version)
-        if world.protocol.is_inlined == 1 and rules.keeps_one_more(table.version, world.sizes.snapshots_kept_max):
-            world.catalog_bytes += world.sizes.metadata_bytes_per_snapshot
+        if world.protocol.is_inlined == 1:
+            world.catalog_bytes += rules.metadata_bytes(world.sizes, rules.snapshots_kept(table)) - before_bytes
+        if world.times_max > 0 and effect_class(operation) != CLASS_NONE:
+            note_time(world, tables[position], table, now)
+
+
+@step
+def note_time(world: WorldRecord, table_id: int, table: TableState, now: int) -> None:
+    """Remember when the table's newest snapshot was installed; the loop makes room before the next one."""
+    installed = rules.snapshot_number(table) - world.initial_snapshots
+    memory.snapshot_times(world, table_id)[installed - 1] = now
+    if installed == world.times_max:
+        world.is_times_full = 1
 
 
 # --- contended objects ---------------------------------------------------------------------------------------

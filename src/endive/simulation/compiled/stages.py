@@ -8,7 +8,7 @@ Every function here begins at the txn's ``time_us`` and moves it on; what comes 
 """
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
-from endive.catalog.rules import metadata_bytes
+from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
 from endive.kernel import inlined_step, step
 from endive.rng import (
     BACKOFF,
@@ -29,6 +29,7 @@ from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.transaction.maintenance import snapshots_after
 from endive.transaction.payments import (
     APPEND_DRAWS,
     pay_build,
@@ -40,7 +41,6 @@ from endive.transaction.payments import (
     pay_reload,
     pay_validation,
 )
-from endive.transaction.protocol import REAL_ABORT
 from endive.transaction.retry import BACKOFF_NONE, backoff_us
 from endive.transaction.rules import (
     checks_before_metadata,
@@ -63,7 +63,6 @@ from endive.vocabulary import (
     PHASE_BACKOFF,
     PHASE_MANIFEST_LIST,
     PHASE_RUNTIME,
-    VALIDATION_EXCEPTION,
 )
 
 # --- loading and running ------------------------------------------------------------------------------------
@@ -78,7 +77,7 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
     txn.row.phases_us[PHASE_RUNTIME] += txn.time_us - txn.sent_us
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
-        pay_load(adding_up(), world, txn, position, server_table(world, tables[position]).version)
+        pay_load(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
     run(txn)
 
 
@@ -138,13 +137,14 @@ def build(world: WorldRecord, txn: TxnRecord) -> None:
         behind = 0
         for position in range(n_written):
             touched = touched_at(world, txn, position)
-            behind += touched.base.version - touched.start.version
+            behind += snapshot_number(touched.base) - snapshot_number(touched.start)
         txn.row.n_behind_first = behind
-    is_real = plan(world, txn)
+    reason = plan(world, txn)
     for position in range(n_written):
         touched = touched_at(world, txn, position)
         pay_validation(adding_up(), world, txn, position, touched.base, touched.cost)
-    if is_real and world.protocol.real_conflict == REAL_ABORT:
+    if reason != NO_REASON:
+        txn.row.reason = reason
         clean_up(world, txn, False)
         txn.stage = at.STEP_STOP
         return
@@ -173,8 +173,8 @@ def check_metadata(world: WorldRecord, txn: TxnRecord) -> None:
     """The metadata objects behind the pointer just read; called at the instant the server evaluated that read."""
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
-        version = server_table(world, tables[position]).version
-        pay_check(adding_up(), world, txn, position, version, touched_at(world, txn, position).cost)
+        snapshots = snapshots_kept(server_table(world, tables[position]))
+        pay_check(adding_up(), world, txn, position, snapshots, touched_at(world, txn, position).cost)
 
 
 # --- appending to manifest lists ----------------------------------------------------------------------------
@@ -216,7 +216,8 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> None:
 @inlined_step
 def swap(world: WorldRecord, txn: TxnRecord) -> None:
     """Everything is written; ask whether the base still stands if the protocol does, then swap."""
-    txn.metadata_bytes = metadata_bytes(world.sizes, touched_at(world, txn, 0).base.version + 1)
+    touched = touched_at(world, txn, 0)
+    txn.metadata_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, touched.base, touched.cost))
     if checks_before_metadata(world.protocol) or world.is_pointer_checked == 1:
         txn.sent_us = txn.time_us
         send_read(world, txn, at.READ_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
@@ -291,9 +292,9 @@ def end(txn: TxnRecord, reason: int) -> None:
 
 @step
 def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> None:
-    """After a real conflict: the application may run the whole txn once more."""
+    """After a real conflict, or without its history: the application may run the whole txn once more."""
     if txn.row.restarts >= source_at(world, txn.source).application_retries:
-        end(txn, VALIDATION_EXCEPTION)
+        end(txn, txn.row.reason)
         return
     txn.row.restarts += 1
     txn.stage = at.STEP_START
@@ -316,7 +317,8 @@ def committed(world: WorldRecord, txn: TxnRecord) -> None:
 def reload_tables(world: WorldRecord, txn: TxnRecord) -> None:
     """Read the written tables back, clean up, end."""
     for position in range(txn.row.n_tables_written):
-        pay_reload(adding_up(), world, txn, position, touched_at(world, txn, position).base)
+        touched = touched_at(world, txn, position)
+        pay_reload(adding_up(), world, txn, position, touched.base, touched.cost)
     clean_up(world, txn, True)
     end(txn, NO_REASON)
 

@@ -7,10 +7,10 @@ changes an operation makes and minds is in ``endive.transaction.files``.
 
 from endive.kernel import ints_at, pasted, step
 from endive.simulation.compiled import memory
-from endive.simulation.compiled.memory import touched_at
+from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.transaction import files
-from endive.transaction.files import N_CHANGES, files_in_partition, makes, minds, touched_place
+from endive.transaction.files import N_CHANGES, files_in_partition, first_of_group, makes, minds, touched_place
 
 
 @pasted
@@ -41,7 +41,7 @@ def partition_written(world: WorldRecord, txn: TxnRecord, position: int, number:
 
 @step
 def count_in(world: WorldRecord, txn: TxnRecord, n_partitions: int, number: int) -> int:
-    """Files the txn touches in the ``number``-th partition it writes."""
+    """Files the txn's job touches in the ``number``-th partition it writes."""
     if files.replaces_whole_partitions(txn.operation):
         return world.files_per_partition
     return min(files_in_partition(txn.touched_files, n_partitions, number), world.files_per_partition)
@@ -57,8 +57,10 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
         for change in range(N_CHANGES):
             if makes(txn.operation, change):
                 changed_partitions(world, table, change)[partition] = version
-        for index in range(count_in(world, txn, n_partitions, number)):
-            place = touched_place(txn.key, position, index, partition, world.files_per_partition)
+        count = count_in(world, txn, n_partitions, number)
+        groups = source_at(world, txn.source).timing.commits_per_job
+        for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):
+            place = touched_place(txn.job_key, position, index, partition, world.files_per_partition)
             for change in range(N_CHANGES):
                 if makes(txn.operation, change):
                     changed_places(world, table, change)[place] = version
@@ -75,8 +77,10 @@ def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> b
         has_deletes = changed_partitions(world, table, files.DELETES_ADDED)[partition] > start
         if has_deletes and files.minds_deletes_anywhere(txn.operation):
             return True
-        for index in range(count_in(world, txn, n_partitions, number)):
-            place = touched_place(txn.key, position, index, partition, world.files_per_partition)
+        count = count_in(world, txn, n_partitions, number)
+        groups = source_at(world, txn.source).timing.commits_per_job
+        for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):
+            place = touched_place(txn.job_key, position, index, partition, world.files_per_partition)
             for change in range(N_CHANGES):
                 if minds(txn.operation, change) and changed_places(world, table, change)[place] > start:
                     return True

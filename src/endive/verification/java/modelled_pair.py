@@ -15,7 +15,15 @@ from typing import Any, Final
 from endive.config import SourceConfig
 from endive.verification.java import modelled_victim
 from endive.verification.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments
-from endive.verification.java.pairs import DURING, OTHER_PARTITION, SAME_FILE, SAME_PARTITION, SAME_ROWS, Pair
+from endive.verification.java.pairs import (
+    DURING,
+    EXPIRY,
+    OTHER_PARTITION,
+    SAME_FILE,
+    SAME_PARTITION,
+    SAME_ROWS,
+    Pair,
+)
 from endive.verification.java.request_trace import Recorded
 from endive.verification.java.scenario import (
     FAST_APPEND,
@@ -32,6 +40,8 @@ from endive.verification.java.scenario import (
 
 TABLE_MANIFESTS: Final = 8
 PARTITION_MANIFESTS: Final = 5  # A, B, C1 to C3: what a replaced partition loses
+REWRITE_MANIFESTS: Final = replace(FAST_APPEND, name="rewrite_manifests", kind="rewrite_manifests")
+EXPIRE: Final = replace(FAST_APPEND, name="expire_snapshots", kind="expire_snapshots")
 OPERATIONS: Final[dict[str, Operation]] = {
     "fast_append": FAST_APPEND,
     "merge_append": MERGE_APPEND,
@@ -43,6 +53,8 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "overwrite_files snapshot": OVERWRITE_SNAPSHOT,
     "replace_partitions": replace(REPLACE, removed_from=PARTITION_MANIFESTS),
     "rewrite_files": REWRITE,
+    "rewrite_manifests planned": REWRITE_MANIFESTS,
+    "expire_snapshots": EXPIRE,
 }
 SCENARIO_RIVALS: Final = {"append": "append", "upsert": "row_delta"}
 RIVALS: Final[dict[str, dict[str, Any]]] = {
@@ -54,7 +66,10 @@ RIVALS: Final[dict[str, dict[str, Any]]] = {
         "rewritten_manifests": 1,
     },
     "rewrite_files": {"operation_types": {"rewrite_files": 1.0}, "rewritten_manifests": 1},
+    "rewrite_manifests": {"operation_types": {"rewrite_manifests": 1.0}},
+    EXPIRY: {"operation_types": {"fast_append": 1.0}},  # and one expiry behind them
 }
+EXPIRING: Final[dict[str, Any]] = {"operation_types": {"expire_snapshots": 1.0}, "retain_last": 1}
 DATA_FILES: Final = 10_000
 ALL_FILES: Final = "100%"
 _CHECK_ADDED_ROWS: Final = (ROW_DELTA_SERIALIZABLE.name, OVERWRITE_SERIALIZABLE.name)
@@ -69,7 +84,8 @@ def play(pair: Pair) -> Recorded | None:
     if document is None or pair.rival is None:
         return None
     is_late = pair.when == DURING
-    moments = Moments(0 if is_late else pair.count, (pair.count,) if is_late else ())
+    count = pair.count + (pair.rival.name == EXPIRY)
+    moments = Moments(0 if is_late else count, (count,) if is_late else ())
     return modelled_victim.play_out(document, moments, 1 if pair.rival.touches == OTHER_PARTITION else 0)
 
 
@@ -118,6 +134,10 @@ def configuration(pair: Pair) -> dict[str, Any] | None:
         return None
     if operation.java == "replace_partitions" and rival.touches != OTHER_PARTITION:
         return None
+    if operation.kind == "expire_snapshots" and rival.name == EXPIRY:
+        return None  # nothing is left to expire, and Iceberg then does not commit
+    if operation.removed_from and rival.name == "rewrite_manifests":
+        return None  # the files to be removed then lie in fewer manifests; the model is told how many
     scenario = Scenario(
         operation=replace(operation, manifests=TABLE_MANIFESTS),
         catalog=pair.catalog,
@@ -136,4 +156,9 @@ def configuration(pair: Pair) -> dict[str, Any] | None:
     arrivals = {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}
     met = {"name": "rival", "arrivals": arrivals, **RIVALS[rival.name], "touched_files": touched}
     assert victim["name"] == VICTIM
-    return {**document, "source": [victim, met]}
+    sources = [victim, met]
+    if rival.name == EXPIRY:
+        met["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
+        late = {"kind": "periodic", "period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
+        sources.append({"name": "expiry", "arrivals": late, **EXPIRING})
+    return {**document, "source": sources}

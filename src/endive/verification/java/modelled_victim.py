@@ -19,7 +19,14 @@ from endive.simulation.build import build_catalog
 from endive.storage import StorageProvider
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import ConflictDetector, Transaction, TransactionDraft
-from endive.verification.java.request_trace import Recorded, Request, split_attempts
+from endive.verification.java.request_trace import (
+    LIST_WRITE,
+    METADATA_WRITE,
+    VALIDATION_EXCEPTION,
+    Recorded,
+    Request,
+    split_attempts,
+)
 from endive.verification.java.scenario import Scenario, rival_partition
 from endive.vocabulary import KINDS, OBJECTS, OPERATIONS
 from endive.workload import Source, Workload
@@ -28,6 +35,8 @@ FLAVOURS: Final = {"jdbc": "pointer", "rest": "rest"}
 RIVAL_KINDS: Final = {"append": "fast_append", "row_delta": "validated_overwrite"}
 VICTIM: Final = "victim"
 VICTIM_ID: Final = 0  # the first to be submitted
+HISTORY_EXPIRED: Final = "history_expired"
+BULK_DELETE: Final = Request("data", "bulk_delete")  # as recorded: it names no object
 RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt
 LOOK_US: Final = 5_000_000  # how often a held-up victim looks whether its rivals are through
 
@@ -63,14 +72,18 @@ def play_out(
         if txn_id == VICTIM_ID and attempt > 0  # before: loading the table
         for _ in range(count)
     ]
+    if row["kind"] == "expire_snapshots":
+        requests = [BULK_DELETE if request.operation == "delete" else request for request in requests]
     outcome = str(row["reason"] or row["status"])
-    return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome))
+    outcome = VALIDATION_EXCEPTION if outcome == HISTORY_EXPIRED else outcome  # one of them, to Iceberg
+    built_with = METADATA_WRITE if row["kind"] == "expire_snapshots" else LIST_WRITE
+    return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome, built_with=built_with))
 
 
 def configuration(scenario: Scenario) -> dict[str, Any]:
     """The scenario's table, catalog, victim and rivals."""
     operation = scenario.operation
-    rivals = scenario.n_behind + sum(scenario.losses)
+    rivals = scenario.n_behind + sum(scenario.losses) + 1
     return {
         "simulation": {"duration_ms": (rivals + 2) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
         "storage": {"provider": "s3"},
@@ -100,6 +113,8 @@ def _victim(scenario: Scenario) -> dict[str, Any]:
             source["isolation"] = operation.isolation
         if operation.overwrite == "row_delta":
             source["referenced_files"] = operation.is_referring
+    if operation.kind == "expire_snapshots":
+        source["retain_last"] = 1  # as recorded
     if operation.removed_from:
         source["rewritten_manifests"] = operation.removed_from
     return source
