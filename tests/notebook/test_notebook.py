@@ -1,11 +1,13 @@
 """Endive in a notebook: values that show themselves, and the example that a reader opens."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from tests.answers.conftest import busy_config
 
 import endive
+from endive.errors import OutputError
 from endive.results import SimulationResult
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "questions.ipynb"
@@ -20,6 +22,24 @@ def test_a_run_is_a_result_that_shows_itself():
     assert run._repr_html_().startswith("<b>run</b>")
     assert len(run.to_pandas()) == run.transactions.num_rows
     assert 6 == run.answer.config.sources[0].retry
+
+
+def test_the_txns_are_a_polars_frame_where_polars_is_installed():
+    polars = pytest.importorskip("polars")
+    run = endive.simulate(busy_config())
+
+    frame = run.to_polars()
+
+    assert isinstance(frame, polars.DataFrame)
+    assert run.transactions.column_names == frame.columns
+    assert run.transactions["commit_latency_ms"].to_pylist() == frame["commit_latency_ms"].to_list()
+
+
+def test_without_polars_one_line_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+
+    with pytest.raises(OutputError, match="to_polars needs the package polars"):
+        endive.simulate(busy_config()).to_polars()
 
 
 def test_several_seeds_are_one_value():

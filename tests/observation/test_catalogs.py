@@ -78,3 +78,26 @@ def test_no_credential_is_in_the_message_of_a_catalog_that_refuses():
 
     assert text.startswith("catalog 'far' cannot be read: ")
     assert not [word for word in ("hunter22", "tok-secret-9", "bob") if word in text]
+
+
+def test_the_partitions_that_hold_files_are_counted(tmp_path):
+    import pyarrow as pa
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog("real", uri=f"sqlite:///{tmp_path / 'catalog.db'}", warehouse=str(tmp_path / "files"))
+    catalog.create_namespace("db")
+    rows = pa.table({"day": ["mon", "tue", "tue", "wed"], "id": [1, 2, 3, 4]})
+    table = catalog.create_table("db.days", rows.schema)
+    with table.update_spec() as change:
+        change.add_identity("day")
+    table.append(rows)
+    table.append(rows)
+    table.delete("day = 'wed'")
+
+    history = read_table(
+        open_catalog("real", {"type": "sql", "uri": f"sqlite:///{tmp_path / 'catalog.db'}"}), "db.days"
+    )
+    catalog.engine.dispose()
+
+    assert (2, 4) == (history.shape.partitions, history.shape.data_files)
+    assert [3, 3, 1] == [commit.changed_partitions for commit in history.commits]
