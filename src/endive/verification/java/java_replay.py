@@ -53,9 +53,9 @@ Not covered: failed commits, which neither snapshots nor reports tell of; other 
 REMARKS: Final = """
 ### Reading it
 
-The machine was busy with other work. An append that commits at its first attempt sends five requests whose delays add up
-to 3.6 s; the quickest took 3.65 s, the middle one 3.87 s, the slowest 5.8 s. What is beyond the delays is the time of
-the Java client, which a profile measured with another client does not have: so the model's P50 is low. P95 of the
+The machine was busy with other work. An append that commits at its first attempt sends five requests whose delays add
+up to 3.6 s; the quickest took 3.65 s, the middle one 3.87 s, the slowest 5.8 s. What is beyond the delays is the time
+of the Java client, which a profile measured with another client does not have: so the model's P50 is low. P95 of the
 appends stands at the edge of two clusters: 6 % of the real ones took three attempts or more, of the model's a little
 less than 5 %.
 
