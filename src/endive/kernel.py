@@ -91,11 +91,6 @@ def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED))
 
 
-def inlined_step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
-    """As ``step``, and copied into each compiled caller."""
-    return cast("Jitted[P, R_co]", _part(function, **_BORROWED))
-
-
 def pasted(function: F) -> F:
     """For an expression with a name, which may be an array: it stands in for the call before anything is compiled."""
     return cast("F", numba.njit(nogil=True, inline="always", pipeline_class=_PartCompiler)(function))

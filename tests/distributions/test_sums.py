@@ -22,7 +22,16 @@ from endive.distributions import (
     draw_us,
     sample_many_us,
 )
-from endive.distributions.code import FloatArray, component_ms, draws_us
+from endive.distributions.code import (
+    CONSTANT,
+    LONGEST_MS,
+    LONGEST_US,
+    Component,
+    FloatArray,
+    component_ms,
+    draws_us,
+    encode,
+)
 from endive.distributions.sums import SUM_LEVELS
 from endive.rng import stream_key
 
@@ -191,3 +200,9 @@ def test_tables_have_the_same_bits_on_every_machine(
     content = code_of(summed, size_bytes, parallel).astype("<f8").tobytes()
 
     assert expected == hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def test_a_sum_that_is_longer_than_any_clock_stays_at_the_longest_there_is():
+    code = encode([(1.0, Component(kind=CONSTANT, shift_ms=LONGEST_MS))])
+
+    assert LONGEST_US == draws_us(code, 0, 1, 0, 1, 20_000, 0)  # added up, it would not fit 64 bits

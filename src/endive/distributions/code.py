@@ -41,7 +41,8 @@ _TABLE = 6  # where its table starts, relative to the start of the code
 _EXTENT = 7  # POLYLINE: how many points; SMOOTH: how many bits of the mantissa choose the cell
 _RECORD_SIZE = 8
 
-LONGEST_MS = 1.0e12  # about 32 years: keeps any sum of drawn microseconds inside 64 bits
+LONGEST_MS = 1.0e12  # about 32 years: no draw and no sum of draws is longer, so that both fit 64 bits
+LONGEST_US = 10**15
 TAIL_MIN = 2.0**-53  # the smallest tail probability a draw can have
 _TAIL_EXPONENT_MIN = 1023 - 53
 _OCTAVES = 52  # from 2**-53 up to 1/2
@@ -182,7 +183,7 @@ def draws_us(code: FloatArray, offset: int, key: int, counter: int, stride: int,
     record = offset + _FIRST_RECORD
     if code[offset] != 1.0 or code[record + _KIND] != SMOOTH:
         for index in range(count):
-            total_us += draw_us(code, offset, key, counter + index * stride, size_bytes)
+            total_us = min(total_us + draw_us(code, offset, key, counter + index * stride, size_bytes), LONGEST_US)
         return total_us
     # What is the same for every draw is looked up once: four times the speed of drawing one by one.
     scale = code[record + _SCALE] + code[record + _PER_MIB] * (size_bytes * _BYTES_TO_MIB)
@@ -195,7 +196,7 @@ def draws_us(code: FloatArray, offset: int, key: int, counter: int, stride: int,
         is_upper = u > 0.5
         tail = 1.0 - u if is_upper else u
         ms = _bounded(shift + scale * read_table(code, table, cell_bits, tail, is_upper), floor)
-        total_us += int(ms * 1000.0 + 0.5)
+        total_us = min(total_us + int(ms * 1000.0 + 0.5), LONGEST_US)
     return total_us
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from endive.distributions.code import (
     CONSTANT,
+    LONGEST_US,
     SMOOTH,
     Component,
     FloatArray,
@@ -65,7 +66,8 @@ def draw_sum_us(code: FloatArray, offset: int, key: int, counter: int, count: in
         batch = int(code[offset + _BATCH])
         total_us = 0
         for index in range(count):
-            total_us += slowest_us(code, single, key, counter + index * stride, batch, size_bytes)
+            slowest = slowest_us(code, single, key, counter + index * stride, batch, size_bytes)
+            total_us = min(total_us + slowest, LONGEST_US)
         return total_us
     total_us = 0
     for level in range(levels):

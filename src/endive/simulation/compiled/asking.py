@@ -6,7 +6,7 @@ This file defines when a request arrives and when its answer is back. What the s
 from endive.catalog.append import BACK_ENTRIES, COMPACTION_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
 from endive.distributions.code import draw_us
-from endive.kernel import inlined_step, step
+from endive.kernel import step
 from endive.rng import LOG_ENTRIES, START_READ, slot
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.bill import one_us
@@ -17,7 +17,7 @@ from endive.storage.contention import request_leg_us
 from endive.vocabulary import CATALOG, READ
 
 
-@inlined_step
+@step
 def send(
     world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
 ) -> None:
@@ -29,7 +29,7 @@ def send(
     txn.time_us += txn.leg_us
 
 
-@inlined_step
+@step
 def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, stage: int) -> None:
     """A request to a catalog that is a service leaves."""
     txn.counter = counter

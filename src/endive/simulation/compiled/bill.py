@@ -6,7 +6,7 @@ under which names they are drawn, is in ``endive.transaction.payments``.
 
 from endive.distributions.code import draw_us, draws_us, slowest_us
 from endive.distributions.sums import draw_sum_us
-from endive.kernel import inlined_step, pasted, step
+from endive.kernel import pasted, step
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
@@ -14,7 +14,7 @@ from endive.transaction.payments import Payer
 from endive.vocabulary import N_OPERATIONS
 
 
-@inlined_step
+@step
 def one_us(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int) -> int:
     """One request: noted, and how long it takes."""
     note(txn.row, object_kind, op, size_bytes, 1)
@@ -49,7 +49,7 @@ def several_us(
     return total_us
 
 
-@inlined_step
+@step
 def _many(
     world: WorldRecord,
     txn: TxnRecord,
@@ -72,18 +72,18 @@ def _many(
         txn.time_us += spent_us
 
 
-@inlined_step
+@step
 def _fork(txn: TxnRecord) -> None:
     txn.forked_us = txn.time_us
 
 
-@inlined_step
+@step
 def _switch(txn: TxnRecord) -> None:
     txn.branch_us = txn.time_us - txn.forked_us
     txn.time_us = txn.forked_us
 
 
-@inlined_step
+@step
 def _join(txn: TxnRecord, phase: int) -> None:
     """The longer of the two counts; the shorter was billed as well."""
     second_us = txn.time_us - txn.forked_us

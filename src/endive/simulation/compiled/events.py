@@ -7,7 +7,7 @@ This file defines the handling of each kind of event. Decisions are the rules'; 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
 from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START, SERVED_STATUS
 from endive.distributions.code import draw_us
-from endive.kernel import inlined_step, ints_at, step
+from endive.kernel import ints_at, step
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
@@ -144,7 +144,7 @@ def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     txn.stage = at.STEP_REFUSED
 
 
-@inlined_step
+@step
 def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -> None:
     """The base becomes the state before; a refusal that tells brings a new one, if the protocol looks at it."""
     keep_base(world, txn, False)
@@ -168,7 +168,7 @@ def recalled(world: WorldRecord, txn: TxnRecord) -> None:
 # --- commits -------------------------------------------------------------------------------------------------------
 
 
-@inlined_step
+@step
 def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The commit becomes the newest state, and everybody who has to takes note."""
     install(world, txn, now)
@@ -177,7 +177,7 @@ def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         remember(world, txn, now)
 
 
-@inlined_step
+@step
 def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, evaluated_us: int) -> None:
     """A commit was decided at ``evaluated_us``, and the txn knows at its ``time_us``."""
     txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
@@ -194,7 +194,7 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
         txn.stage = at.STEP_REFUSED
 
 
-@inlined_step
+@step
 def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The server evaluates a commit on the catalog's own state."""
     if world.catalog == at.CATALOG_CAS:

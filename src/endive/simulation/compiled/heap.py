@@ -12,7 +12,7 @@ children it has.
 
 from typing import Final
 
-from endive.kernel import inlined_step, leaf, step
+from endive.kernel import leaf, step
 from endive.simulation.compiled.memory import event_at, seat_at, txn_at
 from endive.simulation.compiled.records import WorldRecord
 
@@ -61,7 +61,7 @@ def push(world: WorldRecord, time_us: int, who: int) -> None:
     set_event(world, at, time_us, who)
 
 
-@inlined_step
+@step
 def set_event(world: WorldRecord, at: int, time_us: int, who: int) -> None:
     """Write an entry."""
     event = event_at(world, at)
@@ -69,7 +69,7 @@ def set_event(world: WorldRecord, at: int, time_us: int, who: int) -> None:
     event.who = who
 
 
-@inlined_step
+@step
 def replace_root(world: WorldRecord, time_us: int, who: int) -> None:
     """Put another event where the root stands."""
     end = ROOT + world.heap_size

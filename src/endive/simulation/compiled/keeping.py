@@ -6,14 +6,14 @@ with it is the business of ``stages``.
 
 from endive.catalog import ledger as books
 from endive.catalog.rules import partition_slot
-from endive.kernel import inlined_step, overwrite, step
+from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import kept_at, kept_table, server_table, source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes
 
 
-@inlined_step
+@step
 def kept_number(world: WorldRecord, txn: TxnRecord) -> int:
     """Whose kept state it is."""
     return source_at(world, txn.source).first_kept + txn.row.client

@@ -5,7 +5,7 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 """
 
 from endive.distributions.code import draw_us
-from endive.kernel import inlined_step, jitted, leaf, overwrite, step
+from endive.kernel import jitted, leaf, overwrite, step
 from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import asking, checking, events, memory, stages
@@ -168,7 +168,7 @@ def take_turn(world: WorldRecord, seat: Seat, number: int, now: int) -> None:
 # --- an event ------------------------------------------------------------------------------------------------
 
 
-@inlined_step
+@step
 def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """What happens at one shared moment of one txn."""
     stage = txn.stage
@@ -202,7 +202,7 @@ def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         events.rest_swaps(world, txn, now)
 
 
-@inlined_step
+@step
 def walk(world: WorldRecord, txn: TxnRecord) -> None:
     """Take the steps nobody notices, one after another, up to the next shared moment."""
     while txn.stage >= at.FIRST_STEP:

@@ -5,7 +5,7 @@ This file defines the way from the world to everything else, and nothing that is
 
 from endive.catalog.rules import TableState
 from endive.distributions.code import FloatArray, IntArray
-from endive.kernel import address_of, element_of, floats_at, inlined_step, ints_at, pasted
+from endive.kernel import address_of, element_of, floats_at, ints_at, pasted, step
 from endive.simulation.compiled.records import (
     Event,
     Kept,
@@ -54,43 +54,43 @@ def snapshot_times(world: WorldRecord, table: int) -> IntArray:
     return ints_at(world.snapshot_times + 8 * (table * world.times_max), world.times_max)
 
 
-@inlined_step
+@step
 def server_table(world: WorldRecord, table: int) -> TableState:
     """A table as the server knows it."""
     return _table(world.tables, table)
 
 
-@inlined_step
+@step
 def server_object(world: WorldRecord, number: int) -> ObjectState:
     """A contended object."""
     return _object(world.objects, number)
 
 
-@inlined_step
+@step
 def source_at(world: WorldRecord, source: int) -> SourceRecord:
     """A source."""
     return _source(world.sources, source)
 
 
-@inlined_step
+@step
 def submission_at(world: WorldRecord, number: int) -> Submission:
     """A line of the traces."""
     return _submission(world.trace, number)
 
 
-@inlined_step
+@step
 def seat_at(world: WorldRecord, seat: int) -> Seat:
     """Who submits."""
     return _seat(world.seats, seat)
 
 
-@inlined_step
+@step
 def kept_at(world: WorldRecord, number: int) -> Kept:
     """What a client has kept."""
     return _kept(world.kept, number)
 
 
-@inlined_step
+@step
 def kept_table(world: WorldRecord, number: int, table: int) -> TableState:
     """A table as a client has kept it."""
     return _table(world.kept_tables, number * world.num_tables + table)
@@ -102,7 +102,7 @@ def kept_versions(world: WorldRecord, number: int) -> IntArray:
     return ints_at(world.kept_versions + 8 * (number * world.n_versions), world.n_versions)
 
 
-@inlined_step
+@step
 def event_at(world: WorldRecord, place: int) -> Event:
     """An entry of the heap."""
     return _event(world.heap, place)
@@ -114,13 +114,13 @@ def row_of(txn: TxnRecord) -> IntArray:
     return ints_at(address_of(txn.row), N_ROW)
 
 
-@inlined_step
+@step
 def txn_at(world: WorldRecord, place: int) -> TxnRecord:
     """A txn in flight."""
     return _txn(world.txns, place)
 
 
-@inlined_step
+@step
 def touched_at(world: WorldRecord, txn: TxnRecord, position: int) -> TouchedTable:
     """A table the txn touches, as it knows it."""
     return _touched(world.touched, txn.place * world.tables_max + position)

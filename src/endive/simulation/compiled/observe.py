@@ -7,7 +7,7 @@ raises it when the loop comes back.
 
 from endive.catalog import ledger as books
 from endive.catalog.ledger import THE_CATALOG
-from endive.kernel import inlined_step, step
+from endive.kernel import step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import ledger, server_table, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
@@ -16,13 +16,13 @@ from endive.vocabulary import COMMIT_STATE_UNKNOWN, COMMITTED
 UNSEEN = -1  # the version of a unit that a txn meets others on and was shown nothing of
 
 
-@inlined_step
+@step
 def unit_of_partition(world: WorldRecord, table: int, partition: int) -> int:
     """The unit of one partition of a table."""
     return books.unit_of_partition(table, partition, world.num_groups, world.num_tables, world.num_partitions)
 
 
-@inlined_step
+@step
 def observe_read(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has just been shown the catalog."""
     account = ledger(world)
@@ -119,7 +119,7 @@ def observe_base(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             books.check_base(account, 0, txn_id, unit, txn.base_commit, now)
 
 
-@inlined_step
+@step
 def observe_rebase(world: WorldRecord, txn: TxnRecord) -> None:
     """A server that may do so has rebased a change that commutes on the newest state."""
     txn.base_commit = ledger(world)[books.COMMITS]
@@ -133,7 +133,7 @@ def observe_log(world: WorldRecord, txn: TxnRecord, has_applied: bool, now: int)
     books.check_log(ledger(world), 0, txn_id, log.offset, log.epoch, world.entry_bytes, has_applied, now)
 
 
-@inlined_step
+@step
 def observe_end(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has ended, and its row says what it was told."""
     if txn.row.reason == COMMIT_STATE_UNKNOWN:

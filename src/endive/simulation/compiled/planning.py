@@ -5,7 +5,7 @@ detectors and the draw of manifests to merge.
 """
 
 from endive.catalog.rules import SCOPE_PARTITION, count_before, snapshot_number
-from endive.kernel import inlined_step, overwrite, step
+from endive.kernel import overwrite, step
 from endive.rng import CONFLICTING_MANIFESTS, slot, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
@@ -62,7 +62,7 @@ def older_than(world: WorldRecord, txn: TxnRecord, position: int) -> int:
     return world.initial_snapshots + count_before(memory.snapshot_times(world, table), 0, known, before_us)
 
 
-@inlined_step
+@step
 def plan(world: WorldRecord, txn: TxnRecord) -> int:
     """Fill in the cost of every written table; the reason why the attempt must end there, if there is one."""
     situation = world.situation

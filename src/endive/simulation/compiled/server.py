@@ -7,7 +7,7 @@ version is watched, what a commit advances, who has to wait: all that is called 
 from endive.catalog import rules
 from endive.catalog.rules import CLASS_NONE, SCOPE_PARTITION, TableState, partition_slot
 from endive.distributions.code import draw_us
-from endive.kernel import inlined_step, overwrite, step
+from endive.kernel import overwrite, step
 from endive.rng import uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
@@ -32,7 +32,7 @@ from endive.transaction.rules import effect_class, effect_data_manifests, effect
 from endive.vocabulary import N_OPERATIONS
 
 
-@inlined_step
+@step
 def catalog_bytes(world: WorldRecord) -> int:
     """Size of the catalog object, or of checkpoint and log together."""
     size_bytes = world.catalog_bytes
@@ -58,7 +58,7 @@ def watch(world: WorldRecord, txn: TxnRecord) -> None:
     txn.n_watched = found
 
 
-@inlined_step
+@step
 def expect(world: WorldRecord, txn: TxnRecord) -> None:
     """Remember the watched versions of this instant."""
     versions = memory.versions(world)
@@ -68,7 +68,7 @@ def expect(world: WorldRecord, txn: TxnRecord) -> None:
         expected[i] = versions[watched[i]]
 
 
-@inlined_step
+@step
 def is_current(world: WorldRecord, txn: TxnRecord) -> bool:
     """Whether nothing the txn watches has moved since the state it remembers."""
     versions = memory.versions(world)
@@ -80,7 +80,7 @@ def is_current(world: WorldRecord, txn: TxnRecord) -> bool:
     return True
 
 
-@inlined_step
+@step
 def see(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """Take a snapshot of this instant as the txn's base: all it will know of the catalog."""
     expect(world, txn)
@@ -106,7 +106,7 @@ def see_partitions(world: WorldRecord, txn: TxnRecord, position: int, table: int
         seen[i] = versions[first + partitions[i]]
 
 
-@inlined_step
+@step
 def keep_base(world: WorldRecord, txn: TxnRecord, is_start: bool) -> None:
     """The base becomes the state before it; at the start of a txn, its fixed start too."""
     for position in range(txn.row.n_tables_written):

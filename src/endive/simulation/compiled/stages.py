@@ -9,7 +9,7 @@ Every function here begins at the txn's ``time_us`` and moves it on; what comes 
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
 from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
-from endive.kernel import inlined_step, step
+from endive.kernel import step
 from endive.rng import (
     BACKOFF,
     COMMIT,
@@ -81,7 +81,7 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
     run(txn)
 
 
-@inlined_step
+@step
 def run(txn: TxnRecord) -> None:
     """Do the work; then the commit begins."""
     txn.time_us += txn.runtime_us
@@ -95,7 +95,7 @@ def run(txn: TxnRecord) -> None:
     txn.stage = at.STEP_BEGIN
 
 
-@inlined_step
+@step
 def wait(world: WorldRecord, txn: TxnRecord) -> None:
     """The backoff before this retry."""
     source = source_at(world, txn.source)
@@ -115,7 +115,7 @@ def wait(world: WorldRecord, txn: TxnRecord) -> None:
     txn.time_us += txn.waited_us
 
 
-@inlined_step
+@step
 def begin_attempt(world: WorldRecord, txn: TxnRecord) -> None:
     """Another attempt: wait, learn the newest state if the protocol asks for it, build."""
     txn.attempt += 1
@@ -129,7 +129,7 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> None:
     txn.stage = at.STEP_BUILD
 
 
-@inlined_step
+@step
 def build(world: WorldRecord, txn: TxnRecord) -> None:
     """On the base it has: plan, validate, write; then append to lists or go to the swap."""
     n_written = txn.row.n_tables_written
@@ -213,7 +213,7 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> None:
 # --- swapping -----------------------------------------------------------------------------------------------
 
 
-@inlined_step
+@step
 def swap(world: WorldRecord, txn: TxnRecord) -> None:
     """Everything is written; ask whether the base still stands if the protocol does, then swap."""
     touched = touched_at(world, txn, 0)
@@ -225,7 +225,7 @@ def swap(world: WorldRecord, txn: TxnRecord) -> None:
     txn.stage = at.STEP_COMMIT
 
 
-@inlined_step
+@step
 def send_commit(world: WorldRecord, txn: TxnRecord) -> None:
     """The conditional write leaves."""
     txn.sent_us = txn.time_us
@@ -282,7 +282,7 @@ def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
     pay_clean_up(adding_up(), world, txn, is_committed)
 
 
-@inlined_step
+@step
 def end(txn: TxnRecord, reason: int) -> None:
     """The txn is over when its time has come."""
     txn.row.status = COMMITTED if reason == NO_REASON else ABORTED
@@ -323,7 +323,7 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> None:
     end(txn, NO_REASON)
 
 
-@inlined_step
+@step
 def refused(world: WorldRecord, txn: TxnRecord) -> None:
     """The swap was refused, and the txn knows it now: give up, or another attempt."""
     for position in range(txn.row.n_tables_written):
