@@ -60,30 +60,33 @@ def _numbers(columns: Columns, place: int) -> Numbers:
 
 
 def _array(values: Numbers, is_nullable: bool) -> pa.Array:
-    """Numbers where they are; of a nullable column the negative ones are null."""
-    whole = pa.array(values)
-    if not is_nullable:
-        return whole
-    is_valid = values >= 0
-    if is_valid.all():
-        return whole
-    bits = pa.py_buffer(np.packbits(is_valid, bitorder="little"))
-    return pa.Array.from_buffers(whole.type, len(values), [bits, whole.buffers()[1]])
+    """Numbers where they are; of a nullable column the negative ones are null.
+
+    From buffers, because ``pa.array`` imports pandas first, wherever it is installed.
+    """
+    bits = None
+    if is_nullable:
+        is_valid = values >= 0
+        if not is_valid.all():
+            bits = pa.py_buffer(np.packbits(is_valid, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, pa.py_buffer(values)])
 
 
 def _tables(columns: Columns, field: pa.Field) -> pa.Array:
     is_read = field.name == "tables_read"
     ids, ends = (columns.read_ids, columns.read_ends) if is_read else (columns.written_ids, columns.written_ends)
     offsets: Int32s = ends[: columns.n_rows + 1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(ids[: offsets[-1]]), type=field.type)
+    return pa.ListArray.from_arrays(_array(offsets, False), _array(ids[: offsets[-1]], False), type=field.type)
 
 
 @lru_cache(maxsize=64)
 def _dictionary(names: tuple[str, ...]) -> pa.Array:
-    return pa.array(names, pa.string())
+    texts = [name.encode() for name in names]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(b"".join(texts)))
 
 
 @lru_cache(maxsize=8)
 def _zeros(kind: pa.DataType, count: int) -> pa.Array:
     """A column of zeros: most counters of most runs are nothing else, and all of them can share one."""
-    return pa.array(np.zeros(count, kind.to_pandas_dtype()), kind)
+    return _array(np.zeros(count, kind.to_pandas_dtype()), False)
