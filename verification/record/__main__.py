@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(record=_unpack_replay)
     command = what.add_parser("java-replay")
     command.set_defaults(record=_java_replay)
-    command.add_argument("--seconds", type=float, default=540.0)
+    command.add_argument("--seconds", type=float, default=1320.0)
     command = what.add_parser("pyiceberg-load")
     command.set_defaults(record=_pyiceberg_load)
     command.add_argument("--seconds", type=float, default=20.0)
