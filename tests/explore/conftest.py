@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from starlette.testclient import TestClient
 from endive.explore.app import make_app
 from endive.explore.jobs import JOBS
 from endive.explore.process import answered
-from endive.explore.starts import BUILT_IN, Start, start_of
+from endive.explore.starts import BUILT_IN, Starts, start_of
 
 TOKEN = "secret"
 PORT = 8765
@@ -27,15 +29,24 @@ SHORT = {"simulation.duration_ms": "2min", "simulation.warmup_ms": "10s", "simul
 
 
 class CrewHere:
-    """Runs jobs in this process, one after another; remembers which."""
+    """Runs jobs in threads of this process, however many; remembers which, and which were cancelled."""
 
     def __init__(self) -> None:
         self.jobs: list[str] = []
+        self.cancelled: list[str] = []
 
     async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[dict[str, Any], None]:
         self.jobs.append(f"{lane}/{name}")
-        for event in answered(JOBS[name], payload, lambda: False):
-            yield event
+        stop = threading.Event()
+        events = answered(JOBS[name], payload, stop.is_set)
+        try:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+        except BaseException:
+            self.cancelled.append(name)
+            raise
+        finally:
+            stop.set()
 
     def close(self) -> None:
         pass
@@ -47,9 +58,9 @@ def events_in(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
-def starts() -> dict[str, Start]:
+def starts() -> Starts:
     found = start_of(BUILT_IN / "twenty_writers.toml", group="To begin with", prefix="built-in/")
-    return {found.id: found}
+    return Starts({found.id: found})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ a question in ``endive.explore.crew``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -26,10 +26,11 @@ from endive.explore.controls import all_keys, controls_of
 from endive.explore.crew import PATIENT, PROMPT, Crew
 from endive.explore.curve import Along
 from endive.explore.events import refused, stream
+from endive.explore.finished import Finished
 from endive.explore.guard import Guard
 from endive.explore.limits import DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
 from endive.explore.question import Question, problems_by_key, read_question
-from endive.explore.starts import Start
+from endive.explore.starts import Starts
 from endive.explore.taken import taken
 from endive.objectives import duration_text
 from endive.report.chart import CONFIG
@@ -43,7 +44,14 @@ LIMITS: Final = (
 )
 
 
-def make_app(starts: Mapping[str, Start], *, token: str, port: int, patient: int | None = None) -> Starlette:
+def make_app(
+    starts: Starts,
+    *,
+    token: str,
+    port: int,
+    studies: Sequence[Finished] = (),
+    patient: int | None = None,
+) -> Starlette:
     """The application; workers live as long as it does."""
 
     @asynccontextmanager
@@ -64,6 +72,7 @@ def make_app(starts: Mapping[str, Start], *, token: str, port: int, patient: int
         Route("/api/watch", _watch, methods=["POST"]),
         Route("/api/compare", _compare, methods=["POST"]),
         Route("/api/report", _report, methods=["POST"]),
+        Route("/api/study", _study, methods=["POST"]),
         Route("/{name}", _asset),
     ]
     app = Starlette(
@@ -73,6 +82,7 @@ def make_app(starts: Mapping[str, Start], *, token: str, port: int, patient: int
         exception_handlers={EndiveError: _refuse},
     )
     app.state.starts = starts
+    app.state.studies = {study.study.name: study for study in studies}
     return app
 
 
@@ -111,11 +121,13 @@ async def _vega(request: Request) -> Response:
 
 
 async def _starts(request: Request) -> Response:
-    starts: Mapping[str, Start] = request.app.state.starts
+    starts: Starts = request.app.state.starts
+    studies: Mapping[str, Finished] = request.app.state.studies
     return JSONResponse(
         {
             "version": __version__,
-            "starts": [start.label for start in starts.values()],
+            "starts": [start.label for start in starts.listed.values()],
+            "studies": [study.label() for study in studies.values()],
             "keys": all_keys(),
             "limits": LIMITS,
             "chart_config": CONFIG,
@@ -169,6 +181,18 @@ async def _compare(request: Request) -> Response:
         raise ConfigError("A comparison needs two questions, a and b.")
     bases: list[Base] = [read_question(body[side], request.app.state.starts).base() for side in ("a", "b")]
     return stream(request.app.state.crew, (PATIENT, "compare", (bases[0], bases[1])))
+
+
+async def _study(request: Request) -> Response:
+    """The charts of a finished study, with axes as asked."""
+    body = await _body(request)
+    found = request.app.state.studies.get(body.get("study")) if isinstance(body, dict) else None
+    if found is None:
+        raise ConfigError("There is no such study. Start endive explore with the folder of one.")
+    roles, chosen = body.get("roles", {}), body.get("selection", {})
+    if not isinstance(roles, dict) or not isinstance(chosen, dict):
+        raise ConfigError("roles and selection are objects.")
+    return JSONResponse(await asyncio.to_thread(found.charts, roles, chosen))
 
 
 def _along(question: Question) -> Along:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from endive.report.chart import Chart
 from endive.report.marks import XMark, with_marks
 from endive.report.material import Material
+from endive.report.page import legend_html, without_legends
 from endive.report.report import Section
 
 ALONG: Final = ("success", "throughput", "latency", "by-source")  # charts that marks stand on
@@ -41,7 +42,11 @@ def chart_event(chart: Chart, material: Material, selection: Mapping[str, str] |
         "title": chart.title,
         "reading": chart.reading,
         "alt": chart.alt,
-        "variants": [{"label": variant.label, "spec": variant.spec} for variant in chart.variants],
+        "variants": [
+            {"label": variant.label, "spec": variant.spec if chart.has_gradient else without_legends(variant.spec)}
+            for variant in chart.variants
+        ],
+        "legend": legend_html(chart.legend) if chart.legend is not None else "",
         "facet": chart.facet,
         "height": chart.height_px,
         "rows": rows,

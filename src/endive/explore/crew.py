@@ -20,7 +20,7 @@ from endive.explore.process import CANCEL, main
 PROMPT: Final = "prompt"  # first answers: short, one after another
 PATIENT: Final = "patient"  # everything that refines
 PATIENT_MAX: Final = 3
-EVENT_S_MAX: Final = 60.0  # without an event; then the process is ended
+EVENT_S_MAX: Final = 120.0  # without an event; then the process is ended
 HIRE_AGAIN_S: Final = 2.0  # after a process that ended before it could do anything
 CANCEL_S_MAX: Final = 2.0  # between being told to stop and stopping
 START_METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"

@@ -51,26 +51,21 @@ class Progress:
     study: LiveStudy
     now: float
     seeds: int = 0
+    is_done: bool = False
     limit: Limit | None = None
     note: str = ""
 
     def marks(self, section: Section) -> list[XMark]:
         """Today's value, and the limit if there is one."""
-        found = [XMark(x=self._place(section, self.now), label="now", colour="var(--ink)")]
-        if self.limit is not None:
-            ends = sorted(self._place(section, end) for end in (self.limit.low, self.limit.high))
-            found.append(
-                XMark(
-                    x=self._place(section, self.limit.value),
-                    label="limit",
-                    colour="var(--bad)",
-                    low=ends[0],
-                    high=ends[1],
-                    is_dashed=True,
-                    row=1,
-                )
-            )
-        return found
+        now = self._place(section, self.now)
+        if self.limit is None:
+            return [XMark(x=now, label="now", colour="var(--ink)")]
+        at = self._place(section, self.limit.value)
+        low, high = sorted(self._place(section, end) for end in (self.limit.low, self.limit.high))
+        return [
+            XMark(x=now, label="now", colour="var(--ink)", is_left=now < at),
+            XMark(x=at, label="limit", colour="var(--bad)", low=low, high=high, is_dashed=True, is_left=now >= at),
+        ]
 
     def _place(self, section: Section, value: float) -> float:
         """Where a value stands on the axis, which shows intervals between arrivals as rates."""
@@ -82,11 +77,8 @@ class Progress:
 
 def curve(asked: Along, is_cancelled: IsCancelled) -> Events:
     """Charts after each round of seeds, then with the limit."""
-    progress = None
     for progress in progressed(asked, is_cancelled):
-        yield _event(asked, progress, "refined")
-    assert progress is not None
-    yield {**_event(asked, progress, "done")}
+        yield _event(asked, progress)
 
 
 def report(asked: Along, is_cancelled: IsCancelled) -> Events:
@@ -113,6 +105,7 @@ def progressed(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
         _find_limit(progress, base, key, replicator)
     except LateError:
         progress.note = f"{NO_TIME} FILE --vary {key}"
+    progress.is_done = True
     yield progress
 
 
@@ -150,14 +143,15 @@ def _find_limit(progress: Progress, base: Base, key: str, replicator: Watched) -
         progress.study.add(value, config, replicator.latest[config.config_hash()])
 
 
-def _event(asked: Along, progress: Progress, stage: str) -> dict[str, Any]:
+def _event(asked: Along, progress: Progress) -> dict[str, Any]:
     section = progress.study.section()
     limit = progress.limit
     is_curve = section.material.layout.x is not None
     return {
         "type": "curve",
-        "stage": stage,
+        "stage": "done" if progress.is_done else "refined",
         "key": asked.key,
+        "name": section.material.layout.x.name if section.material.layout.x else asked.key,
         "now": progress.now,
         "seeds": progress.seeds,
         "limit": None if limit is None else limit_sentence(limit),

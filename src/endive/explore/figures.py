@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from endive.answers.estimates import pooled_window
 from endive.answers.price import usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, field_at
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.words import figure_text, interval_text, judged_text
+from endive.results.summary import warnings_of
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 WHOLE: Final = ("retries_mean", "requests_per_commit")
@@ -34,8 +36,12 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
         "whole": {name: _figure(answer, ALL, "", name) for name in (*SHOWN, *WHOLE)},
         "txns": 0 if total is None else total["txns"]["submitted"],
         "usd_per_commit": None if total is None else usd_per_commit(config, total),
-        "warnings": [] if total is None else answer.to_json_dict()["warnings"],
+        "warnings": [] if total is None else _warnings(answer, total),
     }
+
+
+def _warnings(answer: RunAnswer, total: Mapping[str, Any]) -> list[str]:
+    return warnings_of(dict(total), pooled_window([sample.window for sample in answer.samples]))
 
 
 def verdict_event(verdict: Verdict) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Importing it loads the engine, so that a process forked from a server that has i
 from __future__ import annotations
 
 import signal
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -15,20 +16,30 @@ from endive.config import parse_config
 from endive.errors import EndiveError
 from endive.explore.jobs import JOBS, Job
 from endive.explore.runs import Cancelled, Events, IsCancelled
+from endive.explore.watch import watched
 
 CANCEL = "cancel"
 
 
 def warm_up() -> None:
-    """One small simulation: the engine is compiled, or read from its cache, before anybody waits for it."""
-    run_sample(parse_config({"simulation": {"duration_ms": 1000.0}}), 1)
+    """A small simulation on both engines: they are compiled, or read from the cache, before anybody waits for them."""
+    operations = {"fast_append": 1.0, "validated_overwrite": 1.0}  # the latter draws sums, whose tables take a second
+    document = {"simulation": {"duration_ms": 1000.0}, "transaction": {"operation_types": operations}}
+    config = parse_config(document)
+    run_sample(config, 1)
+    watched(config)
 
 
 def main(connection: Connection) -> None:
-    """Serve jobs until the other end closes."""
+    """Load the engine, then serve jobs until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends us
     warm_up()
     connection.send((0, {"type": "ready"}))
+    serve_jobs(connection, JOBS)
+
+
+def serve_jobs(connection: Connection, jobs: Mapping[str, Job]) -> None:
+    """One job after another; what it says goes back under the job's number, then nothing as its end."""
     while True:
         try:
             message = connection.recv()
@@ -38,7 +49,7 @@ def main(connection: Connection) -> None:
             continue  # came too late: that job is done
         number, name, payload = message
         try:
-            for event in answered(JOBS[name], payload, _asker(connection)):
+            for event in answered(jobs[name], payload, _asker(connection)):
                 connection.send((number, event))
             connection.send((number, None))
         except (BrokenPipeError, ConnectionResetError):

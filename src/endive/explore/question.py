@@ -16,7 +16,7 @@ from endive.config.overrides import apply_overrides, plain_copy, split_key
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
 from endive.explore.limits import CHANGES_MAX, refuse_beyond_limits, refuse_paths
-from endive.explore.starts import Start
+from endive.explore.starts import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200
 VALUE_CHARACTERS_MAX: Final = 4_000
@@ -63,7 +63,7 @@ class Question:
         return [f"{key}={_setting(value)}" for key, value in self.values.items()]
 
 
-def read_question(body: object, starts: Mapping[str, Start]) -> Question:
+def read_question(body: object, starts: Starts) -> Question:
     """The question in a request; ConfigError if it is none."""
     if not isinstance(body, Mapping):
         raise ConfigError("A question is an object with start, changes and vary.")

@@ -5,27 +5,30 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import uvicorn
 
 from endive.errors import OutputError
 from endive.explore.app import make_app
-from endive.explore.starts import Start
+from endive.explore.finished import Finished
+from endive.explore.starts import Starts
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8765  # tried first if none is asked for
 TOKEN_BYTES: Final = 16
 
 
-def serve(starts: Mapping[str, Start], *, port: int | None, is_opened: bool, tell: Callable[[str], None]) -> None:
+def serve(
+    starts: Starts, studies: Sequence[Finished], *, port: int | None, is_opened: bool, tell: Callable[[str], None]
+) -> None:
     """Serve the page until interrupted; ``tell`` hears its address."""
     bound = bind(port)
     number = bound.getsockname()[1]
     token = secrets.token_urlsafe(TOKEN_BYTES)
     address = f"http://{HOST}:{number}/{token}/"
-    app = make_app(starts, token=token, port=number)
+    app = make_app(starts, token=token, port=number, studies=studies)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
     )

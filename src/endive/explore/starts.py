@@ -6,7 +6,7 @@ their long form, defaults of ``[transaction]`` moved into the sources. A request
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -41,8 +41,20 @@ class Start:
         return {"id": self.id, "title": self.title, "group": self.group, "about": self.about}
 
 
+@dataclass(frozen=True)
+class Starts:
+    """Every start by its id: those of the list, and others that are made when somebody asks for them."""
+
+    listed: Mapping[str, Start]
+    made: Callable[[str], Start | None] = lambda _: None
+
+    def get(self, id: str) -> Start | None:
+        """The start with an id."""
+        return self.listed.get(id) or self.made(id)
+
+
 def all_starts(file: Path | None) -> dict[str, Start]:
-    """Every start by its id; the named file first."""
+    """The list, the named file first."""
     found = [] if file is None else [start_of(file, group="Your file")]
     found += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
     found += list(_of_experiments())
@@ -64,6 +76,16 @@ def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
         )
     name = None if prefix == "built-in/" else str(path)
     return Start(f"{prefix}{file.stem}", title, group, about, _base(document, str(file)), name)
+
+
+def is_configuration(path: Path) -> bool:
+    """Whether a path is that of a file, or of a folder that ``endive observe`` wrote; else it is a finished study."""
+    return configuration_file(path) != path or not path.is_dir()
+
+
+def start_from(document: Mapping[str, Any], *, id: str, title: str, group: str) -> Start:
+    """A configuration that no file of its own holds."""
+    return Start(id, title, group, "", _base(document), None)
 
 
 def _is_study(document: Mapping[str, Any]) -> bool:

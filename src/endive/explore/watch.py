@@ -15,25 +15,28 @@ from endive.explore.runs import Events, IsCancelled, shortened
 
 TXNS: Final = 600.0  # of the run that is replayed
 LANES_MAX: Final = 24
+MARGIN: Final = 0.35  # of the time that the chosen txn commits, before and after it
+MARGIN_US_MIN: Final = 200_000
+SETTLING: Final = 0.25  # of the run, in which writers that all begin at once are still in step
 
 
 def watch(base: Base, is_cancelled: IsCancelled) -> Events:
-    """The lanes of the busiest stretch of a short run."""
+    """The lanes of a stretch of a short run."""
     config, _ = shortened(base.config, TXNS)
     section = config.simulation.model_copy(update={"warmup_ms": 0.0, "cooldown_ms": 0.0})
     yield watched(config.model_copy(update={"simulation": section}))
 
 
 def watched(config: SimulationConfig) -> dict[str, Any]:
-    """The stretch around the first commit that defeats others, else around the middle of the run."""
+    """The stretch around the txn that lost most attempts."""
     journal, result = journal_of(config, config.simulation.seed)
     records = result.transactions.to_pylist()
     stories = Stories(journal, records)
     told = [stories.of(record["txn_id"]) for record in records if record["commit_start_ms"] is not None]
     told = [story for story in told if story.attempts]
-    chosen = _stretch(told)
-    begin_us = min((story.attempts[0].begin_us for story in chosen), default=0)
-    end_us = max((story.attempts[-1].end_us for story in chosen), default=0)
+    settled_us = config.simulation.duration_ms * 1000.0 * SETTLING
+    later = [story for story in told if story.attempts[0].begin_us > settled_us]
+    begin_us, end_us, chosen = _stretch(later or told)
     return {
         "type": "watch",
         "stage": "done",
@@ -45,14 +48,17 @@ def watched(config: SimulationConfig) -> dict[str, Any]:
     }
 
 
-def _stretch(told: list[Story]) -> list[Story]:
-    """Txns whose commits overlap in time, around the one that lost most attempts."""
-    if len(told) <= LANES_MAX:
-        return told
-    ordered = sorted(told, key=lambda story: story.attempts[0].begin_us)
-    worst = max(range(len(ordered)), key=lambda place: _lost(ordered[place]))
-    first = max(0, min(worst - LANES_MAX // 2, len(ordered) - LANES_MAX))
-    return ordered[first : first + LANES_MAX]
+def _stretch(told: list[Story]) -> tuple[int, int, list[Story]]:
+    """From when to when, and the txns that commit in it; those nearest to the one that lost most if they are many."""
+    if not told:
+        return 0, 0, []
+    worst = max(told, key=lambda story: (_lost(story), story.attempts[-1].end_us - story.attempts[0].begin_us))
+    first_us, last_us = worst.attempts[0].begin_us, worst.attempts[-1].end_us
+    margin_us = max(int((last_us - first_us) * MARGIN), MARGIN_US_MIN)
+    begin_us, end_us = max(0, first_us - margin_us), last_us + margin_us
+    within = [story for story in told if story.attempts[0].begin_us < end_us and story.attempts[-1].end_us > begin_us]
+    near = sorted(within, key=lambda story: abs(story.attempts[0].begin_us - first_us))[:LANES_MAX]
+    return begin_us, end_us, sorted(near, key=lambda story: story.attempts[0].begin_us)
 
 
 def _lost(story: Story) -> int:

@@ -21,7 +21,7 @@ class XMark:
     low: float | None = None
     high: float | None = None
     is_dashed: bool = False
-    row: int = 0  # of its word, so that two marks close to each other can both be read
+    is_left: bool = False  # whether its word stands to the left, so that marks close to each other can both be read
 
 
 def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
@@ -53,10 +53,10 @@ def _layers(marks: Sequence[XMark]) -> list[Spec]:
         found.append({"data": data, "mark": rule, "encoding": {"x": x}})
         word: Spec = {
             "type": "text",
-            "align": "left",
+            "align": "right" if mark.is_left else "left",
             "baseline": "top",
-            "dx": 6,
-            "dy": 4 + 16 * mark.row,
+            "dx": -6 if mark.is_left else 6,
+            "dy": 4,
             "fontSize": 12,
             "fontWeight": 600,
             "fill": mark.colour,

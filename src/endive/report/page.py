@@ -292,6 +292,12 @@ def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
     )
 
 
+def legend_html(legend: Legend) -> str:
+    """Entries with the look of each, for a page that has no switches."""
+    items = (f"<li>{_swatch(mark.colour, mark.dash, mark.shape)}{escape(mark.label)}</li>" for mark in legend.marks)
+    return f"<ul>{''.join(items)}</ul>"
+
+
 def _legend(legend: Legend) -> str:
     """Entries that switch what they name off and on."""
     items = "".join(

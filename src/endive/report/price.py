@@ -33,7 +33,7 @@ class Prices:
 
 def find_prices(study: Study) -> Prices:
     """Prices of every point whose profile has them."""
-    configs = _configs(study)
+    configs = point_configs(study)
     if not configs:
         return Prices(usd_per_request={}, note="Prices are not shown: the runs' configurations are not in the folder.")
     return prices_of(configs)
@@ -61,7 +61,7 @@ def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
     )
 
 
-def _configs(study: Study) -> dict[int, dict[str, Any]]:
+def point_configs(study: Study) -> dict[int, dict[str, Any]]:
     """The resolved configuration of each point, from the sweep's table of runs."""
     file = study.folder / "runs" / f"study={study.name}" / "runs.parquet"
     try:

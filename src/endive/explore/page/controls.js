@@ -10,7 +10,7 @@ let onMove = () => {};
 const UNITS = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
 
 export function durationText(ms) {
-  for (const [unit, size] of UNITS) if (ms >= size) return Number((ms / size).toPrecision(3)) + unit;
+  for (const [unit, size] of UNITS) if (ms >= size * (unit === "d" ? 2 : 1)) return Number((ms / size).toPrecision(3)) + unit;
   return Number(ms.toPrecision(3)) + "ms";
 }
 
@@ -132,7 +132,7 @@ export function showControls(found, allKeys, moved) {
 export const numericKeys = () => controls.filter((control) => control.form === "slider");
 export const labelOf = (key) => {
   const control = controls.find((one) => one.key === key);
-  return control ? (control.key.startsWith("source.") ? control.label + " of " + control.group : control.label) : key;
+  return control ? (control.key.startsWith("source.") ? control.group + ": " + control.label : control.label) : key;
 };
 
 // ---- every other key

@@ -1,10 +1,11 @@
 // The page: reads the address, wires the controls, and asks again whenever something moves.
 import { ask, byId, element, getJson, postJson } from "./ask.js";
 import { forget, showAnswer, showFailure, showInvalid, showWaiting } from "./answer.js";
-import { forgetCharts, setConfig, showCharts } from "./charts.js";
+import { Board, setConfig } from "./charts.js";
 import { labelOf, numericKeys, showControls, showProblems, wireSearch } from "./controls.js";
 import { showComparison, wireCompare } from "./compare.js";
 import { question, readLink, state, writeLink } from "./state.js";
+import { wireStudy } from "./study.js";
 import { showTaken, wireTake } from "./take.js";
 import { showWatch } from "./watch.js";
 
@@ -12,6 +13,7 @@ const MOVE_MS = 25;
 let known = null; // what /api/starts says
 let current = new AbortController();
 let timer = 0;
+const board = new Board(byId("charts"));
 
 function moved() {
   clearTimeout(timer);
@@ -47,11 +49,11 @@ function askCurve(signal) {
   about.textContent = "Simulating along " + labelOf(state.vary) + "…";
   ask("api/curve", question(), signal, (event) => {
     if (event.type !== "curve") { about.textContent = event.text || placed(event.problems).map((problem) => problem.text).join(" "); return; }
-    byId("along-title").textContent = "Along " + labelOf(event.key);
+    byId("along-title").textContent = "Along " + event.name;
     byId("limit").textContent = event.limit || "";
     about.textContent = [event.note, event.seeds + (event.seeds === 1 ? " seed" : " seeds") + " for each value" + (event.stage === "done" ? "." : "; refining…")].filter(Boolean).join(" ");
     byId("along").dataset.stage = event.stage;
-    showCharts(event.charts);
+    board.show(event.charts);
   });
 }
 
@@ -60,13 +62,19 @@ async function open(start, changes, vary) {
   state.start = start;
   state.changes = changes;
   forget();
-  forgetCharts();
-  const found = await postJson("api/open", question(false));
+  board.forget("The curve follows the first answer…");
+  let found = await postJson("api/open", question(false));
+  if (!found.controls) { // a link of another server
+    state.start = known.starts[0].id;
+    state.changes = {};
+    found = await postJson("api/open", question(false));
+  }
   showControls(found.controls, known.keys, moved);
   const numeric = numericKeys();
   state.vary = numeric.some((control) => control.key === vary) ? vary : numeric[0]?.key ?? null;
   byId("vary").replaceChildren(...numeric.map((control) => element("option", { value: control.key, ...(control.key === state.vary ? { selected: "" } : {}) }, labelOf(control.key))));
-  byId("start").value = start;
+  if (![...byId("start").options].some((option) => option.value === state.start)) byId("start").prepend(element("option", { value: state.start }, found.start.title));
+  byId("start").value = state.start;
   showWaiting(found.start.title);
   showProblems(found.problems);
   askAll();
@@ -105,6 +113,7 @@ async function begin() {
   wireSearch();
   wireCompare(askAll);
   wireTake();
+  await wireStudy(known.studies, (id) => { open(id, {}, null).then(() => byId("verdict").scrollIntoView({ block: "start" })); });
   await openLink();
   addEventListener("hashchange", openLink);
 }
@@ -112,7 +121,8 @@ async function begin() {
 async function openLink() {
   const link = readLink();
   state.pin = link.pin;
-  const start = known.starts.some((one) => one.id === link.start) ? link.start : known.starts[0].id;
+  const isKnown = known.starts.some((one) => one.id === link.start) || /^point\//.test(link.start || "");
+  const start = isKnown ? link.start : known.studies[0]?.points[0]?.id ?? known.starts[0].id;
   await open(start, start === link.start ? link.changes : {}, link.vary);
 }
 

@@ -2,8 +2,8 @@
 import { byId, element } from "./ask.js";
 import { durationText } from "./controls.js";
 
-const LANE = 26, TOP = 30, LEFT = 190, RIGHT = 24, WIDTH_MIN = 760;
-const COLOURS = [["catalog", "--c0"], ["log", "--c0"], ["table metadata", "--c2"], ["manifest list", "--c4"], ["manifest", "--c3"]];
+const LANE = 30, TOP = 30, LEFT = 170, RIGHT = 26, WIDTH_MIN = 720;
+const COLOURS = [["catalog", "--c0"], ["log", "--c0"], ["metadata", "--c2"], ["manifest list", "--c4"], ["manifest", "--c3"]];
 const SVG = "http://www.w3.org/2000/svg";
 
 function make(name, attributes, ...children) {
@@ -24,7 +24,7 @@ export function showWatch(event) {
   if (!event.lanes.length) { byId("watch-body").replaceChildren(element("p", { class: "waiting" }, "No txn of this stretch came to its commit.")); return; }
   const width = Math.max(WIDTH_MIN, byId("watch-body").clientWidth - 4);
   const span = Math.max(1, event.end_ms - event.begin_ms);
-  const x = (ms) => LEFT + (ms / span) * (width - LEFT - RIGHT);
+  const x = (ms) => LEFT + (Math.min(span, Math.max(0, ms)) / span) * (width - LEFT - RIGHT);
   const height = TOP + LANE * event.lanes.length + 8;
   const drawing = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Timeline of " + event.lanes.length + " txns" });
   for (let tick = 0; tick <= 5; tick += 1) {
@@ -44,11 +44,14 @@ function laneOf(lane, row, x, width, place, event) {
   const group = make("g", { class: "lane", tabindex: "0", role: "button", "aria-label": label });
   group.append(make("rect", { class: "bed", x: 1, y: top + 1, width: width - 2, height: LANE - 2, rx: 4 }));
   group.append(make("text", { x: 10, y: middle + 4 }, "txn " + lane.txn), make("text", { x: 78, y: middle + 4, class: "soft" }, (lane.source + "").slice(0, 17)));
+  const span = event.end_ms - event.begin_ms;
   for (const attempt of lane.attempts) {
+    if (attempt.end < 0 || attempt.begin > span) continue; // outside the stretch
     group.append(make("rect", { class: "hazard " + (attempt.installed ? "won" : "lost"), x: x(attempt.base), y: top + 2, width: Math.max(1, x(attempt.decided) - x(attempt.base)), height: LANE - 4 }));
     for (const step of attempt.steps) {
       group.append(make("rect", { x: x(step.begin), y: top + 8, width: Math.max(1.2, x(step.end) - x(step.begin) - 0.5), height: LANE - 16, rx: 2, fill: colourOf(step.what) }));
     }
+    if (attempt.decided > span) continue;
     const at = x(attempt.decided);
     group.append(attempt.installed
       ? make("circle", { cx: at, cy: middle, r: 5, fill: "var(--met)", stroke: "var(--paper)", "stroke-width": 1.5 })

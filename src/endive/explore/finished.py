@@ -1,0 +1,111 @@
+"""A study that has been swept and analysed: its charts with axes to choose, and its points as places to begin.
+
+This file defines what the page is told of a finished study; the charts are the report's, made from the study's own
+analysis. A point's configuration is the one the sweep ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from endive.errors import ConfigError
+from endive.explore.charts import chart_event
+from endive.explore.starts import Start, start_from
+from endive.report.axes import Layout, choose_layout, make_axis
+from endive.report.price import point_configs
+from endive.report.reading import Row, Study, open_analysis
+from endive.report.report import make_section
+
+POINTS_MAX: Final = 2_000  # that are listed
+ROLES: Final = ("x", "series", "panel")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One study of a folder."""
+
+    study: Study
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Which axis goes where unless asked otherwise."""
+        return choose_layout(self.study)
+
+    @cached_property
+    def _points(self) -> list[Row]:
+        rows = self.study.rows("configurations", columns=["point", "scope", *self.study.axes])
+        return sorted(rows, key=lambda row: int(row["point"]))
+
+    @cached_property
+    def _configs(self) -> dict[int, dict[str, Any]]:
+        return point_configs(self.study)
+
+    @property
+    def place(self) -> str:
+        """How ids of its points begin."""
+        return f"point/{self.study.name}/"
+
+    def label(self) -> dict[str, Any]:
+        """What the page needs to offer axes, filters and points."""
+        axes = [make_axis(key, [row[key] for row in self._points]) for key in self._varied]
+        layout = self.layout
+        return {
+            "name": self.study.name,
+            "title": self.study.title,
+            "question": self.study.facts.get("question") or "",
+            "axes": [{"key": axis.key, "title": axis.title, "labels": list(axis.labels)} for axis in axes],
+            "roles": {role: None if (axis := getattr(layout, role)) is None else axis.key for role in ROLES},
+            "points": [
+                {"id": f"{self.place}{row['point']}", "labels": [axis.label(row[axis.key]) for axis in axes]}
+                for row in self._points[:POINTS_MAX]
+            ],
+            "left_out": max(0, len(self._points) - POINTS_MAX),
+        }
+
+    @property
+    def _varied(self) -> list[str]:
+        return [key for key in self.study.axes if len({repr(row[key]) for row in self._points}) > 1]
+
+    def charts(self, roles: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """The report's charts with these axes in these roles, for the chosen values of the others."""
+        for role, key in roles.items():
+            if role not in ROLES or (key is not None and key not in self._varied):
+                raise ConfigError(f"{role} = {key!r} is no axis of the study. Axes are: {', '.join(self._varied)}.")
+        asked = {**dict(self.study.facts.get("report") or {}), **{role: key for role, key in roles.items() if key}}
+        section = make_section(replace(self.study, facts={**self.study.facts, "report": asked}))
+        material = section.material
+        labels = {axis.key: axis.labels for axis in material.layout.axes}
+        selection = {str(key): str(label) for key, label in chosen.items() if label in labels.get(str(key), ())}
+        layout = material.layout
+        return {
+            "headline": section.answer.headline,
+            "paragraph": section.answer.paragraph,
+            "roles": {role: None if (axis := getattr(layout, role)) is None else axis.key for role in ROLES},
+            "axes": [axis.key for axis in layout.axes],
+            "selection": {**material.selection, **selection},
+            "charts": [chart_event(chart, material, selection) for chart in section.charts],
+        }
+
+    def start(self, place: str) -> Start | None:
+        """The configuration of a point, by the end of its id."""
+        plain = self._configs.get(int(place)) if place.isdecimal() else None
+        if plain is None:
+            return None
+        return start_from(plain, id=f"{self.place}{place}", title=f"{self.study.title}: point {place}", group="Points")
+
+
+def finished_in(folder: Path) -> tuple[Finished, ...]:
+    """The studies of a folder that ``endive analyze`` has read; OutputError with what to do if there are none."""
+    return tuple(Finished(study) for study in open_analysis(folder).studies)
+
+
+def start_of_point(studies: Sequence[Finished], id: str) -> Start | None:
+    """The point with an id, of whichever study it is."""
+    for study in studies:
+        if id.startswith(study.place):
+            return study.start(id.removeprefix(study.place))
+    return None

@@ -1,0 +1,142 @@
+"""Worker processes: cancelled between two simulations, replaced when they die, bounded in number.
+
+The processes are real, what they do is not: jobs of this file need no engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from contextlib import aclosing
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+from endive.explore import crew as crew_module
+from endive.explore.crew import PATIENT, PROMPT, Crew
+from endive.explore.process import answered, serve_jobs
+
+
+def count(until, is_cancelled):
+    for number in range(until):
+        time.sleep(0.01)
+        yield {"type": "count", "number": number}
+
+
+def die(payload, is_cancelled):
+    yield {"type": "last", "process": os.getpid()}
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deaf(payload, is_cancelled):
+    yield {"type": "begun"}
+    time.sleep(600)
+
+
+def broken(payload, is_cancelled):
+    raise ZeroDivisionError("nothing by nothing")
+    yield
+
+
+def main(connection):
+    """A worker with the jobs of this file."""
+    connection.send((0, {"type": "ready"}))
+    serve_jobs(connection, {"count": count, "die": die, "deaf": deaf, "broken": broken})
+
+
+@pytest.fixture(autouse=True)
+def jobs_of_this_file(monkeypatch):
+    monkeypatch.setattr(crew_module, "main", main)
+    monkeypatch.setattr(crew_module, "START_METHOD", "fork")
+    monkeypatch.setattr(crew_module, "CANCEL_S_MAX", 0.5)
+
+
+def run(question):
+    """Run a coroutine with a crew of one prompt and one patient worker."""
+
+    async def with_crew():
+        made = Crew(1)
+        try:
+            return await asyncio.wait_for(question(made), 30)
+        finally:
+            made.close()
+
+    return asyncio.run(with_crew())
+
+
+async def all_of(crew, lane, name, payload=None):
+    return [event async for event in crew.run(lane, name, payload)]
+
+
+def test_the_events_of_a_job_come_in_order():
+    events = run(lambda crew: all_of(crew, PROMPT, "count", 3))
+
+    assert [0, 1, 2] == [event["number"] for event in events]
+
+
+def test_a_job_that_nobody_reads_any_more_ends_and_its_process_works_on():
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "count", 1_000_000)) as events:
+            await anext(events)
+            before = crew.processes
+        after = await all_of(crew, PATIENT, "count", 1)
+        return before == crew.processes, len(after)
+
+    assert (True, 1) == run(question)
+
+
+def test_a_process_that_does_not_stop_is_replaced():
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+            await anext(events)
+            before = set(crew.processes)
+        after = await all_of(crew, PATIENT, "count", 2)
+        return len(before & set(crew.processes)), len(after)
+
+    assert (1, 2) == run(question)
+
+
+def test_the_server_survives_a_process_that_dies():
+    async def question(crew):
+        lost = await all_of(crew, PROMPT, "die")
+        after = await all_of(crew, PROMPT, "count", 1)
+        return lost, after, crew.processes
+
+    lost, after, processes = run(question)
+    assert ["last", "failed"] == [event["type"] for event in lost]
+    assert "has ended" in lost[1]["text"]
+    assert [{"type": "count", "number": 0}] == after
+    assert lost[0]["process"] not in processes
+
+
+def test_a_first_answer_does_not_wait_for_what_refines():
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+            await anext(events)
+            return await all_of(crew, PROMPT, "count", 1)
+
+    assert 1 == len(run(question))
+
+
+def test_no_more_processes_than_were_planned_however_many_ask():
+    async def question(crew):
+        found = await asyncio.gather(*(all_of(crew, PATIENT, "count", 2) for _ in range(8)))
+        return [len(events) for events in found], len(crew.processes)
+
+    assert ([2] * 8, 2) == run(question)
+
+
+def test_a_mistake_in_a_job_is_told_and_the_process_works_on():
+    async def question(crew):
+        return await all_of(crew, PROMPT, "broken"), await all_of(crew, PROMPT, "count", 1)
+
+    told, after = run(question)
+    assert [{"type": "failed", "text": "ZeroDivisionError: nothing by nothing. This is a mistake in Endive."}] == told
+    assert 1 == len(after)
+
+
+def test_a_cancelled_job_gives_no_further_event():
+    assert [{"type": "count", "number": 0}] == list(answered(count, 5, lambda: True))
