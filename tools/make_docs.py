@@ -21,7 +21,7 @@ from typing import Final
 
 from tools.page_commands import ROOT, Printed, in_shell, printed, workplace
 from tools.page_pieces import CUT, Kind, PageError, Piece, Shown, commands_of, pieces_of
-from tools.study_runs import StudyError, provide
+from tools.study_runs import StudyError, folder_of, provide
 
 # Pages that one command writes as a whole. Those without output write their files themselves.
 WHOLE: Final = {"docs/reference/configuration.md": "endive config schema --markdown"}
@@ -101,10 +101,14 @@ def _printed_and_written(piece: Piece, folder: Path, *, writes: bool) -> Sequenc
 
 
 def _provide_studies(piece: Piece, folder: Path) -> None:
-    commands = [line for line in " ".join(piece.body).replace("\\ ", "").split("endive ") if line.strip()]
-    wanted = [f"endive {command.strip()}" for command in commands if command.startswith(("sweep", "analyze"))]
+    """Have the folders of a block: each is simulated, or taken from the cache, by itself."""
+    by_folder: dict[str, list[str]] = {}
+    for command in piece.body:
+        if command.startswith(("endive sweep", "endive analyze")):
+            by_folder.setdefault(folder_of(command), []).append(command)
     try:
-        provide(wanted, folder / "out")
+        for commands in by_folder.values():
+            provide(commands, folder / "out")
     except StudyError as error:
         raise PageError(piece.line, str(error)) from None
 

@@ -44,22 +44,26 @@ def name_of(commands: Sequence[str]) -> str:
     for family in sorted({Path(name).parent for command in commands for name in _TOML.findall(command)}):
         for path in sorted((ROOT / family).glob("*.toml")):
             digest.update(path.name.encode() + path.read_bytes())
-    return f"{'-'.join(_folders(commands))}-model{MODEL_VERSION}-{digest.hexdigest()}"
+    return f"{folder_of(commands[0])}-model{MODEL_VERSION}-{digest.hexdigest()}"
 
 
 def provide(commands: Sequence[str], out: Path) -> bool:
-    """Put the folders that the commands write into ``out``; whether they had to be simulated."""
+    """Put the folder that the commands fill into ``out``; whether it had to be simulated."""
     kept = cache_folder() / name_of(commands)
     is_new = not _is_valid(kept)
     if is_new:
         _simulate(commands, kept)
-    for name in _folders(commands):
-        (out / name).symlink_to(kept / "out" / name)
+    name = folder_of(commands[0])
+    (out / name).symlink_to(kept / "out" / name)
     return is_new
 
 
-def _folders(commands: Sequence[str]) -> list[str]:
-    return sorted({name for command in commands for name in _OUT.findall(command)})
+def folder_of(command: str) -> str:
+    """The folder below out/ that a command works on."""
+    found = _OUT.search(command)
+    if not found:
+        raise StudyError(f"'{command}' names no folder. Give it as out/NAME.")
+    return found[1]
 
 
 def _is_valid(kept: Path) -> bool:

@@ -31,6 +31,8 @@ def main() -> None:
     rows = (given.rows or report.get("x", "")).split(",")
     columns = given.columns or report.get("series", FIGURES)
     labels = dict(label.split("=", 1) for label in given.label)
+    if given.title:
+        print(f"{given.title}\n")
     points = _points(analysis, given.study, given.where)
     _refuse_unknown(points, rows, columns)
     sides = {number: tuple(at[axis] for axis in rows) for number, at in points.items()}
@@ -42,7 +44,7 @@ def main() -> None:
         return
     places = {number: (side, points[number][columns]) for number, side in sides.items()}
     for figure in given.figures:
-        if len(given.figures) > 1:
+        if len(given.figures) > 1 and not given.title:
             print(f"{figure}, {given.name}\n")
         print("\n".join(_table(rows, dict(_cells(analysis, given, figure, places)), labels)))
         if figure != given.figures[-1]:
@@ -65,6 +67,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--where", action="append", default=[], help="KEY=VALUE, or KEY=A|B: only points with such a value"
     )
+    parser.add_argument("--title", default="", help="a line above the table")
     return parser.parse_args()
 
 
