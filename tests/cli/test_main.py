@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typer.testing import CliRunner
+
 import endive as package
+from endive.cli.main import app
 
 
 def test_version_is_that_of_the_package(endive):
@@ -16,6 +19,13 @@ def test_help_names_every_command(endive):
 
     assert answer.exit_code == 0
     assert all(f" {command} " in answer.stdout for command in ("run", "config", "providers"))
+
+
+def test_a_shell_can_complete_commands():
+    asked = {"_ENDIVE_COMPLETE": "complete_bash", "COMP_WORDS": "endive an", "COMP_CWORD": "1"}
+    answer = CliRunner().invoke(app, [], env=asked, prog_name="endive")
+
+    assert (0, "analyze\n") == (answer.exit_code, answer.stdout)
 
 
 def test_an_unknown_command_ends_with_code_two(endive):

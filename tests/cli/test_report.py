@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
+from typer.testing import CliRunner
 
+from endive.cli.main import app
 from endive.report import page
 
 
@@ -73,3 +77,51 @@ def test_a_missing_library_is_named(endive, folder, monkeypatch):
 
     assert 2 == result.exit_code
     assert "needs the package vl-convert-python. Install it: pip install 'endive[report]'" in result.stderr
+
+
+RUN = """
+[simulation]
+duration_ms = 20_000
+
+[transaction]
+inter_arrival = { scale = 500 }
+runtime = { mean = 500, sigma = 0.5, min = 200 }
+"""
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    """The folder of one run."""
+    folder = tmp_path_factory.mktemp("one")
+    (folder / "one.toml").write_text(RUN)
+    answer = CliRunner().invoke(app, ["run", str(folder / "one.toml"), "--out", str(folder / "run")])
+    assert 0 == answer.exit_code, answer.output
+    return folder / "run"
+
+
+def test_the_folder_of_a_run_gets_a_page_of_its_own(endive, run_folder, tmp_path):
+    result = endive("report", run_folder, "--out", tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text()
+
+    assert 0 == result.exit_code, result.stderr
+    lines = result.stdout.splitlines()
+    assert "run: seed 42, one run" == lines[0]
+    assert "The objective (every source.success_rate >= 99 %) is" in lines[1]
+    assert lines[2].startswith("default: ")
+    assert ["How long commits take", "Commits over simulated time", "Attempts", "Where commit time goes"] == (
+        re.findall(r"<h3>([^<]+)</h3><p>", text)
+    )
+    assert 4 == text.count("<svg ")
+
+
+def test_a_run_is_judged_by_the_objective_asked_for(endive, run_folder, tmp_path):
+    result = endive("report", run_folder, "--out", tmp_path / "run.html", "--slo", "committed >= 1000000")
+
+    assert "The objective (committed >= 1000000) is not met." in result.stdout
+
+
+def test_a_run_is_compared_by_another_command(endive, run_folder):
+    result = endive("report", run_folder, "--compare", run_folder)
+
+    assert 2 == result.exit_code
+    assert "holds one run: --figures and --compare are for sweeps. See endive compare." in result.stderr

@@ -38,7 +38,7 @@ app = typer.Typer(
     cls=EndiveGroup,
     help="Simulate optimistic commits of Apache Iceberg tables on object storage.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)

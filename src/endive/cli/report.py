@@ -15,9 +15,12 @@ from endive.errors import ConfigError
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep' has filled.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep' or 'endive run --out' has filled.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The HTML file to write, instead of DIR/report.html.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML file to write, instead of DIR/report.html (a run: DIR.html)."),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write every chart as PNG, SVG and a Markdown table.")
@@ -28,11 +31,19 @@ def report(
     slo: Slo = None,
     quiet: Quiet = False,
 ) -> None:
-    """Draw a sweep as one HTML file that needs no network, and say what it found in five lines.
+    """Draw a sweep, or one run, as one HTML file that needs no network, and say what it found in a few lines.
 
-    What is not analysed yet, was swept further since or was judged by another objective is analysed first, on Spark.
+    A sweep that is not analysed yet, went on since or was judged by another objective is analysed first, on Spark. The
+    folder of a run is what 'endive run --out' has filled.
     """
     require_vega()
+    from endive.report.run_page import is_run_folder
+
+    if is_run_folder(folder):
+        if figures is not None or compare is not None:
+            raise ConfigError(f"{folder} holds one run: --figures and --compare are for sweeps. See endive compare.")
+        _draw_run(folder, out, slo)
+        return
     for each in (folder, compare):
         if each is not None:
             _analyse_if_needed(each, slo, quiet=quiet)
@@ -64,6 +75,22 @@ def draw(
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+
+
+def _draw_run(folder: Path, out: Path | None, slo: str | None) -> None:
+    """Write the page of one run, and print what became of every source."""
+    from endive.cli.console import stdout
+    from endive.report.run_page import run_page
+    from endive.results.writer import output_errors, write_atomically
+
+    beside = folder.resolve()  # not inside: a run replaces only what is its own
+    path = out if out is not None else beside.with_name(f"{beside.name}.html")
+    text, lines = run_page(folder, slo)
+    with output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, text.encode())
+    for line in (*lines, f"{path} ({len(text.encode()) / 1e6:.1f} MB)"):
+        stdout().print(line, markup=False, soft_wrap=True)
 
 
 def require_vega() -> None:

@@ -50,7 +50,7 @@ def picture_spec(material: Material, chart: Chart, variant: Variant) -> Spec:
     inner["height"] = chart.height_px
     inner["width"] = _PANEL_WIDTH_PX if chart.facet else _WIDTH_PX
     if chart.facet and len({row[chart.facet] for row in rows}) % 2:  # else axes are drawn for a panel that is not there
-        spec["resolve"] = {"axis": {"x": "independent", "y": "independent"}}
+        spec["resolve"] = {**spec.get("resolve", {}), "axis": {"x": "independent", "y": "independent"}}
     held = [
         f"{axis.name} {material.selection[axis.key]}" for axis in material.layout.axes if axis.key in chart.selected
     ]

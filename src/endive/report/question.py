@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import pyarrow as pa
+
 from endive.objectives import Judged, Names, Objective, Subject, judge, parse_objective
 from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
@@ -20,6 +22,9 @@ from endive.report.words import KIND_NAMES, percent
 
 ALL: Final = ("all", "all")
 _SUCCESS: Final = "success_rate"
+_NO_FIGURES: Final = pa.table(
+    {name: pa.array([], pa.string()) for name in ("study", "point", "scope", "name", "figure", "mean")}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +123,7 @@ def find_question(study: Study) -> Question:
         name=name,
         sources=len(names.sources),
         study=study,
-        figures=PointFigures(study.tables["figures"], [objective]),
+        figures=PointFigures(study.tables.get("figures", _NO_FIGURES), [objective]),
     )
 
 

@@ -17,6 +17,8 @@ from endive.report.words import PHASE_NAMES, REASON_NAMES, number, percent
 
 _KINDS_MAX: Final = COLOURS - 1
 OTHER: Final = "other requests"
+_APART: Final = 10.0
+_OWN_SCALES: Final = "Each panel has a scale of its own."
 
 
 def phases(material: Material) -> Chart | Omission:
@@ -153,6 +155,7 @@ def _stack_chart(
     series = layout.series
     who = ((("s", series.title, ""),) if series else ()) + ((("xl", layout.x.title, ""),) if layout.x else ())
     order = [mark.label for mark in legend.marks]
+    is_apart = measures[0][2] == "zero" and _are_apart(material, dataset, measures[0][0])
     variants = []
     for field, label, stack in measures:
         y: Spec = {
@@ -174,11 +177,13 @@ def _stack_chart(
             },
         }
         split = faceted(spec, "s" if series else None, series.labels if series else (), series.name if series else "")
+        if stack == "zero" and is_apart:
+            split["resolve"] = {"scale": {"y": "independent"}, "axis": {"y": "independent"}}
         variants.append(Variant(label=label, spec=split))
     return Chart(
         id=chart_id,
         title=title,
-        reading=reading,
+        reading=f"{reading} {_OWN_SCALES}" if is_apart else reading,
         alt=alt,
         dataset=dataset,
         selected=material.keys(layout.x, layout.series),
@@ -188,6 +193,23 @@ def _stack_chart(
         facet="s" if series else None,
         height_px=260,
     )
+
+
+def _are_apart(material: Material, dataset: str, field: str) -> bool:
+    """Whether stacks of one panel would be too low to be seen on the scale of another."""
+    series = material.layout.series
+    if series is None:
+        return False
+    columns = material.datasets[dataset].columns
+    heights: dict[int, float] = {}
+    for place, value in zip(columns["p"], columns[field], strict=True):
+        heights[place] = heights.get(place, 0.0) + float(value or 0.0)
+    tops: dict[str, float] = {}
+    for place, height in heights.items():
+        label = material.points.labels[series.key][place]
+        tops[label] = max(tops.get(label, 0.0), height)
+    known = [top for top in tops.values() if top > 0]
+    return len(known) > 1 and max(known) >= _APART * min(known)
 
 
 def _kinds(rows: Sequence[Row]) -> dict[tuple[str, str], str]:

@@ -61,7 +61,7 @@
     const axes = isFull ? AXIS : AXIS * columns;
     const cell = Math.max(90, Math.floor((width - axes - 16 - (columns - 1) * GAP) / columns));
     const height = columns === 1 ? chart.height : Math.min(chart.height, Math.max(190, Math.round(cell * 0.72)));
-    const resolve = isFull ? {} : { resolve: { axis: { x: "independent", y: "independent" } } };
+    const resolve = isFull ? {} : { resolve: { ...sizedSpec.resolve, axis: { x: "independent", y: "independent" } } };
     return { ...sizedSpec, ...resolve, columns, spacing: GAP, spec: { ...spec.spec, width: cell, height } };
   }
 

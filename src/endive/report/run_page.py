@@ -1,0 +1,154 @@
+"""The page of one run: what became of every source, its latencies, its phases, its attempts, and commits over time.
+
+This file defines what is shown of the folder that ``endive run --out`` filled. One HTML file without a script; the
+charts are pictures inside it. Pages of studies are ``endive.report.page``'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from endive.config import load_simulation_config
+from endive.config.printable import printable_values
+from endive.config.slo import objective_of
+from endive.errors import OutputError
+from endive.objectives import Estimate, Subject, judge
+from endive.objectives.names import KIND, SOURCE, TABLE
+from endive.report.chart import Spec
+from endive.report.figures import to_svg
+from endive.report.run_specs import BINS, attempt_spec, latency_spec, phase_spec, themed, time_spec
+from endive.report.words import number, percent
+from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
+
+_COLUMNS: Final = ["source", "status", "submit_ms", "end_ms", "commit_latency_ms", "attempts"]
+_STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether ``endive run --out`` has filled a folder."""
+    return (folder / SUMMARY_FILE).is_file() and (folder / TRANSACTIONS_FILE).is_file()
+
+
+def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]]:
+    """The whole page, and its answer in lines for a terminal."""
+    summary, txns = _read(folder)
+    config = load_simulation_config(folder / CONFIG_FILE)
+    verdict = judge(objective_of(config, slo), lambda subject: _figure(summary, subject))
+    outcome = {True: "is met", False: "is not met", None: "cannot be judged"}[verdict.holds]
+    headline = f"The objective ({verdict.objective.text}) {outcome}."
+    lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *_source_lines(summary))
+    title = summary.get("label") or folder.name
+    charts = _charts(summary, txns)
+    figures = [
+        f'<figure class="wide"><figcaption><h3>{escape(name)}</h3><p>{escape(reading)}</p></figcaption>'
+        f'<div role="img" aria-label="{escape(name)}">{to_svg(themed(spec))}</div></figure>'
+        for name, reading, spec in charts
+    ]
+    page = (
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(str(title))} · Endive</title><style>{_STYLE}</style></head>",
+        f'<body><header><p class="brand">Endive <span>one run</span></p><h1>{escape(str(title))}</h1></header><main>',
+        f'<div class="answer"><p><strong>{escape(headline)}</strong></p>{_table(summary)}{_identity(summary)}</div>',
+        *_warnings(summary),
+        '<details class="simulated"><summary>What was simulated</summary>'
+        f"<pre>{escape((folder / CONFIG_FILE).read_text(encoding='utf-8'))}</pre></details>",
+        *figures,
+        "</main></body></html>",
+    )
+    return "\n".join(page) + "\n", lines
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], pa.Table]:
+    try:
+        summary = printable_values(json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8")))
+        _ = summary["summary"], summary["by_source"], summary["window"], summary["seed"]
+        return summary, pq.ParquetFile(folder / TRANSACTIONS_FILE).read(columns=_COLUMNS)
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise OutputError(f"{folder} is damaged: its run cannot be read ({error}). Run it again.") from None
+
+
+def _figure(summary: Mapping[str, Any], subject: Subject) -> Estimate:
+    """A figure of the run; one seed has no interval here."""
+    blocks = {SOURCE: "by_source", KIND: "by_operation", TABLE: "by_table"}
+    block: Any = summary["summary"] | {"requests": summary["requests"]}
+    if subject.name:
+        block = summary.get(blocks[subject.scope], {}).get(subject.name)
+    for part in subject.field.path:
+        block = None if block is None else block.get(part)
+    return Estimate(None if block is None else float(block))
+
+
+def _source_lines(summary: Mapping[str, Any]) -> list[str]:
+    """One line for each source: counts first."""
+    return [f"{name}: {_counts(block)}" for name, block in summary["by_source"].items()]
+
+
+def _counts(block: Mapping[str, Any]) -> str:
+    txns = block["txns"]
+    aborted = [f"{count:,} {reason.replace('_', ' ')}" for reason, count in txns["aborted"].items() if count]
+    ended = txns["committed"] + sum(txns["aborted"].values())
+    return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *aborted])
+
+
+def _table(summary: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(_counts(block))}</td><td>{percent(block["success_rate"])}'
+        f"</td><td>{number(block['committed_per_s'])}</td>"
+        + "".join(f"<td>{number(block['commit_latency_ms'][part])}</td>" for part in ("p50", "p95", "p99"))
+        + "</tr>"
+        for name, block in summary["by_source"].items()
+    )
+    heads = ("source", "txns", "success", "commits/s", "P50 (ms)", "P95 (ms)", "P99 (ms)")
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    return f"<table><caption>Every source</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _identity(summary: Mapping[str, Any]) -> str:
+    text = (
+        f"Seed {summary['seed']}, engine {summary['engine']}, configuration {summary['config_hash']}, fingerprint "
+        f"{summary['fingerprint']}. Latencies are of txns that committed."
+    )
+    return f'<p class="small">{escape(text)}</p>'
+
+
+def _warnings(summary: Mapping[str, Any]) -> list[str]:
+    if not summary["warnings"]:
+        return []
+    items = "".join(f"<li>{escape(text)}</li>" for text in summary["warnings"])
+    return [f'<div class="cautions" role="note"><h3>Read with care</h3><ul>{items}</ul></div>']
+
+
+# ---- charts ------------------------------------------------------------------------------------------------
+
+
+def _charts(summary: Mapping[str, Any], txns: pa.Table) -> list[tuple[str, str, Spec]]:
+    names = list(summary["by_source"])
+    phases = {name: block["phases_ms"] for name, block in summary["by_source"].items()}
+    found = [
+        (
+            "How long commits take",
+            "The share of committed txns of each source that were faster.",
+            latency_spec(txns, names),
+        ),
+        (
+            "Commits over simulated time",
+            f"Commits of each source in {BINS} bins of time, warm-up and cool-down included.",
+            time_spec(txns, names, float(summary["window"]["duration_ms"])),
+        ),
+        (
+            "Attempts",
+            "How many attempts txns needed, as a share of those of their source that ended.",
+            attempt_spec(txns, names),
+        ),
+        ("Where commit time goes", "Mean time of a committed txn in each phase of its commit.", phase_spec(phases)),
+    ]
+    return [chart for chart in found if chart[2]["data"]["values"]]
