@@ -1,7 +1,8 @@
 """Builds the wheel and tries it where the checkout is not: ``make wheel``.
 
 This file defines the trial: a new environment, the wheel with its extras, an empty folder, and in it a run, a sweep, an
-analysis and a report. Packages come from wherever pip is told to take them; dist/ keeps what was built.
+analysis and a report, on the engine that needs no compiling. Packages come from wherever pip is told to take them.
+dist/ keeps what was built.
 
     python tools/try_wheel.py [--with-packages-of-this-environment]
 """
@@ -56,8 +57,8 @@ def main() -> int:
         (work / "table.toml").write_text('[storage]\nprovider = "s3"\n\n[simulation]\nduration_ms = 60_000\n')
         endive = [str(python), "-m", "endive.cli.main"]
         for arguments in (
-            ["run", "table.toml"],
-            ["sweep", "study.toml", "--out", "out"],
+            ["run", "table.toml", "--engine", "reference"],
+            ["sweep", "study.toml", "--out", "out", "--engine", "reference"],
             ["analyze", "out"],
             ["report", "out"],
         ):
