@@ -121,11 +121,12 @@ def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(a
 
     objective = "every source.success_rate >= 99 %"
     assert "Mixed load: means over seeds, 95 % intervals; latency in ms" in told
-    assert f"Load in txns/s that meets {objective}, along source.appends.arrivals.mean_ms" in told
-    assert f"Load in txns/s that meets {objective}, each configuration by itself" in told
+    words = " ".join(told.split())  # a title is as wide as its table
+    assert f"Load in txns/s that meets {objective}, along source.appends.arrivals.mean_ms" in words
+    assert f"Load in txns/s that meets {objective}, each configuration by itself" in words
     lines = [line.split() for line in told.splitlines()]
     assert ["150", "cas"] in [line[:2] for line in lines]
-    assert ["2", "missed"] in [line[-2:] for line in lines]  # seeds: one run failed
+    assert ["2", "missed", "?"] in [line[-3:] for line in lines]  # seeds: one run failed; the interval is wide
 
 
 @pytest.mark.spark

@@ -40,10 +40,20 @@ def test_every_table_is_written_in_three_formats_and_listed_in_the_index(analysi
 def test_the_index_says_how_the_numbers_were_made(analysis):
     index = analysis.index
     assert (6, "Student's t with n - 1 degrees of freedom" in index["interval"]) == (index["bins"], True)
+    mixed = dict(index["studies"]["mixed"])
+    simulated = mixed.pop("simulated")
+    assert ([42, 43, 44], 150.0) == (
+        simulated["seeds"],
+        simulated["configuration"]["source"][0]["arrivals"]["mean_ms"],
+    )
+    assert ("appends", "overwrites") == tuple(mixed.pop("sources"))
+    assert ("fast_append", "merge_append", "validated_overwrite") == tuple(mixed.pop("kinds"))
     assert {
         "title": "Mixed load",
         "question": None,
         "look_for": None,
+        "subject": None,
+        "objective": "every source.success_rate >= 99 %",
         "report": {},
         "detail": "transactions",
         "axes": ["source.appends.arrivals.mean_ms", "catalog.type"],
@@ -55,7 +65,7 @@ def test_the_index_says_how_the_numbers_were_made(analysis):
         "runs": 12,
         "runs_failed": 1,
         "runs_planned": 12,
-    } == index["studies"]["mixed"]
+    } == mixed
     assert (None, ["simulation.duration_ms"]) == tuple(
         index["studies"]["lengths"][key] for key in ("load_axis", "series")
     )
