@@ -4,6 +4,7 @@ import numpy as np
 
 from endive.objectives import FIELDS
 from endive.results import Statistics, Window, summarise
+from endive.results.columns import N_ROW, columns_of
 
 
 def leaves(block, prefix=()):
@@ -17,7 +18,7 @@ def leaves(block, prefix=()):
 def test_every_figure_of_the_summary_is_a_field_and_every_field_a_figure():
     window = Window.of_ms(duration_ms=4.0, warmup_ms=1.0, cooldown_ms=1.0)
     statistics = Statistics(window, ["a"])
-    statistics.record(np.empty((0, 0), np.int64))
+    statistics.record(columns_of(np.empty((0, N_ROW), np.int64), np.empty(0, np.int64)))
     document = summarise(statistics)
     requests = {key: document["requests"][key] for key in ("per_committed_txn", "total", "bytes_read", "bytes_written")}
     figures = set(leaves({**document["summary"], "requests": requests}))

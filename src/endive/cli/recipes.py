@@ -43,7 +43,7 @@ def _print_all(recipes: list[Recipe]) -> None:
 
     table = new_table('Recipes: [[source]] with recipe = "NAME"; endive recipes NAME prints one')
     for column in ("name", "who", "parameters"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "name", overflow="fold")
     for recipe in recipes:
         parameters = ", ".join(f"{each.name} = {each.default:.12g}" for each in recipe.parameters)
         table.add_row(recipe.name, escape(recipe.title), parameters)

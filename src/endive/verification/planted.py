@@ -104,9 +104,9 @@ class _Forgetful:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._state, name)
 
-    def apply(self, intention: IntentionRecord) -> None:
+    def apply(self, intention: IntentionRecord, now_us: int = 0) -> None:
         """Install a commit, or only its number."""
-        self._state.apply(intention._replace(n_written=0) if intention.txn_id % 5 == 4 else intention)
+        self._state.apply(intention._replace(n_written=0) if intention.txn_id % 5 == 4 else intention, now_us)
 
 
 def forget_versions(catalog: Catalog) -> None:

@@ -38,7 +38,7 @@ def test_every_number_lies_in_its_bin(spark):
 
 def test_columns_known_to_be_zero_need_not_be_read(spark, swept):
     dataset = open_dataset(swept)
-    frames = Frames(spark, dataset, bins=1)
+    frames = Frames(spark, dataset, bins=1, objectives={})
     zero = zero_columns(dataset)
 
     read, skipped = (
