@@ -7,7 +7,7 @@ wrapper notes what passes through its two calls, and the server's own decisions 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -17,6 +17,8 @@ import numpy as np
 
 from endive import Simulation, SimulationConfig
 from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
+from endive.catalog.rules import CLASS_NONE
+from endive.catalog.snapshot import CommitEffect
 from endive.config import parse_config
 from endive.config.transaction import SourceConfig
 from endive.results.columns import COUNTS, LONGS, Columns
@@ -26,6 +28,7 @@ from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import TransactionDraft
 from endive.vocabulary import ABORTED, ROW_FIELDS
 from endive.workload import Source, Workload, WorkloadConfig
+from endive.workload.arrivals import client_of
 
 Row = dict[str, int]
 
@@ -38,6 +41,17 @@ class Decision:
     intention: IntentionRecord
     is_applied: bool
     seq: int
+
+    @property
+    def written(self) -> Iterator[tuple[int, CommitEffect, tuple[int, ...]]]:
+        """Tables it wrote, what it did there, and to which partitions: none if it changed the metadata only."""
+        intention = self.intention
+        for position, table in enumerate(intention.tables[: intention.n_written]):
+            effect, partitions = intention.effects[position], ()
+            if intention.partitions and effect.effect_class != CLASS_NONE:  # whatever the message says
+                touched, n_written = intention.partitions[position]
+                partitions = touched[:n_written]
+            yield table, effect, partitions
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,8 @@ class Record:
         self.snapshots: list[Seen] = []
         self.lives: dict[int, Life] = {}
         self.partitions: list[tuple[tuple[tuple[int, ...], int], ...]] = []  # by txn, by table it reads
+        self.clients: list[tuple[int, int]] = []  # by txn: its source, and its client there
+        self.told: dict[tuple[int, int], CatalogSnapshot] = {}  # by client: the newest state it has heard of
 
     def note(self, decision: Decision) -> None:
         self.decisions.append(decision)
@@ -118,13 +134,26 @@ class Record:
     def life(self, txn_id: int) -> Life:
         return self.lives.setdefault(txn_id, Life())
 
+    def submit(self, source: Source, index: int, draft: TransactionDraft) -> None:
+        """A txn begins; one whose client keeps its table starts from the newest state that client has heard of."""
+        client = (source.index, client_of(index))
+        if source.terms.keeps_table and client in self.told:
+            self.life(len(self.clients)).starts[0] = self.told[client]
+        self.partitions.append(draft.partitions)
+        self.clients.append(client)
+
+    def tell(self, txn_id: int, snapshot: CatalogSnapshot | None) -> None:
+        if snapshot is not None:
+            self.told[self.clients[txn_id]] = snapshot
+
 
 class RecordingCatalog(Catalog):
     """Passes both calls on to the catalog it wraps, and notes what they say."""
 
-    def __init__(self, catalog: Catalog, record: Record) -> None:
+    def __init__(self, catalog: Catalog, record: Record, *, is_refusal_believed: bool) -> None:
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
+        self._is_refusal_believed = is_refusal_believed  # else the next attempt asks anyway
         self._record = record
         self._watch_decisions()
         self._watch_snapshots()
@@ -156,6 +185,8 @@ class RecordingCatalog(Catalog):
     def read(self, *, client: Client, step: int, **size: Any) -> Generator[int, None, CatalogSnapshot]:  # type: ignore[override]
         snapshot = yield from self._catalog.read(client=client, step=step, **size)
         life = self._record.life(client.txn_id)
+        if step != POINTER_READ:  # which only compares
+            self._record.tell(client.txn_id, snapshot)
         if step == START_READ:
             life.starts[client.attempt] = snapshot
         else:
@@ -172,17 +203,20 @@ class RecordingCatalog(Catalog):
         attempt = self._record.life(client.txn_id).attempts.setdefault(client.attempt, Attempt())
         attempt.intention = intention
         attempt.result = yield from self._catalog.commit(intention, client=client)
+        self._record.tell(client.txn_id, attempt.result.installed)
+        if self._is_refusal_believed:
+            self._record.tell(client.txn_id, attempt.result.snapshot)
         return attempt.result
 
 
 class RecordingWorkload(Workload):
-    """Notes which partitions each txn is about, in the order of submission: that of their ids."""
+    """Notes whose each txn is and which partitions it is about, in the order of submission: that of their ids."""
 
     record: Record
 
     def draft(self, source: Source, index: int) -> TransactionDraft:
         drawn = super().draft(source, index)
-        self.record.partitions.append(drawn.partitions)
+        self.record.submit(source, index, drawn)
         return drawn
 
 
@@ -242,8 +276,20 @@ class Run:
         """The attempts of a txn that ended."""
         return self.record.life(row["txn_id"]).situations(row["attempts"])
 
+    def tables_written(self, row: Row) -> tuple[int, ...]:
+        return self.tables[row["txn_id"]][: row["n_tables_written"]]
+
     def source(self, row: Row) -> SourceConfig:
         return self.config.sources[row["source"]]
+
+    @cached_property
+    def effects(self) -> dict[int, list[tuple[Decision, CommitEffect]]]:
+        """What was done to every table, in order, and by which decision."""
+        found: dict[int, list[tuple[Decision, CommitEffect]]] = {n: [] for n in range(self.config.catalog.num_tables)}
+        for decision in self.record.applied:
+            for table, effect, _ in decision.written:
+                found[table].append((decision, effect))
+        return found
 
     @cached_property
     def requests(self) -> dict[int, list[TracedRequest]]:
@@ -266,7 +312,8 @@ def _observe(text: str) -> Run:
     catalogs: list[Catalog] = []
 
     def make(storage: Any, state: Any) -> Catalog:
-        catalogs.append(RecordingCatalog(build_catalog(config, storage, state), record))
+        catalog = build_catalog(config, storage, state)
+        catalogs.append(RecordingCatalog(catalog, record, is_refusal_believed=config.commit.base == "start"))
         return catalogs[0]
 
     def make_workload(workload_config: WorkloadConfig) -> Workload:

@@ -243,6 +243,8 @@ def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situ
         cost.history_lists = (
             situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since, 0)
         )
+        if situation.is_history_lost == 1:
+            cost.history_lists = min(cost.history_lists, situation.reachable)
     elif choice == choices.HISTORY_EVERY_KIND and is_retry:
         cost.history_lists = situation.behind_read
 

@@ -14,7 +14,7 @@ from endive.errors import ConfigError
 from endive.kernel import Floats, rule
 from endive.rng import OPERATION, RUNTIME, TOUCHED_FILES, slot, stream_key, substream, uniform
 from endive.transaction.terms import TransactionDraft, TransactionTerms
-from endive.vocabulary import KINDS, N_KINDS
+from endive.vocabulary import EXPIRE_SNAPSHOTS, KINDS, N_KINDS
 from endive.workload.arrivals import Arrivals
 from endive.workload.choice import Choice
 from endive.workload.picks import pick_kind, tails_of
@@ -121,7 +121,9 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         runtime_us=runtime_us,
         tables_read=tables_read,
         n_tables_written=n_written,
-        partitions=_draw_partitions(source.partitions, len(tables_read), n_written, job_key),
+        partitions=_draw_partitions(
+            source.partitions, len(tables_read), 0 if kind == EXPIRE_SNAPSHOTS else n_written, job_key
+        ),
         touched_files=_draw_touched_files(source.terms, job_key),
         job_key=job_key,
         group=index % source.commits_per_job,
@@ -140,11 +142,12 @@ def _draw_groups_us(source: Source, index: int) -> int:
 
 
 def _draw_partitions(
-    choice: Choice | None, n_tables: int, n_tables_written: int, key: int
+    choice: Choice | None, n_tables: int, n_tables_changed: int, key: int
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """The partitions it touches of each table; an expiry changes none."""
     if choice is None:
         return ()
-    return tuple(choice.partitions(position < n_tables_written, key, position) for position in range(n_tables))
+    return tuple(choice.partitions(position < n_tables_changed, key, position) for position in range(n_tables))
 
 
 def _draw_touched_files(terms: TransactionTerms, key: int) -> int:

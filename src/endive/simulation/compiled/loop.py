@@ -25,7 +25,7 @@ from endive.simulation.compiled.observe import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.transaction.counts import draw_count
-from endive.vocabulary import NONE
+from endive.vocabulary import EXPIRE_SNAPSHOTS, NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables
 from endive.workload.source import RUNTIME_COUNTER, TOUCHED_FILES_COUNTER, draw_kind, first_of_job
@@ -90,9 +90,10 @@ def join_job(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> int:
 
 @step
 def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
-    """Decide which partitions it touches."""
+    """Decide which partitions it touches; an expiry changes none."""
+    n_tables_changed = 0 if txn.row.kind == EXPIRE_SNAPSHOTS else txn.row.n_tables_written
     for position in range(txn.row.n_tables_read):
-        is_written = position < txn.row.n_tables_written
+        is_written = position < n_tables_changed
         partitions = memory.partitions(world, txn, position)
         count, written = choose_partitions(
             codes(world), source.partitions, is_written, txn.job_key, position, partitions, 0
