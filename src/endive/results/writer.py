@@ -32,6 +32,7 @@ except ImportError:  # not on Windows: there nothing is known of those who left 
 
 SETTLED_S: Final = 5.0  # between making a temporary file and holding it, many times over
 ROW_GROUP_ROWS: Final = 65_536  # about 25 MB of Arrow memory
+_DELTAS: Final = "DELTA_BINARY_PACKED"  # of numbers that count up or hardly repeat, where a dictionary is no use
 
 _CAUSES: Final = {
     errno.ENOSPC: "the disk is full; free some space or write elsewhere",
@@ -193,7 +194,8 @@ class ResultWriter:
             self._file.stream,
             TRANSACTION_SCHEMA.with_metadata(dict(metadata)),
             compression="zstd",
-            use_dictionary=[field.name for field in TRANSACTION_SCHEMA if field.type != pa.float64()],
+            use_dictionary=[field.name for field in TRANSACTION_SCHEMA if field.type not in (pa.float64(), pa.int64())],
+            column_encoding={field.name: _DELTAS for field in TRANSACTION_SCHEMA if field.type == pa.int64()},
             write_page_checksum=True,
         )
 
