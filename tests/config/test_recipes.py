@@ -8,10 +8,10 @@ from endive.config import parse_config, recipes
 from endive.errors import ConfigError
 
 NAMES = (
+    "expire_snapshots",
     "flink_sink",
     "kafka_connect_sink",
     "pyiceberg_append",
-    "spark_expire_snapshots",
     "spark_merge_cow",
     "spark_merge_mor",
     "spark_rewrite_data_files",
