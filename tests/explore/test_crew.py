@@ -92,6 +92,7 @@ def test_a_process_that_does_not_stop_is_replaced():
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
             await anext(events)
+            await asyncio.sleep(0.3)  # until it hears no more
             before = set(crew.processes)
         after = await all_of(crew, PATIENT, "count", 2)
         return len(before & set(crew.processes)), len(after)

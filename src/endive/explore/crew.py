@@ -29,6 +29,7 @@ DIED: Final = "The process that simulated this has ended. Another one has been s
 HUNG: Final = f"No answer within {EVENT_S_MAX:.0f} s, so the simulation was ended. Ask for less simulated time or load."
 
 Event = dict[str, Any]
+_starting = threading.Lock()
 
 
 class Worker:
@@ -38,11 +39,13 @@ class Worker:
         context: Any = get_context(START_METHOD)
         if START_METHOD == "forkserver":
             context.set_forkserver_preload(PRELOADED)
-        ours, theirs = context.Pipe()
-        self._connection: Connection = ours
-        self.process = context.Process(target=main, args=(theirs,), daemon=True)
-        self.process.start()
-        theirs.close()
+        # One after another: a process that is forked meanwhile would hold this one's end open, and hide its death.
+        with _starting:
+            ours, theirs = context.Pipe()
+            self._connection: Connection = ours
+            self.process = context.Process(target=main, args=(theirs,), daemon=True)
+            self.process.start()
+            theirs.close()
         self.events: asyncio.Queue[tuple[int, Event | None] | None] = asyncio.Queue()
         self.is_lost = False
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
