@@ -2,9 +2,8 @@
 # Writes the pins, requirements/*.txt, from pyproject.toml and the ranges in requirements/*.in.
 #
 # The files build on each other: engine (what simulates), run (adds sweeps, reports and the live page), test, check,
-# site. All are resolved
-# together first, so that they agree; then each file gets what those before it lack. The hashes cover every platform
-# and Python of requires-python. Versions stay as they are while the ranges allow it. To move them, name packages:
+# site. All are resolved together first, so that they agree; then each file gets what those before it lack. The hashes
+# cover every platform and Python of requires-python. Versions stay as they are while the ranges allow it. To move them, name packages:
 # tools/renew_pins.sh --upgrade-package numpy, or --upgrade for all. Needs the uv in .venv: run make demo once.
 set -eu
 
@@ -16,11 +15,12 @@ compile() {
     .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate "$@"
 }
 
-# pins FILE RANGES: what RANGES need and the files in $before do not pin.
+# pins FILE RANGES: what RANGES need and the files in $before do not pin. What they pin for some platforms only is
+# written again: colorama, which click wants on Windows, the documentation site wants everywhere.
 pins() {
     file=requirements/$1.txt
     shift
-    left_out=$(cat $before /dev/null | sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p')
+    left_out=$(cat $before /dev/null | sed -n 's/^\([A-Za-z0-9._-]*\)==[^ ;]* *\\\{0,1\}$/--no-emit-package \1/p')
     compile "$@" $left_out --generate-hashes --constraints "$together" --upgrade --output-file "$file" >/dev/null
     sed -i.old '/^#/d' "$file" && rm "$file.old" # the list of what was left out
     before="$before $file"
