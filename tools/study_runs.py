@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import time
+import tomllib
 from collections.abc import Sequence
 from contextlib import chdir
 from pathlib import Path
@@ -24,6 +25,7 @@ from endive.results.provenance import MODEL_VERSION
 
 _TOML: Final = re.compile(r"experiments/\S+\.toml")
 _OUT: Final = re.compile(r"(?:--out |analyze |report )out/([\w.-]+)")
+_WORDS: Final = ("title", "question", "look_for")
 _COMPLETE: Final = "complete.json"
 
 
@@ -39,12 +41,19 @@ def cache_folder() -> Path:
 
 
 def name_of(commands: Sequence[str]) -> str:
-    """Names the result of these commands on these files under this version of the model."""
+    """Names the result of these commands under this version of the model; words in their files do not count."""
     digest = hashlib.blake2b("\n".join(commands).encode(), digest_size=8)
     for family in sorted({Path(name).parent for command in commands for name in _TOML.findall(command)}):
         for path in sorted((ROOT / family).glob("*.toml")):
-            digest.update(path.name.encode() + path.read_bytes())
+            digest.update(path.name.encode() + _values_of(path).encode())
     return f"{folder_of(commands[0])}-model{MODEL_VERSION}-{digest.hexdigest()}"
+
+
+def _values_of(path: Path) -> str:
+    """What a file says without its comments, its title and its question."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document["study"] = {key: value for key, value in document.get("study", {}).items() if key not in _WORDS}
+    return json.dumps(document, sort_keys=True, default=str)
 
 
 def provide(commands: Sequence[str], out: Path) -> bool:

@@ -7,6 +7,7 @@ labels and the rounding. It computes nothing: every number stands in DIR/analysi
     python tools/study_table.py out/mixed overwrites success_rate --name overwrites
     python tools/study_table.py out/catalogs catalogs committed_per_s --rows load_per_s,variant --where variant=plain
     python tools/study_table.py out/growth merging success_rate --name merge_append --label load_per_s=offered/s
+    python tools/study_table.py out/exp_4_1 exp_4_1_merge success_rate --rate transaction.inter_arrival.scale
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from pathlib import Path
 from typing import Final
 
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
+STORES: Final = {
+    "s3": "S3",
+    "s3x": "S3 Express",
+    "azure": "Azure",
+    "azurex": "Azure Premium",
+    "gcp": "Google Cloud",
+}
 Row = dict[str, str]
 Cell = tuple[tuple[str, ...], str]  # values of the rows' axes, value of the column's
 
@@ -30,12 +38,17 @@ def main() -> None:
     report = _report(analysis, given.study)
     rows = (given.rows or report.get("x", "")).split(",")
     columns = given.columns or report.get("series", FIGURES)
-    labels = dict(label.split("=", 1) for label in given.label)
+    labels = STORES | dict(label.split("=", 1) for label in given.label)
+    if given.rate:
+        labels.setdefault(given.rate, "offered/s")
     if given.title:
         print(f"{given.title}\n")
     points = _points(analysis, given.study, given.where)
     _refuse_unknown(points, rows, columns)
-    sides = {number: tuple(at[axis] for axis in rows) for number, at in points.items()}
+    sides = {
+        number: tuple(_rate(at[axis]) if axis == given.rate else at[axis] for axis in rows)
+        for number, at in points.items()
+    }
     if columns == FIGURES:
         places = {number: (side, "") for number, side in sides.items()}
         found = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
@@ -67,6 +80,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--where", action="append", default=[], help="KEY=VALUE, or KEY=A|B: only points with such a value"
     )
+    parser.add_argument("--rate", default="", help="an axis of gaps between txns in ms, to be shown as txns per second")
     parser.add_argument("--title", default="", help="a line above the table")
     return parser.parse_args()
 
@@ -123,23 +137,50 @@ def _shown(figure: str, row: Row) -> str:
     if row["mean"] == "":
         return "-"
     mean = float(row["mean"])
-    spread = (float(row["ci95_high"]) - mean, mean - float(row["ci95_low"])) if row["ci95_low"] else None
+    spread = max(float(row["ci95_high"]) - mean, mean - float(row["ci95_low"])) if row["ci95_low"] else 0.0
     if figure == "success_rate":
-        return f"{100 * mean:.1f} %" + (f" ± {100 * max(spread):.1f}" if spread and max(spread) >= 5e-4 else "")
-    return _rounded(mean) + (f" ± {_rounded(max(spread))}" if spread and max(spread) > 0.01 * abs(mean) else "")
+        return f"{100 * mean:.1f} %" + (f" ± {100 * spread:.1f}" if spread >= 5e-4 else "")
+    decimals = _decimals(mean)
+    return f"{mean:,.{decimals}f}" + (f" ± {spread:,.{decimals}f}" if spread > 0.01 * abs(mean) else "")
 
 
-def _rounded(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+def _decimals(value: float) -> int:
+    """How many decimals show three digits that matter; the interval gets as many as its mean."""
+    return 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+
+
+def _rate(gap_ms: str) -> str:
+    return f"{1000 / float(gap_ms):g}"
 
 
 def _table(rows: Sequence[str], cells: dict[Cell, str], labels: Row) -> Iterable[str]:
+    """A value of the side that is the one above's is left out, the last of the side excepted."""
     heads = list(dict.fromkeys(column for _, column in cells))
+    sides = list(dict.fromkeys(row for row, _ in cells))
     yield "| " + " | ".join(labels.get(word, word) for word in (*rows, *heads)) + " |"
-    yield "|" + "--:|" * (len(rows) + len(heads))
-    for row in dict.fromkeys(row for row, _ in cells):
-        values = [labels.get(value, value) for value in row]
-        yield "| " + " | ".join([*values, *(cells.get((row, head), "") for head in heads)]) + " |"
+    aligned = ["--:" if all(_is_number(side[place]) for side in sides) else "---" for place in range(len(rows))]
+    yield "|" + "|".join((*aligned, *("--:" for _ in heads))) + "|"
+    above: tuple[str, ...] = ()
+    for side in sides:
+        values = [
+            "" if place < len(rows) - 1 and above[: place + 1] == side[: place + 1] else _worded(value, labels)
+            for place, value in enumerate(side)
+        ]
+        yield "| " + " | ".join([*values, *(cells.get((side, head), "") for head in heads)]) + " |"
+        above = side
+
+
+def _worded(value: str, labels: Row) -> str:
+    """The label of a value; thousands apart if it is a whole number."""
+    return labels[value] if value in labels else f"{int(value):,}" if value.isdecimal() else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(path: Path) -> Iterable[Row]:

@@ -1,49 +1,115 @@
-"""Tables of a study: which rows and columns they have, and how they are titled."""
+"""tools/study_table.py: one figure of an analysed study as a Markdown table."""
+
+from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
 TOOL = Path(__file__).parents[2] / "tools" / "study_table.py"
+POINTS = """study,point,load,policy,gap,store,scope,name
+s,0,1,none,50,s3x,all,all
+s,1,1,fixed,50,s3x,all,all
+s,2,5,none,5000,s3,all,all
+"""
+FIGURES = """study,point,scope,name,figure,unit,seeds,mean,stddev,ci95_low,ci95_high
+s,0,all,all,success_rate,share,3,0.9,0.01,0.875,0.925
+s,1,all,all,success_rate,share,3,1,0,1,1
+s,2,all,all,success_rate,share,1,0.5,,,
+s,0,all,all,commit_latency_p95_ms,ms,3,1234.5,1,1200,1269
+s,2,all,all,commit_latency_p95_ms,ms,3,,,,
+s,0,source,stream,success_rate,share,3,0.25,0,0.25,0.25
+"""
 
 
 @pytest.fixture
-def folder(tmp_path):
-    analysis = tmp_path / "analysis"
-    analysis.mkdir()
-    report = {"x": "load_per_s", "series": "kind"}
-    (analysis / "index.json").write_text(json.dumps({"studies": {"s": {"report": report}}}))
-    configurations = ["study,point,scope,load_per_s,kind,tables"]
-    figures = ["study,point,figure,name,mean,ci95_low,ci95_high"]
-    for point, (load, kind, tables) in enumerate([(1, "log", 1), (2, "log", 1), (1, "rest", 10), (2, "rest", 10)]):
-        configurations.append(f"s,{point},all,{load},{kind},{tables}")
-        figures.append(f"s,{point},success_rate,all,{1 - point / 10},{0.9 - point / 10},{1 - point / 10}")
-    (analysis / "configurations.csv").write_text("\n".join(configurations) + "\n")
-    (analysis / "figures.csv").write_text("\n".join(figures) + "\n")
-    return tmp_path
+def table(tmp_path, monkeypatch, capsys):
+    """``table("s", "success_rate")``: what the tool prints of a small analysis."""
+    (tmp_path / "analysis").mkdir()
+    (tmp_path / "analysis" / "configurations.csv").write_text(POINTS)
+    (tmp_path / "analysis" / "figures.csv").write_text(FIGURES)
+    index = {"studies": {"s": {"report": {"x": "load", "series": "policy"}}}}
+    (tmp_path / "analysis" / "index.json").write_text(json.dumps(index))
+
+    def printed(*arguments: str, folder: str = str(tmp_path)) -> list[str]:
+        monkeypatch.setattr(sys, "argv", ["study_table.py", folder, *arguments])
+        runpy.run_path(str(TOOL), run_name="__main__")
+        return capsys.readouterr().out.splitlines()
+
+    return printed
 
 
-def table(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, str(TOOL), str(folder), "s", "success_rate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_rows_are_what_the_study_is_drawn_against_and_columns_its_series(table):
+    assert table("s", "success_rate") == [
+        "| load | none | fixed |",
+        "|--:|--:|--:|",
+        "| 1 | 90.0 % ± 2.5 | 100.0 % |",
+        "| 5 | 50.0 % |  |",
+    ]
 
 
-def test_a_table_has_a_row_for_each_load_and_a_column_for_each_kind(folder):
-    expected = (
-        "| offered/s | log | REST |\n"
-        "|--:|--:|--:|\n"
-        "| 1 | 100.0 % ± 10.0 | 80.0 % ± 10.0 |\n"
-        "| 2 | 90.0 % ± 10.0 | 70.0 % ± 10.0 |\n"
-    )
-
-    assert expected == table(folder, "--label", "load_per_s=offered/s", "--label", "rest=REST")
+def test_figures_can_stand_along_the_top(table):
+    assert table("s", "success_rate", "commit_latency_p95_ms", "--columns", "figures", "--where", "policy=none") == [
+        "| load | success_rate | commit_latency_p95_ms |",
+        "|--:|--:|--:|",
+        "| 1 | 90.0 % ± 2.5 | 1,234 ± 34 |",
+        "| 5 | 50.0 % | - |",
+    ]
 
 
-def test_several_axes_can_stand_down_the_side_below_a_title(folder):
-    expected = "Success:\n\n| load_per_s | tables | log |\n|--:|--:|--:|\n| 1 | 1 | 100.0 % ± 10.0 |\n"
-    arguments = ("--rows", "load_per_s,tables", "--where", "load_per_s=1", "--where", "kind=log", "--title", "Success:")
+def test_gaps_can_be_shown_as_rates_and_stores_have_their_names(table):
+    assert table("s", "success_rate", "--rows", "gap,store,policy", "--columns", "load", "--rate", "gap") == [
+        "| offered/s | store | policy | 1 | 5 |",
+        "|--:|---|---|--:|--:|",
+        "| 20 | S3 Express | none | 90.0 % ± 2.5 |  |",
+        "|  |  | fixed | 100.0 % |  |",
+        "| 0.2 | S3 | none |  | 50.0 % |",
+    ]
 
-    assert expected == table(folder, *arguments)
+
+def test_a_table_can_have_a_title_and_words_of_its_own(table):
+    arguments = ("--title", "Success:", "--label", "load=offered/s", "--label", "none=no pause", "--where", "load=1")
+
+    assert table("s", "success_rate", *arguments) == [
+        "Success:",
+        "",
+        "| offered/s | no pause | fixed |",
+        "|--:|--:|--:|",
+        "| 1 | 90.0 % ± 2.5 | 100.0 % |",
+    ]
+
+
+def test_a_source_can_be_named_instead_of_all_txns(table):
+    assert "| 1 | 25.0 % |" == table("s", "success_rate", "--name", "stream")[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("t", "success_rate"), "has no study 't'. Choose one of: s."),
+        (
+            ("s", "success_rate", "--rows", "size"),
+            "'size' is no axis of the study. Name one with --rows and --columns.",
+        ),
+        (("s", "success_rate", "--where", "load=9"), "No point meets the conditions of --where."),
+        (
+            ("s", "success_rate", "--columns", "figures"),
+            "Points 0 and 1 fall into one cell: tell them apart by --where.",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_one_sentence(table, arguments, told):
+    with pytest.raises(SystemExit) as refused:
+        table(*arguments)
+
+    assert str(refused.value).endswith(told)
+
+
+def test_a_folder_without_analysis_is_told_how_to_get_one(table, tmp_path):
+    with pytest.raises(SystemExit) as refused:
+        table("s", "success_rate", folder=str(tmp_path / "none"))
+
+    assert f"{tmp_path}/none/analysis holds no analysis. Run: endive analyze {tmp_path}/none" == str(refused.value)
