@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
 from llvmlite.binding import Linkage
 from numba import types
 from numba.core import cgutils
@@ -40,6 +41,7 @@ except ImportError:  # not on Windows: there every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
 LOCK_NAME = "compiling.lock"
+CACHE_LINE_BYTES = 64  # of the processors we know
 COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow machine
 
 # Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
@@ -279,6 +281,23 @@ def _address_of(_context: Any, record: Any) -> Any:
 
 
 address_of = cast("Callable[[object], int]", _address_of)  # for compiled code: where a record lies
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _fetch_ahead(_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        flag, pointer = ir.IntType(32), cgutils.voidptr_t
+        kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        how = (flag(1), flag(3), flag(1))  # to be written, kept in every level of the cache, data
+        builder.call(prefetch, (builder.inttoptr(args[0], pointer), *how))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+# For compiled code: what lies at that address will be needed soon, so the processor may bring its cache line near.
+fetch_ahead = cast("Callable[[int], None]", _fetch_ahead)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

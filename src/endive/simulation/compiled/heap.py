@@ -98,6 +98,18 @@ def replace_root(world: WorldRecord, time_us: int, who: int) -> None:
 
 
 @step
+def next_who(world: WorldRecord) -> int:
+    """Whose event comes next, unless the root's brings an earlier one."""
+    first = 4 * ROOT - 8
+    best = event_at(world, first)
+    for at in range(first + 1, first + 4):
+        event = event_at(world, at)
+        if event.time_us < best.time_us:
+            best = event
+    return best.who
+
+
+@step
 def drop_root(world: WorldRecord) -> None:
     """Take the root away."""
     world.heap_size -= 1

@@ -10,7 +10,7 @@ from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import asking, checking, events, memory, stages
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.heap import ROOT, drop_root, push, replace_root
+from endive.simulation.compiled.heap import ROOT, drop_root, next_who, push, replace_root
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import (
     codes,
@@ -299,6 +299,8 @@ def advance(world: WorldRecord, events_max: int) -> int:
         else:
             txn = txn_at(world, who)
             if txn.stage != at.STAGE_END:
+                if next_who(world) >= 0:
+                    memory.fetch_txn(world, next_who(world))  # with thousands in flight it is far away
                 handle(world, txn, now)
                 walk(world, txn)
                 replace_root(world, txn.time_us, who)
