@@ -16,13 +16,15 @@ compile() {
 }
 
 # pins FILE RANGES: what RANGES need and the files in $before do not pin. What they pin for some platforms only is
-# written again: colorama, which click wants on Windows, the documentation site wants everywhere.
+# pinned again where it is wanted on others: click wants colorama on Windows, the documentation site everywhere.
 pins() {
     file=requirements/$1.txt
     shift
     left_out=$(cat $before /dev/null | sed -n 's/^\([A-Za-z0-9._-]*\)==[^ ;]* *\\\{0,1\}$/--no-emit-package \1/p')
     compile "$@" $left_out --generate-hashes --constraints "$together" --upgrade --output-file "$file" >/dev/null
-    sed -i.old '/^#/d' "$file" && rm "$file.old" # the list of what was left out
+    # Without the list of what was left out, and without pins that stand in an earlier file word for word.
+    cat $before /dev/null | awk 'FILENAME == "-" { if (/==/) pinned[$0]; next } /^#/ { next } /==/ { skip = $0 in pinned } !skip' \
+        - "$file" >"$file.new" && mv "$file.new" "$file"
     before="$before $file"
 }
 

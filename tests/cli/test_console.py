@@ -18,6 +18,7 @@ SLEEPER = textwrap.dedent(
     """
     import signal, time
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it puts in the background
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, under which these tests may run, asks for it to be ignored
     import typer
     from endive.cli.console import EndiveGroup
     app = typer.Typer(cls=EndiveGroup)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 
 def descendants(root: int) -> dict[int, str]:
