@@ -49,6 +49,8 @@ TRIES_MAX = 4  # of a sweep after its fault
 WAIT_MAX_S = 900.0
 YEAR_S = 365 * 24 * 3600
 FILE_BYTES_MAX = 6_000  # of a disk that is full
+LOCAL = "local[2]"
+CLUSTER = "local-cluster[2,1,1024]"  # two workers with one core and 1 GB each, executors in processes of their own
 
 
 class Running(Protocol):
@@ -64,7 +66,7 @@ class Arena:
     """Where a round takes place: the folder, and how a sweep into it is started."""
 
     folder: Path
-    launch: Callable[..., Running]  # launch(folder, repair=.., full_disk=.., cache=..)
+    launch: Callable[..., Running]  # launch(folder, repair=.., full_disk=.., cache=.., master=..)
     chance: random.Random
     longest_s: float  # a sweep without a fault takes about this long
     told: list[str] = field(default_factory=list)
@@ -88,9 +90,9 @@ def _signalled(number: int) -> Callable[[Arena], None]:
     return fault
 
 
-def _descendant_killed(*names: str) -> Callable[[Arena], None]:
+def _descendant_killed(*names: str, master: str = LOCAL) -> Callable[[Arena], None]:
     def fault(arena: Arena) -> None:
-        process = arena.launch(arena.folder)
+        process = arena.launch(arena.folder, master=master)
         time.sleep(arena.strike_at())
         victims = [pid for pid, command in descendants(process.pid) if any(name in command for name in names)]
         if victims:
@@ -163,6 +165,7 @@ FAULTS: dict[str, Fault] = {
     **LOCAL_FAULTS,
     "kill the JVM": _descendant_killed("java"),
     "kill a worker": _descendant_killed("pyspark.daemon", "pyspark.worker"),
+    "kill an executor": _descendant_killed("CoarseGrainedExecutorBackend", master=CLUSTER),
     "kill the compiler": compiling_killed,
 }
 
@@ -219,20 +222,20 @@ def descendants(pid: int) -> Iterator[tuple[int, str]]:
 
 
 def launch_sweep(
-    study: Path, folder: Path, *, repair: bool = False, full_disk: bool = False, cache: str | None = None
+    study: Path,
+    folder: Path,
+    *,
+    repair: bool = False,
+    full_disk: bool = False,
+    cache: str | None = None,
+    master: str = LOCAL,
 ) -> subprocess.Popen[bytes]:
     """``endive sweep`` on Spark of this machine."""
-    command = [
-        sys.executable,
-        "-m",
-        "endive.cli.main",
-        "sweep",
-        str(study),
-        "--out",
-        str(folder),
-        "--master",
-        "local[2]",
-    ]
+    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study), "--out", str(folder), "--master", master]
+    settings = {"ENDIVE_CACHE_DIR": cache} if cache else {}
+    if master == CLUSTER:
+        settings["SPARK_HOME"] = str(_spark_home(study.parent))
+        command += ["--conf", "spark.executor.memory=512m"]
 
     def limit() -> None:
         if full_disk:
@@ -241,11 +244,23 @@ def launch_sweep(
 
     return subprocess.Popen(
         [*command, "--repair"] if repair else command,
-        env={**os.environ, **({"ENDIVE_CACHE_DIR": cache} if cache else {})},
+        env={**os.environ, **settings},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         preexec_fn=limit,  # no thread of ours is running
     )
+
+
+def _spark_home(folder: Path) -> Path:
+    """Spark as it is installed, with a place of its own for what the workers of a cluster leave behind."""
+    home = folder / "spark"
+    if not home.exists():
+        home.mkdir()
+        import pyspark
+
+        for entry in Path(pyspark.__file__).parent.iterdir():
+            (home / entry.name).symlink_to(entry)
+    return home
 
 
 def main() -> int:

@@ -48,6 +48,19 @@ def test_a_kept_table_is_not_offered_again():
     assert not [lever for lever, *_ in offers_of(base_of(kept)) if lever.name == "kept"]
 
 
+def test_a_compaction_may_run_less_often_and_what_it_defeats_be_shorter_or_run_again():
+    compaction = {"name": "compaction", "recipe": "spark_rewrite_data_files", "interval_ms": "30min"}
+    merge = {"name": "merge", "recipe": "spark_merge_cow", "working_ms": "20min"}
+    base = base_of({"catalog": {"type": "service", "latency_ms": 5}, "source": [merge, compaction]})
+    names = ("schedule", "shorter", "restarts")
+    offered = {lever.name: config.sources for lever, *_, config in offers_of(base, names)}
+
+    assert names == tuple(offered)
+    assert 7_200_000.0 == offered["schedule"][1].arrivals.period_ms
+    assert 600_000.0 == offered["shorter"][0].runtime.ms
+    assert [3, 0] == [source.application_retries for source in offered["restarts"]]
+
+
 def test_partitions_are_offered_with_a_version_each_and_finer_where_there_are_some():
     split = {"partitions": {"enabled": True, "num_partitions": 16}}
     swapped = busy_config(catalog={"type": "cas"})

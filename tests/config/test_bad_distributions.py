@@ -36,7 +36,7 @@ BAD_FILES = [
         """,
         [
             "transaction.runtime = 5 must be a table such as {mean = 180000, sigma = 1.5} or "
-            '{distribution = "fixed", ms = 1.0}.',
+            '{distribution = "fixed", ms = 1.0}, or a time such as "20min".',
         ],
         id="a runtime that is a number must be a table",
     ),

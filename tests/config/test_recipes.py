@@ -50,6 +50,13 @@ def test_a_recipe_is_the_same_source_as_its_keys_written_out():
     assert source_of(recipe="spark_merge_mor") == source_of(**written)
 
 
+def test_times_may_be_written_as_text():
+    as_text = source_of(recipe="spark_merge_cow", interval_ms="1h", working_ms="20min")
+
+    assert as_text == source_of(recipe="spark_merge_cow", interval_ms=3_600_000, working_ms=1_200_000)
+    assert as_text["runtime"] == source_of(recipe="spark_merge_cow", runtime="20min")["runtime"]
+
+
 def test_what_the_source_says_itself_wins():
     source = source_of(recipe="spark_streaming", retry=9, operation_types={"merge_append": 1.0})
 
@@ -84,7 +91,8 @@ def test_an_unknown_recipe_is_refused_once():
 def test_a_bad_parameter_is_refused_by_its_name():
     assert (
         "source.mine.clients = 1.5 must be a whole number. Processes that append.",
-        "source.mine.pause_ms = -1 must be a number greater than 0. Time from the end of an append to the next.",
+        "source.mine.pause_ms = -1 must be a number greater than 0, or a duration as text, such as '250ms', '90s', "
+        "'5min' or '1h30min'. Time from the end of an append to the next.",
     ) == problems_of(recipe="pyiceberg_append", clients=1.5, pause_ms=-1)
 
 

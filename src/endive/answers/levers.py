@@ -21,6 +21,7 @@ Offer = tuple[str, Values]  # words, and the keys it sets
 RETRIES: Final = (10, 20)
 PARTITIONS: Final = 8
 STAYING: Final = ("closed", "jobs")  # arrivals with clients that can keep something
+REGULAR: Final = ("poisson", "fixed", "periodic")
 STORES: Final = {"s3x": "S3 Express", "azurex": "Azure Premium"}
 
 
@@ -57,7 +58,7 @@ def _backoff(base: Base) -> Iterator[Offer]:
 def _batching(base: Base) -> Iterator[Offer]:
     """Appends of an open source are collected, and every k-th commits for all of them."""
     for source in base.config.sources:
-        if _does(source, "fast_append", "merge_append") and source.arrivals.kind in ("poisson", "fixed", "periodic"):
+        if _does(source, "fast_append", "merge_append") and source.arrivals.kind in REGULAR:
             for k in (2, 10):
                 yield f"{source.name}: {k} commits batched into one", {f'source."{source.name}".load': 1.0 / k}
 
@@ -84,6 +85,28 @@ def _fewer_threads(base: Base) -> Iterator[Offer]:
                 f"{source.name}: all groups in one commit",
                 {_named(source, "partial_progress"): {"commits": 1, "threads": 1}},
             )
+
+
+def _schedule(base: Base) -> Iterator[Offer]:
+    """Maintenance that runs less often is in the way of fewer."""
+    for source in base.config.sources:
+        if _does(source, "rewrite_files", "rewrite_manifests") and source.arrivals.kind in REGULAR:
+            yield f"{source.name}: a quarter as often", {f'source."{source.name}".load': 0.25}
+
+
+def _shorter(base: Base) -> Iterator[Offer]:
+    """A job that others can make fail is overtaken by fewer of them while it works."""
+    for source in base.config.sources:
+        table = source.runtime.model_dump(exclude_none=True)
+        if _does(source, "validated_overwrite") and not {"components", "quantiles"} & table.keys():
+            half = {key: value / 2 if key.endswith("ms") else value for key, value in table.items()}
+            yield f"{source.name}: works half as long", {_named(source, "runtime"): half}
+
+
+def _restarts(base: Base) -> Iterator[Offer]:
+    for source in base.config.sources:
+        if _does(source, "validated_overwrite") and source.application_retries == 0:
+            yield f"{source.name}: the job runs again, up to 3 times", {_named(source, "application_retries"): 3}
 
 
 def _isolation(base: Base) -> Iterator[Offer]:
@@ -163,6 +186,9 @@ LEVERS: Final = (
     Lever("batching", "data arrive later, in fewer and larger commits", _batching),
     Lever("writers", "fewer jobs at once; what they did must be queued", _fewer_writers),
     Lever("threads", "a job takes longer, or loses all it did if its one commit fails", _fewer_threads),
+    Lever("schedule", "small files pile up from one run to the next", _schedule),
+    Lever("shorter", "more machines for the job, or less work in each", _shorter),
+    Lever("restarts", "the work is done again, and paid again", _restarts),
     Lever("isolation", "snapshot isolation: a concurrent append is not seen by the overwrite", _isolation),
     Lever("merging", "manifests pile up, and readers plan slower", _merging),
     Lever("expiry", "older snapshots cannot be read any more", _expiry),

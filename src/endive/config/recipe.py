@@ -15,6 +15,7 @@ from typing import Any
 
 from endive.config.problems import Problem, dotted, shown
 from endive.config.values import nearest
+from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
 
 RECIPE = "recipe"
 SOURCE = "source"
@@ -28,6 +29,17 @@ class Parameter:
     name: str
     default: float
     meaning: str
+
+    def value_of(self, given: Mapping[str, Any]) -> Any:
+        """What a source says, a duration as text in milliseconds, or the default."""
+        value = given.get(self.name, self.default)
+        milliseconds = parse_duration_ms(value) if isinstance(value, str) and self.is_duration else None
+        return value if milliseconds is None else milliseconds
+
+    @property
+    def is_duration(self) -> bool:
+        """Whether it is a time."""
+        return self.name.endswith("_ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +59,7 @@ class Recipe:
     def expand(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a source: the template with its parameters filled in, below what ``given`` says itself."""
         names = {parameter.name for parameter in self.parameters}
-        values = {parameter.name: given.get(parameter.name, parameter.default) for parameter in self.parameters}
+        values = {parameter.name: parameter.value_of(given) for parameter in self.parameters}
         own = {key: value for key, value in given.items() if key not in names and key != RECIPE}
         name = {"name": own["name"]} if "name" in own else {}
         return {**name, **_filled(self.template, values), **own}
@@ -89,10 +101,12 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
         return [Problem(text, path)]
     problems: list[Problem] = []
     for parameter in recipes()[name].parameters:
-        value = source.get(parameter.name, parameter.default)
+        value = parameter.value_of(source)
         place = (SOURCE, index, parameter.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-            text = f"{dotted(place, document)} = {shown(value)} must be a number greater than 0. {parameter.meaning}"
+            or_text = f", or a duration as text, such as {DURATION_EXAMPLES}" if parameter.is_duration else ""
+            said = f"{dotted(place, document)} = {shown(value)} must be a number greater than 0{or_text}."
+            text = f"{said} {parameter.meaning}"
             problems.append(Problem(text, place))
         elif isinstance(parameter.default, int) and value != int(value):
             text = f"{dotted(place, document)} = {shown(value)} must be a whole number. {parameter.meaning}"

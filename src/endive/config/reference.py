@@ -182,7 +182,7 @@ def _latencies() -> ReferenceSection:
     return ReferenceSection(
         "Latency tables and other short forms",
         "The `T_` keys of `[storage]` take a distribution table or one of the first three forms; "
-        "`transaction.runtime` takes a distribution table or the last one.",
+        "`transaction.runtime` takes a distribution table, the last one, or a time as text.",
         tuple(forms),
     )
 

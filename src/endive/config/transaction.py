@@ -36,11 +36,12 @@ from endive.config.values import (
     refusal,
     unknown_name,
 )
+from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
 
 TABLES_PER_TXN_MAX = 256
 RETRIES_MAX = 1_000_000
-RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}'
+RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
 RETAINED_MAX = 1_000_000_000
 COMMITS_PER_JOB_MAX = 1_000
 
@@ -138,7 +139,11 @@ def _runtime_tag(value: Any) -> str:
     return "<short>" if isinstance(value, dict) and "distribution" not in value else "<table>"
 
 
-def _refuse_no_table(value: Any) -> Any:
+def _table_of(value: Any) -> Any:
+    """A time as text is always that long."""
+    milliseconds = parse_duration_ms(value) if isinstance(value, str) else None
+    if milliseconds is not None:
+        return {"distribution": "fixed", "ms": milliseconds}
     if not isinstance(value, (dict, Table)):
         raise refusal(f"must be a table such as {RUNTIME_EXAMPLES}.")
     return value
@@ -147,10 +152,12 @@ def _refuse_no_table(value: Any) -> Any:
 _RUNTIME_FORMS = Annotated[
     Annotated[ShortRuntime, Tag("<short>")] | Annotated[Distribution, Tag("<table>")],
     Discriminator(_runtime_tag),
-    BeforeValidator(_refuse_no_table),
+    BeforeValidator(_table_of),
     AfterValidator(spelt_out),
 ]
-Runtime = Annotated[Spec, Forms(_RUNTIME_FORMS, "`{mean, sigma, min}` or a distribution table")]
+Runtime = Annotated[
+    Spec, Forms(_RUNTIME_FORMS, '`{mean, sigma, min}`, a distribution table, or a time such as `"20min"`')
+]
 
 
 class TableChoice(Table):
@@ -324,7 +331,7 @@ class SourceKeys(Table):
     )
     runtime: Runtime = Field(
         default=spelt_out(ShortRuntime()),
-        description="Time a txn works before it commits: mean, sigma, min or a distribution table.",
+        description="Time a txn works before it commits: mean, sigma, min, a distribution table, or one time for all.",
     )
     tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
     partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
