@@ -15,6 +15,9 @@ FOR_SITE := $(VENV)/.installed-for-site
 # What Spark needs to know: which Java, and which Python its workers run.
 RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/
 
+# Commands and tests start many processes: each would compile every module it imports where this is set.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench fuzz-engines fuzz-config chaos verify docs site wheel pins clean
 

@@ -1,11 +1,18 @@
-"""Endive: how many commits per second an Iceberg table or catalog takes, what breaks first, what to change."""
+"""Endive: how many commits per second an Iceberg table or catalog takes, what breaks first, what to change.
 
-from endive.config import SimulationConfig, load_simulation_config
-from endive.errors import EndiveError
-from endive.notebook import advise, compare, explain, limit, simulate
-from endive.results.result import SimulationResult
-from endive.results.statistics import Statistics
-from endive.simulation import Simulation
+What is named here is imported when it is first used, so that a command that does not simulate starts at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from endive.config import SimulationConfig, load_simulation_config
+    from endive.errors import EndiveError
+    from endive.notebook import advise, compare, explain, limit, simulate
+    from endive.results.result import SimulationResult
+    from endive.results.statistics import Statistics
+    from endive.simulation import Simulation
 
 __version__ = "0.1.0"
 
@@ -23,3 +30,23 @@ __all__ = [
     "load_simulation_config",
     "simulate",
 ]
+
+_HOMES = {
+    "EndiveError": "endive.errors",
+    "Simulation": "endive.simulation",
+    "SimulationConfig": "endive.config",
+    "SimulationResult": "endive.results.result",
+    "Statistics": "endive.results.statistics",
+    "load_simulation_config": "endive.config",
+} | dict.fromkeys(("advise", "compare", "explain", "limit", "simulate"), "endive.notebook")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'endive' has no attribute '{name}'")
+    globals()[name] = value = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

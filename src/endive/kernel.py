@@ -208,7 +208,8 @@ def records(cls: type, *shape: int) -> npt.NDArray[np.void]:
     made = np.zeros(shape, layout_of(cls))
     if made.size:
         fill(made[(0,) * len(shape)], cls())
-        made[...] = made[(0,) * len(shape)]
+        as_bytes = made.view(np.uint8).reshape(made.size, made.itemsize)
+        as_bytes[1:] = as_bytes[0]  # NumPy copies records field by field
     return made
 
 

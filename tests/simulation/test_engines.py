@@ -190,7 +190,8 @@ def test_the_engines_agree_on_who_comes_first_when_everything_coincides(catalog,
     assert sum(count > 1 for count in senders.values()) > 1_400
 
 
-def test_more_txns_in_flight_than_there_were_places_at_first():
+def test_more_txns_in_flight_than_there_were_places_at_first(monkeypatch):
+    monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", compiled_engine.PLACES_MIN)
     config = {
         **COARSE,
         "transaction": {"runtime": {"distribution": "fixed", "ms": 2_500.0}},
@@ -198,7 +199,7 @@ def test_more_txns_in_flight_than_there_were_places_at_first():
     }
     engine, result = run_compiled(config)
 
-    assert engine.in_flight_max > 2 * compiled_engine.PLACES_AT_FIRST  # so places were added twice
+    assert engine.in_flight_max > 2 * compiled_engine.PLACES_MIN  # so places were added twice
     assert_equal(simulate(config, engine="reference"), result)
 
 
@@ -389,7 +390,7 @@ def test_memory_that_is_not_there_is_an_error_that_says_what_to_do(monkeypatch):
 
     monkeypatch.setattr(compiled_engine, "_grown", no_memory)
 
-    with pytest.raises(EngineError, match=r"no memory for 1,024 txns in flight .* Lower the rate of the workload"):
+    with pytest.raises(EngineError, match=r"no memory for 16,384 txns in flight .* Lower the rate of the workload"):
         simulate(COARSE, engine="compiled")
 
 

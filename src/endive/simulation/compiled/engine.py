@@ -32,7 +32,9 @@ from endive.workload import NO_MORE
 Array = npt.NDArray[Any]
 ROWS_PER_BATCH = 8_168  # an odd number of cache lines to a column: columns a power of two apart evict each other
 EVENTS_PER_TURN = 2_000_000  # a fraction of a second: then progress is shown
-PLACES_AT_FIRST = 1_024
+PLACES_AT_FIRST = 16_384  # memory is given to those that are taken
+BYTES_AT_FIRST = 1 << 26
+PLACES_MIN = 1_024
 BYTES_MAX = 1 << 36  # of places: beyond this a simulation is refused rather than swapped out
 
 
@@ -149,9 +151,10 @@ class CompiledEngine:
     def _grow(self) -> None:
         """Twice as many places for txns in flight."""
         before = len(self._arrays["txns"])
-        after = max(PLACES_AT_FIRST, 2 * before)
         lengths = self._lengths()
-        needed = after * sum(length * layout.itemsize for layout, length in lengths.values())
+        place_bytes = sum(length * layout.itemsize for layout, length in lengths.values())
+        after = 2 * before or min(PLACES_AT_FIRST, max(PLACES_MIN, BYTES_AT_FIRST // place_bytes))
+        needed = after * place_bytes
         if needed > BYTES_MAX:
             raise EngineError(
                 f"{before:,} txns are in flight at once and more are coming: {needed / 2**30:.0f} GiB would be "
@@ -171,11 +174,7 @@ class CompiledEngine:
                 f"no memory for {after:,} txns in flight ({needed / 2**30:.1f} GiB). Lower the rate of the "
                 "workload or its retries, or use a machine with more memory."
             ) from None
-        txns = self._arrays["txns"]
-        txns["place"][before:] = np.arange(before, after)
-        txns["next_free"][before:] = np.arange(before + 1, after + 1)
-        txns["next_free"][after - 1] = self._run["free_head"]
-        self._world["free_head"] = before
+        self._world["n_places"] = after
 
     def _make_room_for_times(self) -> None:
         """Twice as many times of snapshots for every table."""

@@ -104,10 +104,22 @@ def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -
 
 
 @step
+def take_place(world: WorldRecord) -> TxnRecord:
+    """A free record: the one given back last, which is still near, or one that was never taken."""
+    if world.free_head >= 0:
+        txn = txn_at(world, world.free_head)
+        world.free_head = txn.next_free
+        return txn
+    txn = txn_at(world, world.n_taken)
+    txn.place = world.n_taken
+    world.n_taken += 1
+    return txn
+
+
+@step
 def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRecord:
     """A txn begins: the record it takes, with the time of its first event."""
-    txn = txn_at(world, world.free_head)
-    world.free_head = txn.next_free
+    txn = take_place(world)
     world.active += 1
     world.active_max = max(world.active_max, world.active)
     source = source_at(world, source_index)
@@ -292,7 +304,7 @@ def advance(world: WorldRecord, events_max: int) -> int:
             why = at.TIMES_SHORT
             break
         if who < 0:
-            if world.free_head < 0:
+            if world.free_head < 0 and world.n_taken == world.n_places:
                 why = at.PLACES_SHORT
                 break
             take_turn(world, seat_at(world, -1 - who), -1 - who, now)

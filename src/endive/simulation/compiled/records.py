@@ -221,7 +221,8 @@ class WorldRecord(Record):
     n_rows: Int64  # finished txns waiting in the output batch
     active: Int32  # txns in flight
     active_max: Int32
-    free_head: Int32 = NOT_THERE  # first free record of a txn
+    free_head: Int32 = NOT_THERE  # of the records that txns have given back, the latest
+    n_taken: Int32  # records that were ever taken; those behind them are free as well, and untouched
     is_times_full: Int8  # a table has no room for the time of its next snapshot
     # the server
     catalog_bytes: Int64
