@@ -19,14 +19,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from endive.report.words import STORE_NAMES
+
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
-STORES: Final = {
-    "s3": "S3",
-    "s3x": "S3 Express",
-    "azure": "Azure",
-    "azurex": "Azure Premium",
-    "gcp": "Google Cloud",
-}
 Row = dict[str, str]
 Cell = tuple[tuple[str, ...], str]  # values of the rows' axes, value of the column's
 
@@ -38,7 +33,7 @@ def main() -> None:
     report = _report(analysis, given.study)
     rows = (given.rows or report.get("x", "")).split(",")
     columns = given.columns or report.get("series", FIGURES)
-    labels = STORES | dict(label.split("=", 1) for label in given.label)
+    labels = dict(STORE_NAMES) | dict(label.split("=", 1) for label in given.label)
     if given.rate:
         labels.setdefault(given.rate, "offered/s")
     if given.title:

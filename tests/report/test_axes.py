@@ -93,7 +93,7 @@ def test_labels_that_rounding_would_make_equal_stay_apart():
 
 
 def test_names_keep_the_order_of_the_study():
-    assert ("s3", "azure", "gcp") == make_axis("storage.provider", ["s3", "azure", "gcp", "s3"]).labels
+    assert ("S3", "Azure", "Google Cloud") == make_axis("storage.provider", ["s3", "azure", "gcp", "s3"]).labels
 
 
 def test_a_value_the_base_decides_has_a_label():

@@ -9,6 +9,7 @@ from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.report.chart import COLOURS, THEME, marks
 from endive.report.report import make_report
+from endive.report.stacks import OTHER, request_colours
 
 ALL = [
     "latency-throughput",
@@ -205,3 +206,29 @@ def test_every_chart_has_words_for_those_who_do_not_see_it(report):
     for one in report.sections[0].charts:
         assert any(character.isdigit() for character in one.alt), f"{one.id}: {one.alt}"
         assert one.alt.endswith(".")
+
+
+def requested(**per_commit: float) -> list[dict[str, object]]:
+    """Rows of requests: ``requested(catalog__cas=1)``."""
+    return [
+        {"object": name.partition("__")[0], "operation": name.partition("__")[2], "per_committed_txn": count}
+        for name, count in per_commit.items()
+    ]
+
+
+def test_a_usual_request_has_the_same_colour_whatever_else_is_drawn():
+    alone = request_colours(requested(manifest__read=1))
+    beside = request_colours(requested(catalog__cas=3, log__head=9, manifest__read=1, manifest_list__delete=2))
+
+    assert "manifest: read" == alone[2] == beside[2]
+
+
+def test_of_two_requests_that_share_a_colour_the_rarer_takes_a_free_one_or_is_told_with_the_others():
+    usual = {"manifest_list__read": 9, "manifest_list__write": 2, "manifest__read": 5, "manifest__write": 1}
+    usual |= {"metadata__read": 1, "metadata__write": 2, "catalog__read": 2, "catalog__cas": 2}
+
+    with_heads = request_colours(requested(**usual, manifest_list__head=9))
+    with_more = request_colours(requested(**usual, manifest_list__head=9, manifest__delete=0.5))
+
+    assert ("manifest list: head", "manifest: write") == (with_heads[3], with_heads[8])
+    assert ("manifest list: head", OTHER) == (with_more[3], with_more[8])

@@ -15,6 +15,7 @@ from endive.report.reading import Row
 from endive.report.words import listed
 
 _LISTED: Final = 4
+_AT_MOST: Final = ", at most"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +71,9 @@ class Curve:
     def span(self) -> str:
         """From the first place to the last, with the unit once."""
         first, last = self.places[0], self.places[-1]
-        number, _, unit = last.partition(" ")
-        return f"{first.removesuffix(f' {unit}')} to {last}" if number and unit else f"{first} to {last}"
+        number, _, unit = first.partition(" ")
+        is_same = bool(unit) and last.partition(" ")[2] in (unit, f"{unit}s")
+        return f"{number if is_same else first} to {last}"
 
     def _among(self, met: Sequence[int]) -> str:
         if not met or len(met) == len(self.places):
@@ -108,7 +110,7 @@ def _curve(group: list[Row], axis: Axis | None, named: Sequence[Axis]) -> Curve:
     if axis is not None and axis.is_numeric:
         ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0)
     return Curve(
-        label=", ".join(named_value(one, group[0][one.key]) for one in named),
+        label=_joined([named_value(one, group[0][one.key]) for one in named]),
         rows=tuple(ordered),
         meets=tuple(row["meets_objective"] is True for row in ordered),
         places=tuple("this configuration" if axis is None else place_words(axis, row[axis.key]) for row in ordered),
@@ -121,17 +123,34 @@ def place_words(axis: Axis, value: Any) -> str:
     label = axis.label(value)
     if not axis.is_numeric:
         return label
-    name = axis.unit or axis.name
-    return f"{label} {name.removesuffix('s') if label == '1' and not axis.unit else name}"
+    if axis.unit:
+        source = axis.key.split(".")[1] if axis.key.startswith("source.") and axis.unit == "txns/s" else ""
+        return f"{label} {axis.unit}{f' of {source}' if source else ''}"
+    return _counted(label, axis.name)
 
 
 def named_value(axis: Axis, value: Any) -> str:
     """A value with the name of its axis, if the value does not say what it is."""
-    return (
-        f"{axis.name} {axis.label(value)}"
-        if axis.is_numeric or axis.label(value) in ("yes", "no")
-        else axis.label(value)
-    )
+    label = axis.label(value)
+    if axis.is_numeric and not axis.unit and (axis.name.split()[0].endswith("s") or axis.name.endswith(_AT_MOST)):
+        return _counted(label, axis.name)
+    return f"{axis.name} {label}" if axis.is_numeric or label in ("yes", "no") else label
+
+
+def _counted(label: str, name: str) -> str:
+    """A number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
+    things = name.removesuffix(_AT_MOST)
+    first, _, rest = things.partition(" ")
+    words = f"{first.removesuffix('s') if label == '1' else first}{f' {rest}' if rest else ''}"
+    return f"at most {label} {words}" if things != name else f"{label} {words}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """The values that set a curve apart: the first, and the others in brackets."""
+    if len(parts) < 2:
+        return "".join(parts)
+    others = ("; " if any(", " in part for part in parts) else ", ").join(parts[1:])
+    return f"{parts[0]} ({others})"
 
 
 def _both_or_all(places: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from endive.report.words import (
     listed,
     number,
     percent,
+    quoted,
     with_interval,
 )
 
@@ -128,17 +129,32 @@ def _around(material: Material, curve: Curve) -> str:
 
 
 def _extremes(material: Material, found: Sequence[Curve]) -> str:
-    """The first miss of the curve that fares worst, where all end at the same place."""
+    """Best and worst at the first miss, where all curves end at the same place; the best of all if none meets."""
+    state = material.question.state
+    if not any(any(curve.meets) for curve in found):
+        best, place = max(
+            ((curve, place) for curve in found for place in range(len(curve.rows))),
+            key=lambda at: _success(at[0].rows[at[1]]),
+        )
+        return f"; the best is {state(best.rows[place]['point'])}, with {quoted(best.label)} at {best.places[place]}"
     missing = [curve for curve in found if curve.first_missed is not None]
     if not missing:
         return ""
-    worst = min(missing, key=lambda curve: _success(curve.rows[curve.first_missed or 0]))
+    ordered = sorted(missing, key=lambda curve: _success(curve.rows[curve.first_missed or 0]))
+    worst, best = ordered[0], ordered[-1]
     place = worst.first_missed or 0
-    return f"; at {worst.places[place]} it is {material.question.state(worst.rows[place]['point'])} with {worst.label}"
+    told = f"{state(worst.rows[place]['point'])} with {quoted(worst.label)}"
+    if worst.places[place] == best.places[best.first_missed or 0] and _success(worst.rows[place]) < _success(
+        best.rows[place]
+    ):
+        told = f"{state(best.rows[place]['point'])} with {quoted(best.label)}, but {told}"
+    return f"; at {worst.places[place]} it is {told}"
 
 
 def _whichever(material: Material, found: Sequence[Curve]) -> str:
-    labels = [curve.label for curve in found]
+    labels = [quoted(curve.label) for curve in found]
+    if len(labels) > _LABELS_TOLD and not any(any(curve.meets) for curve in found):
+        return f"with any of the {len(labels)} combinations"
     if len(labels) == 2:
         return f"with {labels[0]} and with {labels[1]} alike"
     if len(labels) <= _LABELS_TOLD:
@@ -148,7 +164,7 @@ def _whichever(material: Material, found: Sequence[Curve]) -> str:
 
 
 def _labels(alike: Sequence[Curve]) -> str:
-    labels = [curve.label for curve in alike]
+    labels = [quoted(curve.label) for curve in alike]
     if len(labels) > _LABELS_TOLD:
         return f"{labels[0]} and {len(labels) - 1} others"
     return listed(labels)

@@ -112,7 +112,7 @@ def make_axis(key: str, values: Sequence[Any]) -> Axis:
         if is_numeric:
             distinct.sort()
         numbers = tuple(float(value) for value in distinct) if is_numeric else None
-        labels = [value_text(value) for value in distinct]
+        labels = [value_text(value, key) for value in distinct]
     labels = _unique(labels, distinct)
     return Axis(
         key=key,

@@ -16,7 +16,7 @@ from endive.report.chart import Legend, Spec, marks
 from endive.report.dataset import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
-from endive.report.words import figure_words, log_ticks, shown
+from endive.report.words import STORE_NAMES, figure_words, log_ticks, shown
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
 FIGURES: Final = (
@@ -220,7 +220,7 @@ def number_format(figure: str) -> str:
 def _series_legend(layout: Layout, study: Study) -> Legend:
     if layout.series is None:
         return Legend(field="s", title="", marks=marks(["all"], with_shapes=True))
-    fixed = tuple(BUILT_IN) if layout.series.key == "storage.provider" else ()
+    fixed = tuple(STORE_NAMES.get(name, name) for name in BUILT_IN) if layout.series.key == "storage.provider" else ()
     return Legend(
         field="s", title=layout.series.title, marks=marks(layout.series.labels, with_shapes=True, fixed=fixed)
     )

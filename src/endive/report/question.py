@@ -71,6 +71,8 @@ class Question:
                 return f"Not every source commits {share} of its txns {where}"
             return f"Every source commits {share} of its txns {where}"
         whose = f"the txns of {self.name}" if self.scope == "source" else self.who
+        if is_denied and where.startswith("everywhere "):
+            return f"Nowhere {where.removeprefix('everywhere ')} do {100 * level:g} % of {whose} commit"
         if is_denied:
             return f"Fewer than {100 * level:g} % of {whose} commit {where}"
         return f"At least {100 * level:g} % of {whose} commit {where}"

@@ -15,8 +15,18 @@ from endive.report.material import Material, x_channel
 from endive.report.reading import Row
 from endive.report.words import PHASE_NAMES, REASON_NAMES, number, percent
 
-_KINDS_MAX: Final = COLOURS - 1
 OTHER: Final = "other requests"
+# One colour for each usual kind in every report. Two of a line share a colour: few commits need both.
+_USUAL: Final = (
+    ("manifest_list.read",),
+    ("manifest_list.write", "manifest_list.append"),
+    ("manifest.read",),
+    ("manifest.write", "manifest_list.head"),
+    ("metadata.read", "log.head"),
+    ("metadata.write",),
+    ("catalog.read",),
+    ("catalog.cas", "log.append"),
+)
 _APART: Final = 10.0
 _OWN_SCALES: Final = "Each panel has a scale of its own."
 
@@ -73,8 +83,12 @@ def requests(
     kinds = _kinds(rows)
     summed = _summed(rows, kinds, usd_per_request)
     material.add("requests", summed, ["kind", "per_committed_txn", "usd_per_million"])
-    order = [kind for kind in dict.fromkeys([*kinds.values()]) if any(row["kind"] == kind for row in summed)]
-    legend = Legend(field="kind", title="request", marks=marks(order, with_shapes=False))
+    order = [kind for kind in kinds.values() if any(row["kind"] == kind for row in summed)]
+    legend = Legend(
+        field="kind",
+        title="request",
+        marks=marks(list(dict.fromkeys(order)), with_shapes=False, fixed=request_colours(rows)),
+    )
     measures = [("per_committed_txn", "requests per committed txn", "zero")]
     tip = [("kind", "request", ""), ("per_committed_txn", "per committed txn", ",.4~r")]
     columns = [("kind", "request"), ("per_committed_txn", "requests per committed txn")]
@@ -212,15 +226,31 @@ def _are_apart(material: Material, dataset: str, field: str) -> bool:
     return len(known) > 1 and max(known) >= _APART * min(known)
 
 
-def _kinds(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
-    """(object, operation) -> its name, the rarest ones under one name if colours run out."""
+def request_colours(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The name at each colour: usual kinds at theirs, the more frequent first, rarer ones where one is free."""
     totals: dict[tuple[str, str], float] = {}
     for row in rows:
         key = (row["object"], row["operation"])
         totals[key] = totals.get(key, 0.0) + float(row["per_committed_txn"])
     ordered = sorted(totals, key=lambda key: -totals[key])
-    few = ordered if len(ordered) <= COLOURS else ordered[:_KINDS_MAX]
-    return {key: _kind_name(*key) if key in few else OTHER for key in ordered}
+    places = {key: place for key in ordered for place, usual in enumerate(_USUAL) if ".".join(key) in usual}
+    found: dict[int, tuple[str, str]] = {}
+    for key, place in places.items():
+        found.setdefault(place, key)
+    left = [key for key in ordered if key not in found.values()]
+    free = [place for place in range(COLOURS) if place not in found]
+    found.update(zip(free if len(left) <= len(free) else free[:-1], left, strict=False))
+    names = [_kind_name(*found[place]) if place in found else f"{OTHER} {place}" for place in range(COLOURS)]
+    if len(left) > len(free):
+        names[free[-1]] = OTHER
+    return tuple(names)
+
+
+def _kinds(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """(object, operation) -> its name, the rarest ones under one name if colours run out."""
+    named = request_colours(rows)
+    known = dict.fromkeys((row["object"], row["operation"]) for row in rows)
+    return {key: name if (name := _kind_name(*key)) in named else OTHER for key in known}
 
 
 def _kind_name(obj: str, operation: str) -> str:

@@ -50,6 +50,29 @@ _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "transaction.real_conflict_probability": ("probability of a real conflict", ""),
     "table.snapshots_kept_max": ("snapshots kept", ""),
 }
+STORE_NAMES: Final[Mapping[str, str]] = {
+    "s3": "S3",
+    "s3x": "S3 Express",
+    "azure": "Azure",
+    "azurex": "Azure Premium",
+    "gcp": "Google Cloud",
+}
+_VALUE_NAMES: Final[Mapping[str, Mapping[str, str]]] = {  # where a value does not say by itself what it means
+    "storage.provider": STORE_NAMES,
+    "catalog.scope": {
+        "catalog": "conflicts by catalog",
+        "group": "conflicts by group",
+        "table": "conflicts by table",
+        "partition": "conflicts by partition",
+    },
+    "transaction.retry_backoff.policy": {
+        "none": "no pause",
+        "full_jitter": "full jitter",
+        "decorrelated_jitter": "decorrelated jitter",
+        "iceberg": "Iceberg's pauses",
+    },
+}
+_THOUSANDS_FROM: Final = 10_000
 _S_PER_H: Final = 3_600.0
 _PER_HOUR_BELOW: Final = 0.01  # txns/s: a rate that nobody counts by the second
 _UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
@@ -68,6 +91,8 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "merge_append": "merge appends",
     "validated_overwrite": "validated overwrites",
     "rewrite_files": "compactions",
+    "expire_snapshots": "expiries of snapshots",
+    "rewrite_manifests": "rewrites of manifests",
 }
 REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_retries_exhausted": "retries exhausted",
@@ -110,6 +135,8 @@ def axis_words(key: str) -> tuple[str, str]:
     parts = key.split(".")
     if parts[0] == "source" and parts[2:] == ["arrivals", "jobs"]:
         return f"{parts[1]} jobs", ""
+    if parts[0] == "source" and parts[2:] == ["arrivals", "clients"] and parts[1].endswith("s"):
+        return parts[1], ""
     if parts[0] == "source" and len(parts) > 2:
         name, unit = axis_words(".".join(("transaction", *parts[2:])))
         return f"{name} of {parts[1]}", unit
@@ -181,8 +208,12 @@ def with_interval(row: Mapping[str, Any], figure: str) -> str:
     return f"{text} [{number(low)}, {number(high)}]"
 
 
-def value_text(value: Any) -> str:
-    """The value of an axis, as the study writes it."""
+def value_text(value: Any, key: str = "") -> str:
+    """The value of an axis: in words if it has any, else as the study writes it."""
+    if isinstance(value, str):
+        return _VALUE_NAMES.get(key, {}).get(value, value)
+    if isinstance(value, int) and value >= _THOUSANDS_FROM:
+        return f"{value:,}"
     if value is None:
         return "as in the base"
     if isinstance(value, bool):
@@ -212,6 +243,11 @@ def listed(items: list[str]) -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def quoted(label: str) -> str:
+    """A label that can stand in a list: in quotes if it holds a comma itself."""
+    return f'"{label}"' if ", " in label and "(" not in label else label
 
 
 def counted(count: int, noun: str) -> str:
