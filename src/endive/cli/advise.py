@@ -20,18 +20,26 @@ _SHOWN: Final = 12
 
 
 def advise(
-    config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
-    slo: Annotated[str | None, typer.Option(help="Objective to meet, instead of [slo].")] = None,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
+    slo: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Objective to meet, instead of the configuration's, as in 'success_rate >= 99 %'."
+        ),
+    ] = None,
     levers: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas: retries,backoff,store.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Levers to try, separated by commas: retries,backoff,store; else all."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 6,
-    show_all: Annotated[bool, typer.Option("--all", help="Every change that was tried, not only the best.")] = False,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Show every change that was tried, not only the best.")
+    ] = False,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Try the levers one at a time and the best in pairs, and rank them by what they do for the objective."""
     from endive.answers.advise import advise_on

@@ -34,9 +34,14 @@ def analyze(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep --out' has filled.")],
     master: Annotated[
         str | None,
-        typer.Option(help="local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn; else all cores here."),
+        typer.Option(
+            metavar="URL",
+            help="Spark, instead of all cores here: local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn.",
+        ),
     ] = None,
-    bins: Annotated[int | None, typer.Option(help="Bins of simulated time per run, instead of 60.")] = None,
+    bins: Annotated[
+        int | None, typer.Option(metavar="N", help="Bins of simulated time per run, instead of 60.")
+    ] = None,
     load: Annotated[
         str | None,
         typer.Option(metavar="KEY", help="Axis along which the sustained load is sought, instead of the one found."),
@@ -44,10 +49,15 @@ def analyze(
     slo: Slo = None,
     conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")] = None,
     form: Annotated[
-        Format, typer.Option("--format", help="table: what fits the terminal; csv: one table in full; json: all.")
+        Format,
+        typer.Option(
+            "--format", help="What to print: table, what fits the terminal; csv, one table in full; json, all."
+        ),
     ] = Format.TABLE,
     table: Annotated[str, typer.Option(metavar="NAME", help="The table that --format csv prints.")] = "configurations",
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of tables: the same as --format json.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure every run, operation type and source of a sweep, compare seeds, and judge them by the objective.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def catalogs(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
     from endive.config.catalog_profile import CATALOGS, catalog_profile

@@ -23,17 +23,17 @@ _SUMMARY: Final = "summary.json"
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(help="Configuration file, or the folder of a run.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Configuration file (TOML), or the folder of a run.")],
     b: Annotated[
-        Path | None, typer.Argument(help="The other one; without it, A with the keys of --set replaced.")
+        Path | None, typer.Argument(metavar="B", help="The other one; without it, A with the keys of --set replaced.")
     ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of B; repeatable."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for both.")] = 10,
-    html: Annotated[Path | None, typer.Option(help="Also write the comparison as a page.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Page (HTML) to write as well.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Say what differs between two configurations, in their keys and in what comes out."""
     from endive.answers.compare import compare_configs

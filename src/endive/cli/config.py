@@ -31,7 +31,7 @@ Overrides = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override one key of the configuration; repeatable. The value is TOML, a bare word is a text: "
-        "--set catalog.scope=table --set source.writers.retry=3",
+        "--set catalog.scope=table --set source.writers.retry=3.",
     ),
 ]
 
@@ -66,7 +66,7 @@ def check(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Configuration file (TOML).")],
     overrides: Overrides = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of TOML.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of TOML.")] = False,
 ) -> None:
     """Print a configuration with every default filled in, as a file that means the same.
 
@@ -85,7 +85,7 @@ def show(
 def schema(
     key: Annotated[
         str | None,
-        typer.Argument(metavar="[KEY]", help="Only keys that contain this, for example 'backoff'."),
+        typer.Argument(metavar="KEY", help="Only keys that contain this, for example 'backoff'."),
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the whole reference as a page.")] = False,
 ) -> None:

@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 
 
 def explain(
-    config: Annotated[Path, typer.Argument(help="Configuration file (TOML), or config.toml of a run's folder.")],
-    seed: Annotated[int | None, typer.Option(help="Seed of the run, instead of simulation.seed.")] = None,
-    txn: Annotated[int | None, typer.Option(help="The txn with this id.")] = None,
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML), or config.toml of a run's folder.")
+    ],
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run, instead of simulation.seed.")] = None,
+    txn: Annotated[int | None, typer.Option(metavar="N", help="The txn with this id.")] = None,
     worst: Annotated[int | None, typer.Option(min=1, help="The N txns that took longest to commit or give up.")] = None,
     where: Annotated[
-        str | None, typer.Option(help="Only txns like this: \"kind = 'validated_overwrite' and status = 'aborted'\".")
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Only txns like this: \"kind = 'validated_overwrite' and status = 'aborted'\"."
+        ),
     ] = None,
-    blame: Annotated[bool, typer.Option("--blame", help="Also who cost whom how much time, in the whole run.")] = False,
-    trace: Annotated[Path | None, typer.Option(help="Write a timeline that ui.perfetto.dev opens.")] = None,
+    blame: Annotated[bool, typer.Option("--blame", help="Say who cost whom how much time in the whole run.")] = False,
+    trace: Annotated[Path | None, typer.Option(metavar="FILE", help="Timeline to write, for ui.perfetto.dev.")] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
     from endive.answers.explain import explain_run

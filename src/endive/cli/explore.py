@@ -17,9 +17,11 @@ NEEDED: Final = ("starlette", "uvicorn", "vl_convert")
 def explore(
     config: Annotated[
         Path | None,
-        typer.Argument(help="Configuration, study file or folder of a finished study; without, choose on the page."),
+        typer.Argument(
+            metavar="FILE", help="Configuration, study file or folder of a finished study; without, choose on the page."
+        ),
     ] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port; a free one if left out.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port, instead of a free one.")] = None,
     is_opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
 ) -> None:
     """Serve a live page on this machine: move a key, and see success, latency and the curve change.

@@ -20,22 +20,31 @@ _BAR_COLUMNS: Final = 20
 
 
 def limit(
-    config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
     vary: Annotated[
         str,
         typer.Option(metavar="KEY", help="Key to vary; 'load' is a factor on all sources, source.*.KEY all of them."),
     ],
-    slo: Annotated[str | None, typer.Option(help="Objective to meet, instead of [slo].")] = None,
-    low: Annotated[str | None, typer.Option("--from", help="Smallest value to try; durations as text, too.")] = None,
-    high: Annotated[str | None, typer.Option("--to", help="Largest value to try.")] = None,
-    tolerance: Annotated[str, typer.Option(help="How narrow the answer should be, if the doubt allows it.")] = "2%",
+    slo: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Objective to meet, instead of the configuration's, as in 'success_rate >= 99 %'."
+        ),
+    ] = None,
+    low: Annotated[
+        str | None, typer.Option("--from", metavar="VALUE", help="Smallest value to try; durations as text, too.")
+    ] = None,
+    high: Annotated[str | None, typer.Option("--to", metavar="VALUE", help="Largest value to try.")] = None,
+    tolerance: Annotated[
+        str, typer.Option(metavar="PERCENT", help="How narrow the answer should be, if the doubt allows it.")
+    ] = "2%",
     seeds: Annotated[int, typer.Option(min=1, help="Most seeds for one value.")] = 24,
     simulations: Annotated[int, typer.Option(min=1, help="Most simulations in all.")] = 600,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Find the largest (or smallest) value of a key that meets the objective."""
     from endive.answers.limit import find_limit

@@ -27,7 +27,7 @@ Properties = Annotated[
     list[str] | None,
     typer.Option("--property", metavar="KEY=VALUE", help="A property for the client; never written down."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Go on without asking.")]
 
 
 @app.command("store")
@@ -35,9 +35,11 @@ def store(
     url: Annotated[str, typer.Argument(metavar="URL", help="s3://bucket/prefix, gs://..., az://..., memory:///")],
     out: Out = Path("store.toml"),
     properties: Properties = None,
-    requests_max: Annotated[int, typer.Option("--max-requests", min=1, help="No more requests than this.")] = 3000,
-    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="No longer than this.")] = 600.0,
-    usd_max: Annotated[float, typer.Option("--max-usd", min=0.0, help="No more than this by list price.")] = 0.10,
+    requests_max: Annotated[int, typer.Option("--max-requests", min=1, help="Most requests to send.")] = 3000,
+    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="Most seconds to take.")] = 600.0,
+    usd_max: Annotated[
+        float, typer.Option("--max-usd", min=0.0, help="Most US dollars to spend, by list price.")
+    ] = 0.10,
     with_swaps: Annotated[bool, typer.Option("--swaps/--no-swaps", help="Measure conditional puts.")] = True,
     yes: Yes = False,
 ) -> None:
@@ -155,9 +157,10 @@ def catalog(
     out: Out = Path("catalog.toml"),
     properties: Properties = None,
     namespace: Annotated[
-        str | None, typer.Option(help="An existing namespace for the scratch table; else one is made and dropped.")
+        str | None,
+        typer.Option(metavar="NAME", help="An existing namespace for the scratch table; else one is made and dropped."),
     ] = None,
-    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="No longer than this.")] = 300.0,
+    seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="Most seconds to take.")] = 300.0,
     yes: Yes = False,
 ) -> None:
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""

@@ -17,7 +17,7 @@ def observe(
     table: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TABLE]",
+            metavar="TABLE",
             help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), or a log.",
         ),
     ] = None,
@@ -41,7 +41,7 @@ def observe(
     writer_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="The key of a snapshot's summary that names its writer.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Read a real table's past, and write its trace, a configuration fitted to it, and a page of what was seen.
 

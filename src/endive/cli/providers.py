@@ -19,10 +19,12 @@ _ASSUMED_MARK = "?"
 
 def providers(
     name: Annotated[
-        str | None, typer.Argument(help="A provider, or the path of a profile file; all if left out.")
+        str | None, typer.Argument(metavar="NAME", help="A provider, or the path of a profile file; all if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    vintage: Annotated[str, typer.Option(help="Which set of figures: measured, or original.")] = "measured",
+    vintage: Annotated[
+        str, typer.Option(metavar="NAME", help="Which set of figures: measured, or original.")
+    ] = "measured",
 ) -> None:
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
     from endive.config.former_names import present_vintage

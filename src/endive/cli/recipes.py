@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="One recipe, in full; all of them if left out.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A recipe, to be printed in full; all if left out.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """List the recipes for sources, or print one: what it commits, how often, and where that is said."""
     from endive.config import recipes as all_recipes

@@ -21,21 +21,21 @@ _WORDS = {  # holds, is unclear
 
 
 def replay(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that endive observe wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive observe' has filled.")],
     profile: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Storage profile, as endive measure store writes it.")
+        str | None, typer.Option(metavar="FILE", help="Storage profile, as 'endive measure store' writes it.")
     ] = None,
     catalog_profile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Catalog, as endive measure catalog writes it.")
+        Path | None, typer.Option(metavar="FILE", help="Catalog profile, as 'endive measure catalog' writes it.")
     ] = None,
     assumed: Annotated[
         list[str] | None,
-        typer.Option("--assume", metavar="KEY=VALUE", help="Replaces what observe had to assume; repeatable."),
+        typer.Option("--assume", metavar="KEY=VALUE", help="Replace what 'endive observe' had to assume; repeatable."),
     ] = None,
-    scale: Annotated[float, typer.Option(help="What if there were so many times the writers?")] = 1.0,
+    scale: Annotated[float, typer.Option(metavar="FACTOR", help="So many times the writers.")] = 1.0,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="What if this key were another? Repeatable."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,

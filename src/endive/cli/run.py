@@ -31,24 +31,33 @@ class Engine(StrEnum):
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="Configuration file (TOML).")],
-    seed: Annotated[int | None, typer.Option(help="Seed of the (first) run, instead of simulation.seed.")] = None,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the (first) run, instead of simulation.seed.")
+    ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
-    slo: Annotated[str | None, typer.Option(help="Objective to judge by, instead of [slo].")] = None,
+    slo: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Objective to judge by, instead of the configuration's, as in 'success_rate >= 99 %'."
+        ),
+    ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs, each with the next seed; with --precision at most.")
     ] = None,
     precision: Annotated[
         str | None, typer.Option(metavar="PERCENT", help="Run until the objective's figures are known this well: 2%.")
     ] = None,
-    per_table: Annotated[bool, typer.Option("--per-table", help="Also each table by itself.")] = False,
+    per_table: Annotated[bool, typer.Option("--per-table", help="Show each table by itself, too.")] = False,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."),
+        typer.Option(
+            metavar="DIR", help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     force: Annotated[

@@ -30,7 +30,7 @@ def study(
     slo: Slo = None,
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     conf: Conf = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Allow a study this large.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a study, analyse it, draw it as DIR/report.html, and say what was found in five lines.

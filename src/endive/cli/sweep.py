@@ -38,12 +38,17 @@ class Detail(StrEnum):
 
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."),
+    typer.Option(
+        metavar="DIR", help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."
+    ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]
 Master = Annotated[
     str | None,
-    typer.Option(help="local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn; else all cores here."),
+    typer.Option(
+        metavar="URL",
+        help="Spark, instead of all cores here: local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn.",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -58,7 +63,7 @@ Slo = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="Objective to judge by, instead of the study's, as in 'success_rate >= 99 %'."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, only the answer and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer and errors: no progress, no notes.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
@@ -67,7 +72,7 @@ RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs
 
 
 def sweep(
-    study: Annotated[Path, typer.Argument(help="Study file (TOML).")],
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")],
     out: Out = None,
     seeds: Seeds = None,
     master: Master = None,
@@ -80,7 +85,7 @@ def sweep(
     engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
     conf: Conf = None,
     dry_run: DryRun = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Yes, a study this large is meant.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Allow a study this large.")] = False,
     retry_failed: RetryFailed = False,
     repair: Repair = False,
     quiet: Quiet = False,

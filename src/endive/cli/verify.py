@@ -27,14 +27,16 @@ _STYLES: Final = {"right": "green", "wrong": "bold red", "unclear": "yellow", "s
 
 
 def verify(
-    suite: Annotated[str | None, typer.Argument(help="Which suite; all of them if left out.")] = None,
+    suite: Annotated[str | None, typer.Argument(metavar="SUITE", help="A suite; all if left out.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="With 'dataset': the folder of a sweep, held against its own txns."),
+        typer.Argument(metavar="DIR", help="With 'dataset': the folder of a sweep, held against its own txns."),
     ] = None,
     list_suites: Annotated[bool, typer.Option("--list", help="Say which suites there are and stop.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    is_quick: Annotated[bool, typer.Option("--quick", help="Only a part of each suite; seconds, not minutes.")] = False,
+    is_quick: Annotated[
+        bool, typer.Option("--quick", help="Run only a part of each suite: seconds, not minutes.")
+    ] = False,
     is_live: Annotated[
         bool,
         typer.Option(
