@@ -130,7 +130,9 @@ def test_configurations_without_a_load_are_compared_by_name(tmp_path):
     answer = answer_of(tmp_path, study)
 
     assert "At least 99 % of txns commit with all of S3, Azure and Google Cloud." == answer.headline
-    assert "Commit latency P95 goes from 195 ms [191, 200] (Google Cloud) to 200 ms [195, 205] (S3)." in answer.paragraph
+    assert answer.paragraph.startswith(
+        "Commit latency P95 goes from 195 ms [191, 200] (Google Cloud) to 200 ms [195, 205] (S3)."
+    )
 
 
 @pytest.mark.parametrize(
