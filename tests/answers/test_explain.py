@@ -121,3 +121,20 @@ def test_a_trace_has_a_track_per_txn_and_both_ends_of_every_arrow():
     assert starts == [event["id"] for event in events if event["ph"] == "f"]
     assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
     assert {event["name"] for event in events if event["ph"] == "M"} == {"process_name", "thread_name"}
+
+
+def test_a_validation_that_fails_is_paid_before_it_is_told_and_says_who_committed_meanwhile():
+    merge = {"recipe": "spark_merge_cow", "interval_ms": "1h", "working_ms": "20min", "touched_files": 200}
+    compaction = {"recipe": "spark_rewrite_data_files", "interval_ms": "30min", "touched_files": 500}
+    config = {
+        "simulation": {"duration_ms": "3h"},
+        "catalog": {"type": "service", "latency_ms": 5},
+        "table": {"data_files": 1_000},
+        "source": [{"name": "merge", **merge}, {"name": "compaction", **compaction}],
+    }
+    (story,) = explain_run(config, where="reason = 'validation_exception'", worst=1).stories
+    (attempt,) = story.attempts
+
+    assert round(story.record["end_ms"] * 1000) == attempt.end_us == attempt.decided_us
+    assert all(step.end_us > step.begin_us for step in attempt.steps)
+    assert story.lines[-3].endswith("no retry mends; committed since it began: 1 rewrite_files of compaction")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.config import parse_config, recipes
+from endive.config import apply_overrides, parse_config, recipes
 from endive.errors import ConfigError
 
 NAMES = (
@@ -100,3 +100,10 @@ def test_a_parameter_of_another_recipe_is_not_known():
     (problem,) = problems_of(recipe="spark_streaming", checkpoint_interval_ms=1000)
 
     assert problem.startswith("source.mine.checkpoint_interval_ms is not known.")
+
+
+def test_a_key_inside_a_table_that_the_recipe_gives_can_be_set():
+    document = {"source": [{"name": "mine", "recipe": "spark_rewrite_data_files", "interval_ms": "30min"}]}
+    source = parse_config(apply_overrides(document, {"source.mine.arrivals.offset_ms": 5})).to_dict()["source"][0]
+
+    assert {"kind": "periodic", "period_ms": 1_800_000.0, "offset_ms": 5.0, "jitter_ms": 0.0} == source["arrivals"]

@@ -6,6 +6,7 @@ This file turns a journal into attempts and attempts into sentences; the journal
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,9 +14,13 @@ from typing import Any, Final
 from endive.answers.journal import Journal, Look, Swap
 from endive.objectives import duration_text
 from endive.rng import POINTER_READ, REFRESH, STATUS_READ
-from endive.vocabulary import OBJECTS, OPERATIONS, PHASES
+from endive.vocabulary import DELETE, OBJECTS, OPERATIONS, PHASES
 
 RIVALS_TOLD: Final = 3
+FAILURES: Final = {
+    "validation_exception": "finds that a rival changed the same data: a real conflict",
+    "history_expired": "finds that part of the history it must look through was expired",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,9 @@ class Attempt:
     base_us: int  # the instant of the state it built on
     decided_us: int  # when the server refused or installed it
     is_installed: bool
-    is_in_conflict: bool
+    failed_of: str | None  # what its validation found, which no retry mends
     steps: tuple[Step, ...]
-    rivals: tuple[Rival, ...]
+    rivals: tuple[Rival, ...]  # in its hazard window; if its validation failed, since the txn began
     seq: int | None
     given_up_us: int | None  # when the txn stopped waiting for an answer that was lost
     checks: int  # whether its commit is in the history
@@ -104,14 +109,19 @@ class Stories:
         check = next((look for look in own_looks if look.step == POINTER_READ), None)
         base = next((look for look in reversed(own_looks) if look.step == REFRESH), None)
         checks = [look for look in own_looks if look.step == STATUS_READ]
-        is_in_conflict = swap is None and check is None and record["reason"] == "validation_exception"
-        if swap is None and check is None and not is_in_conflict:
+        failed_of = record["reason"] if swap is None and check is None and record["reason"] in FAILURES else None
+        if swap is None and check is None and failed_of is None:
             return None
         tables = tuple(record["tables_written"])
         base_us = swap.base_us if swap is not None else (base or looks[0]).seen_us
         last_us = max((entry[0] for entry in sent), default=base_us)
         decided_us = swap.evaluated_us if swap is not None else check.seen_us if check is not None else last_us
         end_us = swap.answered_us if swap is not None else check.answered_us if check is not None else last_us
+        rivals_since_us = base_us
+        if failed_of is not None:
+            end_us = round(record["end_ms"] * 1000.0) if number == record["attempts"] else last_us
+            decided_us = min((entry[0] for entry in sent if entry[4] == DELETE), default=end_us)
+            rivals_since_us = looks[0].seen_us
         given_up_us = _given_up_us(number, record, checks)
         if given_up_us is not None:
             end_us = checks[-1].answered_us if checks else given_up_us
@@ -122,9 +132,9 @@ class Stories:
             base_us=base_us,
             decided_us=decided_us,
             is_installed=swap is not None and swap.is_installed,
-            is_in_conflict=is_in_conflict,
+            failed_of=failed_of,
             steps=_steps(sent, end_us),
-            rivals=self._rivals(record["txn_id"], tables, base_us, decided_us),
+            rivals=self._rivals(record["txn_id"], tables, rivals_since_us, base_us if failed_of else decided_us),
             seq=base.seq if base is not None else None,
             given_up_us=given_up_us,
             checks=len(checks),
@@ -216,8 +226,10 @@ def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
 
 def _verdict(attempt: Attempt) -> str:
     window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
-    if attempt.is_in_conflict:
-        return "finds that a rival changed the same data: a real conflict, which no retry mends"
+    if attempt.failed_of is not None:
+        counts = Counter((rival.kind, rival.source) for rival in attempt.rivals)
+        since = ", ".join(f"{count:,} {kind} of {source}" for (kind, source), count in counts.most_common())
+        return f"{FAILURES[attempt.failed_of]}, which no retry mends; committed since it began: {since or 'nothing'}"
     if attempt.is_installed:
         return f"the server installs the commit; nobody came between in the {window} since its base"
     lost = duration_text((attempt.end_us - attempt.begin_us) / 1000.0)

@@ -1,7 +1,8 @@
 """``--set key=value``: values put into a configuration before it is read.
 
 This file defines the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table,
-also inside ``[[source]]`` by name or number. Does not ask whether the key exists; reading the result does.
+also inside ``[[source]]``, by name or number, and in what a recipe gives a source. Does not ask whether the key exists;
+reading the result does.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from endive.config.document import document_of
+from endive.config.recipe import SOURCE, table_of_recipe
 from endive.config.values import abridged, nearest
 from endive.errors import ConfigError
 
-SOURCE = "source"
+KEY_OF_SOURCE = 2  # source, its name, then the key
 OPENINGS = ("'", '"', "[", "{")  # a value that starts so is meant as TOML, not as a bare word
 
 
@@ -96,6 +98,9 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
     for depth, part in enumerate(parts[:-1]):
         if isinstance(node, list):
             node = _source_named(node, part, key)
+        elif depth == KEY_OF_SOURCE and parts[0] == SOURCE and part not in node:
+            node[part] = table_of_recipe(node, part)
+            node = node[part]
         else:
             node = node.setdefault(part, {})
         if not isinstance(node, (dict, list)):

@@ -71,6 +71,13 @@ def recipes() -> dict[str, Recipe]:
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
+def table_of_recipe(source: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The table that the recipe of a source gives it under a key; empty if it has no recipe, or that no such table."""
+    recipe = recipes().get(str(source.get(RECIPE)))
+    table = recipe.expand(source).get(key) if recipe is not None else None
+    return dict(table) if isinstance(table, Mapping) else {}
+
+
 def expand_recipes(document: dict[str, Any]) -> list[Problem]:
     """Every source with a recipe, spelt out in place; what is wrong with a recipe or a parameter."""
     written = document.get(SOURCE)

@@ -89,7 +89,7 @@ def _attempt(attempt: Attempt, begin_us: int) -> dict[str, Any]:
         "base": ms(attempt.base_us),
         "decided": ms(attempt.decided_us),
         "installed": attempt.is_installed,
-        "conflict": attempt.is_in_conflict,
+        "conflict": attempt.failed_of is not None,
         "steps": [
             {"begin": ms(step.begin_us), "end": ms(step.end_us), "what": step.what, "count": step.count}
             for step in attempt.steps
