@@ -51,15 +51,15 @@ SCALES_MS = (200, 500, 2_000)  # some runs are a hundred times as large as other
 
 def make_dataset(folder: Path, txns: int) -> None:
     """A folder as ``endive sweep`` leaves it, with about so many txns; simulates each scale once."""
-    import pyarrow.parquet as pq
-
     import endive
     from endive.config.study import load_study
-    from endive.pipeline.dataset.latency_counts import joined, latency_counts
-    from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+    from endive.config.study.study_text import study_text
+    from endive.pipeline.dataset.latency_counts import latency_counts
+    from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
+    from endive.pipeline.dataset.sweep_folder import STUDIES, StudyPlan, SweepFolder
     from endive.pipeline.sweep.axis_columns import axis_fields
     from endive.pipeline.sweep.gather import gather
-    from endive.pipeline.sweep.part import PartFile
+    from endive.pipeline.sweep.part import PartFile, write_latencies
     from endive.pipeline.sweep.plan import plan_parts, plan_runs
 
     file = folder.with_suffix(".toml")
@@ -74,17 +74,8 @@ def make_dataset(folder: Path, txns: int) -> None:
     sweep.make_places(study.name)
     sweep.write_manifest()
     by_id = {run.run_id: run for run in runs}
-    for part in parts:
-        files = sweep.files(study.name, part)
-        parquet = PartFile(files.transactions)
-        for run_id in part.run_ids:
-            parquet.add(run_id, results[by_id[run_id].point].transactions)
-        parquet.finish()
-        counts = [latency_counts(run_id, results[by_id[run_id].point].statistics) for run_id in part.run_ids]
-        pq.write_table(joined(counts), files.latencies, compression="zstd")
-        parquet.publish()
-    records = [
-        {
+    records = {
+        run.run_id: {
             "run_id": run.run_id,
             "status": "ok",
             "error": None,
@@ -93,8 +84,20 @@ def make_dataset(folder: Path, txns: int) -> None:
             **results[run.point].to_json_dict(),
         }
         for run in runs
-    ]
-    gather(sweep, study.name, runs, axis_fields(study.columns, runs), records)
+    }
+    for part in parts:
+        files = sweep.files(study.name, part)
+        parquet = PartFile(files.transactions)
+        for run_id in part.run_ids:
+            parquet.add(run_id, results[by_id[run_id].point].transactions)
+        parquet.finish()
+        counts = [latency_counts(run_id, results[by_id[run_id].point].statistics) for run_id in part.run_ids]
+        told = {LATENCIES: write_latencies(files.latencies, counts), TRANSACTIONS: parquet.facts()}
+        files.write_record([records[run_id] for run_id in part.run_ids], told)
+        parquet.publish()
+    gather(sweep, study.name, runs, axis_fields(study.columns, runs), records.values())
+    (folder / STUDIES / f"{study.name}.toml").write_text(study_text(study))
+    sweep.summaries(study.name).seal({part.name: sweep.files(study.name, part).digest() for part in parts})
 
 
 # ---- contenders: each is called in a process of its own ------------------------------------------------
@@ -120,7 +123,7 @@ def spark(folder: Path, master: str) -> None:
     session = make_session(master=master, conf=SETTINGS)
     dataset = open_dataset(folder)
     with settings(session, settings_for(session, dataset.n_txns)):
-        frames = Frames(session, dataset, bins=60)
+        frames = Frames(session, dataset, 60, objectives={})
         print(frames.timeline.count(), frames.tallies.count())
 
 

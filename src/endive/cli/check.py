@@ -22,15 +22,17 @@ def check(
     """
     from endive.cli.console import print_error
     from endive.pipeline.dataset.check import check_dataset
+    from endive.pipeline.dataset.places import place_of
 
-    found = check_dataset(folder)
+    place = place_of(folder)
+    found = check_dataset(place)
     for damage in found.damages:
         print_error(damage.text)
     missing = f"; {found.missing_parts:,} parts are planned and not there" if found.missing_parts else ""
-    typer.echo(f"{folder}: {found.parts:,} parts with {found.runs:,} runs checked{missing}.")
+    typer.echo(f"{place}: {found.parts:,} parts with {found.runs:,} runs checked{missing}.")
     if not found.damages:
         typer.echo("Nothing is damaged.")
         return
     for study in dict.fromkeys(damage.study for damage in found.damages if damage.study):
-        typer.echo(f"Mend study {study}: endive sweep STUDY --out {folder} --repair, with the study file of {study}.")
+        typer.echo(f"Mend study {study}: endive sweep STUDY --out {place} --repair, with the study file of {study}.")
     raise typer.Exit(EXIT_DAMAGED)

@@ -60,11 +60,12 @@ def draw(
 ) -> None:
     """Write the page, and print what was found."""
     from endive.cli.console import stdout
+    from endive.pipeline.dataset.places import place_of
     from endive.report import REPORT, make_report, write_figures, write_report
 
     console = stdout()
-    path = out if out is not None else folder / REPORT
-    found = make_report(folder, compare)
+    path = place_of(out) if out is not None else place_of(folder) / REPORT
+    found = make_report(place_of(folder), None if compare is None else place_of(compare))
     size = write_report(found, path)
     if figures is not None:
         written = write_figures(found, figures)
@@ -105,9 +106,10 @@ def require_vega() -> None:
 
 def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
     """Make the analysis that the report is drawn from, unless it is there and says what is asked."""
+    from endive.pipeline.dataset.places import place_of
     from endive.report.reading import analysis_needed
 
-    why = analysis_needed(folder, slo)
+    why = analysis_needed(place_of(folder), slo)
     if why is None:
         return
     from endive.cli.analyze import session_maker, status

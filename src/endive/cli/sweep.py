@@ -39,7 +39,8 @@ class Detail(StrEnum):
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Folder of the dataset: new, empty, or of a sweep, which is then resumed or added to."
+        metavar="DIR",
+        help="Folder of the dataset, or s3://bucket/prefix: new, empty, or of a sweep, which then goes on.",
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]
@@ -137,6 +138,7 @@ def swept(
 ) -> SweepOutcome:
     """Run what is missing, with a bar on a terminal."""
     from endive.pipeline import run_sweep
+    from endive.pipeline.dataset.places import place_of
 
     with _bar(quiet=quiet) as progress:
         try:
@@ -152,7 +154,7 @@ def swept(
             )
         except KeyboardInterrupt:
             if not quiet:
-                print_note(f"What was finished is kept in {out}; the same command goes on from there.")
+                print_note(f"What was finished is kept in {place_of(out)}; the same command goes on from there.")
             raise
 
 
@@ -264,15 +266,17 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
 
 
 def _print_present(planned: PlannedStudy, out: Path) -> None:
+    from endive.pipeline.dataset.places import place_of
     from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
 
-    if not (out / MANIFEST).exists():
+    place = place_of(out)
+    if not (place / MANIFEST).exists():
         return
-    folder = SweepFolder.read(out)
+    folder = SweepFolder.read(place)
     name = planned.study.name
     parts = folder.complete_parts(name) if name in folder.studies else []
     present = {run_id for files in parts for run_id in files.part.run_ids} & {run.run_id for run in planned.runs}
-    typer.echo(f"{len(present):,} of these runs are in {out} already")
+    typer.echo(f"{len(present):,} of these runs are in {place} already")
 
 
 def _values_text(values: tuple[Any, ...]) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from endive.answers.price import usd_by_request
 from endive.errors import EndiveError
+from endive.pipeline.dataset.places import parquet_file
 from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.report.reading import Study
 from endive.storage import Profile, grouped_prices, load_profile
@@ -65,7 +65,7 @@ def point_configs(study: Study) -> dict[int, dict[str, Any]]:
     """The resolved configuration of each point, from the sweep's table of runs."""
     file = study.folder / "runs" / f"study={study.name}" / "runs.parquet"
     try:
-        table = pq.ParquetFile(file).read(columns=["point", "config"])
+        table = parquet_file(file).read(columns=["point", "config"])
     except (OSError, pa.ArrowException):
         return {}
     found: dict[int, dict[str, Any]] = {}

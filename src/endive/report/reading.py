@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from endive.config.printable import printable_values
 from endive.errors import OutputError
+from endive.pipeline.dataset.places import DatasetPath, found_in, parquet_file
 from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.seal import file_digest, unsealed
 
@@ -37,7 +37,7 @@ class Study:
     """One study of an analysis: what it asked, and its rows."""
 
     name: str
-    folder: Path
+    folder: DatasetPath
     facts: Mapping[str, Any]  # its entry in the index
     model_version: int
     tables: Mapping[str, pa.Table]
@@ -79,13 +79,13 @@ class Study:
 class Analysis:
     """Everything ``endive analyze`` left in one folder."""
 
-    folder: Path
+    folder: DatasetPath
     index: Mapping[str, Any]
     studies: tuple[Study, ...]
     notes: tuple[str, ...]  # what a reader must know about the folder itself
 
 
-def open_analysis(folder: Path) -> Analysis:
+def open_analysis(folder: DatasetPath) -> Analysis:
     """The analysis of a folder that ``endive sweep`` filled; OutputError with what to do if there is none."""
     place = folder / ANALYSIS
     if not (place / INDEX).is_file():
@@ -101,7 +101,7 @@ def open_analysis(folder: Path) -> Analysis:
     return Analysis(folder=folder, index=index, studies=studies, notes=_notes(folder, index, changed))
 
 
-def analysis_needed(folder: Path, slo: str | None) -> str | None:
+def analysis_needed(folder: DatasetPath, slo: str | None) -> str | None:
     """Why a folder of a sweep has to be analysed before it is drawn; None if its analysis will do, or is no good."""
     if not (folder / MANIFEST).is_file():
         return None  # no sweep: opening it says so
@@ -132,7 +132,7 @@ def refuse_two_models(studies: Sequence[Study]) -> None:
         )
 
 
-def _no_analysis(folder: Path) -> str:
+def _no_analysis(folder: DatasetPath) -> str:
     if not folder.exists():
         return (
             f"{folder} does not exist. Fill it first: endive sweep STUDY --out {folder}, then endive analyze {folder}."
@@ -154,12 +154,12 @@ def _no_analysis(folder: Path) -> str:
     return f"{folder} has not been analysed. Run: endive analyze {folder}"
 
 
-def _failures(folder: Path) -> tuple[int, int, str]:
+def _failures(folder: DatasetPath) -> tuple[int, int, str]:
     """Failed runs, all runs, and why the first one failed."""
     failed, runs, error = 0, 0, ""
-    for file in sorted(folder.glob("runs/study=*/runs.parquet")):
+    for study in found_in(folder / RUNS, "study=*"):
         try:
-            rows = pq.ParquetFile(file).read(columns=["status", "error"]).to_pylist()
+            rows = parquet_file(study / f"{RUNS}.parquet").read(columns=["status", "error"]).to_pylist()
         except (OSError, pa.ArrowException):
             continue
         runs += len(rows)
@@ -169,7 +169,7 @@ def _failures(folder: Path) -> tuple[int, int, str]:
     return failed, runs, error
 
 
-def _index(folder: Path, path: Path) -> dict[str, Any]:
+def _index(folder: DatasetPath, path: DatasetPath) -> dict[str, Any]:
     try:
         index = printable_values(unsealed(path.read_bytes()))
         kind, version = index["endive"], index["format"]
@@ -183,13 +183,13 @@ def _index(folder: Path, path: Path) -> dict[str, Any]:
     return dict(index)
 
 
-def _table(folder: Path, place: Path, name: str, index: Mapping[str, Any]) -> pa.Table:
+def _table(folder: DatasetPath, place: DatasetPath, name: str, index: Mapping[str, Any]) -> pa.Table:
     entry = index["tables"][name]
-    path = place / Path(f"{name}.parquet").name  # in the folder of the analysis, whatever the index says
+    path = place / PurePath(f"{name}.parquet").name  # in the folder of the analysis, whatever the index says
     try:
         if file_digest(path) != index["digests"].get(path.name):
             raise OSError("its bytes are not those that the analysis wrote")
-        table = printable_table(pq.ParquetFile(path).read())
+        table = printable_table(parquet_file(path).read())
     except (OSError, pa.ArrowException) as error:
         raise OutputError(f"{path} is missing or damaged. Run: endive analyze {folder}") from error
     missing = {column["name"] for column in entry["columns"]} - set(table.column_names)
@@ -199,7 +199,7 @@ def _table(folder: Path, place: Path, name: str, index: Mapping[str, Any]) -> pa
 
 
 def _study(
-    folder: Path, name: str, facts: Mapping[str, Any], index: Mapping[str, Any], tables: Mapping[str, pa.Table]
+    folder: DatasetPath, name: str, facts: Mapping[str, Any], index: Mapping[str, Any], tables: Mapping[str, pa.Table]
 ) -> Study:
     own = {
         table: whole.filter(pc.equal(whole["study"], name))
@@ -217,13 +217,13 @@ def _without_missing(warnings: pa.Table, changed: Sequence[str]) -> pa.Table:
     return warnings.filter(pc.invert(is_old))
 
 
-def _changed(folder: Path, index: Mapping[str, Any]) -> tuple[str, ...]:
+def _changed(folder: DatasetPath, index: Mapping[str, Any]) -> tuple[str, ...]:
     """Studies that hold other runs now than when they were analysed."""
     found = []
     for name, facts in index["studies"].items():
         path = folder / RUNS / f"study={name}" / f"{RUNS}.parquet"
         try:
-            swept = pq.read_metadata(path).num_rows if path.exists() else facts["runs"]
+            swept = parquet_file(path).metadata.num_rows if path.exists() else facts["runs"]
         except (OSError, pa.ArrowException):
             continue  # 'endive check' says more
         if swept != facts["runs"]:
@@ -231,7 +231,7 @@ def _changed(folder: Path, index: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _notes(folder: Path, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:
+def _notes(folder: DatasetPath, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:
     """What is missing, and what has happened to the folder since it was analysed."""
     notes = [
         f"{facts['runs_planned'] - facts['runs']:,} of {facts['runs_planned']:,} runs of study {name} are missing: the "

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from endive.pipeline.dataset.places import DatasetPath
 from endive.report.answer import Answer, answer
 from endive.report.cautions import Caution, cautions
 from endive.report.chart import Chart, Drawn, Omission
@@ -66,7 +66,7 @@ class Report:
         return (*found, *extra)
 
 
-def make_report(folder: Path, compare_with: Path | None = None) -> Report:
+def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None) -> Report:
     """Read one analysis, or two to compare, and decide everything the page will say."""
     analyses = [open_analysis(folder)]
     if compare_with is not None:

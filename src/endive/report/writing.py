@@ -5,17 +5,15 @@ This file defines where it is written and that it appears as a whole. Not here: 
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.report.page import render
 from endive.report.report import Report
-from endive.results.writer import output_errors, write_atomically
 
 
-def write_report(report: Report, path: Path) -> int:
+def write_report(report: Report, path: DatasetPath) -> int:
     """Write the page; its size in bytes. Folders on the way are made."""
     content = render(report).encode()
-    with output_errors(path):
+    with place_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content)
+    write_whole(path, content)
     return len(content)

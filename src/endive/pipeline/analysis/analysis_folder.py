@@ -1,7 +1,8 @@
 """``DIR/analysis``: all tables of one analysis, or none of them.
 
 This file defines the names in that folder and the moment it appears: everything is written beside it and renamed into
-place, the previous analysis gives way. Refuses to replace a folder that holds anything else.
+place, the previous analysis gives way. In a store, which cannot rename, an analysis is there while its index is: that
+goes first and comes last. A folder that holds anything else is not replaced.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +22,10 @@ import pyarrow as pa
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
-from endive.pipeline.dataset.seal import content_digest, file_digest, sealed
+from endive.pipeline.dataset.places import DatasetPath, place_errors
+from endive.pipeline.dataset.seal import content_digest, sealed
+from endive.pipeline.dataset.store_path import StorePath
 from endive.results import MODEL_VERSION, package_version
-from endive.results.writer import output_errors
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
@@ -34,7 +36,7 @@ _SWAPS_MAX: Final = 5
 
 
 def write_analysis(
-    root: Path, tables: Mapping[str, pa.Table], titles: Mapping[str, str], facts: Mapping[str, Any]
+    root: DatasetPath, tables: Mapping[str, pa.Table], titles: Mapping[str, str], facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write every table and the index; the index, which tells a reader what is there."""
     refuse_foreign(root)
@@ -46,24 +48,51 @@ def write_analysis(
         **facts,
         "tables": {name: _described(name, titles[name], table) for name, table in tables.items()},
     }
-    partial = root / f"{_PARTIAL}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
-    with output_errors(root / ANALYSIS):
-        _sweep_out(root)
-        try:
-            partial.mkdir()
-            for name, table in tables.items():
-                _write(partial / f"{name}.parquet", to_parquet(table))
-                _write(partial / f"{name}.csv", to_csv(table))
-                _write(partial / f"{name}.md", to_markdown(table, titles[name]).encode())
-            digests = {path.name: file_digest(path) for path in sorted(partial.iterdir())}
-            _write(partial / INDEX, sealed({**index, "digests": digests}, indent=1))
-            _swap(partial, root / ANALYSIS)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+    with place_errors(root / ANALYSIS):
+        if isinstance(root, Path):
+            _write_and_swap(root, _files(index, tables, titles))
+        else:
+            _put(root, _files(index, tables, titles))
     return index
 
 
-def refuse_foreign(root: Path) -> None:
+def _files(
+    index: dict[str, Any], tables: Mapping[str, pa.Table], titles: Mapping[str, str]
+) -> Iterator[tuple[str, bytes]]:
+    """Every file by its name, the index last."""
+    digests: dict[str, str] = {}
+    for name, table in tables.items():
+        for file, content in (
+            (f"{name}.parquet", to_parquet(table)),
+            (f"{name}.csv", to_csv(table)),
+            (f"{name}.md", to_markdown(table, titles[name]).encode()),
+        ):
+            digests[file] = content_digest(content)
+            yield file, content
+    yield INDEX, sealed({**index, "digests": dict(sorted(digests.items()))}, indent=1)
+
+
+def _write_and_swap(root: Path, files: Iterator[tuple[str, bytes]]) -> None:
+    partial = root / f"{_PARTIAL}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    _sweep_out(root)
+    try:
+        partial.mkdir()
+        for name, content in files:
+            _write(partial / name, content)
+        _swap(partial, root / ANALYSIS)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _put(root: StorePath, files: Iterator[tuple[str, bytes]]) -> None:
+    place = root / ANALYSIS
+    (place / INDEX).unlink(missing_ok=True)
+    place.remove_all()
+    for name, content in files:
+        (place / name).write(content)
+
+
+def refuse_foreign(root: DatasetPath) -> None:
     """Raise OutputError if the place of the analysis holds anything that an analysis has not written."""
     place = root / ANALYSIS
     if not place.exists():

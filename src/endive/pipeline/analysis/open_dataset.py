@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from endive.config.document import document_in
+from endive.config.document import document_in, document_of
 from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
 from endive.pipeline.dataset.names import is_axis_name
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
+from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.pipeline.dataset.summaries import damaged_summary
-from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder, refuse_url
+from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
 from endive.results import schema as s
 
@@ -119,8 +119,7 @@ class Dataset:
         """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
         from pyspark.sql import functions as sf
 
-        reader = spark.read.schema(transaction_struct()).option("parquet.page.verify-checksum.enabled", "true")
-        frame = reader.parquet(str(self.folder.partition(TRANSACTIONS, study)))
+        frame = _read(spark, self.folder.partition(TRANSACTIONS, study), transaction_struct())
         return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
 
     def latency_frame(self, spark: SparkSession) -> DataFrame:
@@ -132,8 +131,7 @@ class Dataset:
         from pyspark.sql import functions as sf
 
         ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint"
-        reader = spark.read.schema(ddl).option("parquet.page.verify-checksum.enabled", "true")
-        frame = reader.parquet(str(self.folder.partition(LATENCIES, study)))
+        frame = _read(spark, self.folder.partition(LATENCIES, study), ddl)
         return frame.select(sf.lit(study).alias("study"), "*")
 
     def common_window(self, study: str) -> Window | None:
@@ -144,10 +142,9 @@ class Dataset:
         return Window.of_ms(**dict(zip(lengths, found.pop(), strict=True))) if len(found) == 1 else None
 
 
-def open_dataset(path: str | Path) -> Dataset:
+def open_dataset(path: str | DatasetPath) -> Dataset:
     """The dataset in a folder; OutputError if it is none, is damaged, or was made by another model."""
-    refuse_url(Path(path))
-    root = Path(path).resolve()
+    root = place_of(path).resolve()
     if not root.is_dir():
         raise OutputError(f"{path} is not a folder. Name the folder that 'endive sweep --out' has filled.")
     folder = SweepFolder.read(root)
@@ -185,6 +182,12 @@ def open_dataset(path: str | Path) -> Dataset:
     return found
 
 
+def _read(spark: SparkSession, place: DatasetPath, schema: Any) -> DataFrame:
+    """The Parquet files below a place, each page held against its checksum."""
+    options = {"parquet.page.verify-checksum.enabled": "true", **spark_options(place)}
+    return spark.read.schema(schema).options(**options).parquet(spark_path(place))
+
+
 def transaction_struct() -> Any:
     """The part of a txn's record that is analysed, as a Spark schema."""
     from pyspark.sql.types import DoubleType, IntegerType, LongType, StringType, StructType
@@ -210,19 +213,19 @@ def _refuse_other_parts(folder: SweepFolder, study: str, told: Mapping[str, str]
             raise damaged_summary(files.record, "it is not the one that runs.parquet was made from")
 
 
-def _read_small(path: Path) -> pa.Table:
+def _read_small(path: DatasetPath) -> pa.Table:
     try:
-        return printable_table(pq.ParquetFile(path, page_checksum_verification=True).read())
+        return printable_table(parquet_file(path, page_checksum_verification=True).read())
     except (pa.ArrowException, OSError) as error:
         raise _damaged(path, error) from None
 
 
-def _read_study(path: Path) -> dict[str, Any]:
-    found = document_in(path)
+def _read_study(path: DatasetPath) -> dict[str, Any]:
+    found = document_in(path) if isinstance(path, Path) else document_of(path.read_bytes().decode())
     return {} if isinstance(found, str) else printable_values(found)  # titles and hints: the numbers do not need it
 
 
-def _refuse_other_models(path: Path, runs: pa.Table) -> None:
+def _refuse_other_models(path: DatasetPath, runs: pa.Table) -> None:
     versions = set(pc.unique(runs["model_version"]).to_pylist())
     if versions != {MODEL_VERSION}:
         told = ", ".join(str(version) for version in sorted(versions - {MODEL_VERSION}))
@@ -232,7 +235,7 @@ def _refuse_other_models(path: Path, runs: pa.Table) -> None:
         )
 
 
-def _configs(root: Path, study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
+def _configs(root: DatasetPath, study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
     """The resolved configuration of each point, as JSON, with files where the dataset keeps them."""
     found: dict[tuple[str, int], str] = {}
     for point, config in zip(runs["point"].to_pylist(), runs["config"].to_pylist(), strict=True):
@@ -241,7 +244,7 @@ def _configs(root: Path, study: str, runs: pa.Table) -> dict[tuple[str, int], st
     return found
 
 
-def _refuse_axes(path: Path, runs: pa.Table) -> None:
+def _refuse_axes(path: DatasetPath, runs: pa.Table) -> None:
     for name in runs.column_names:
         if name not in RESERVED and not is_axis_name(name):
             raise OutputError(f"{path} has a column {name!r}, which is no axis of a study. Sweep again.")
@@ -253,7 +256,7 @@ def _with_free_names(runs: pa.Table) -> pa.Table:
     return runs.rename_columns(names)
 
 
-def _refuse_nothing(root: Path, runs: Mapping[str, pa.Table]) -> None:
+def _refuse_nothing(root: DatasetPath, runs: Mapping[str, pa.Table]) -> None:
     if not runs:
         raise OutputError(
             f"{root} holds no finished run. If its sweep was killed, start the same 'endive sweep' again: it goes on "
@@ -321,12 +324,12 @@ def transaction_feet(dataset: Dataset) -> Iterator[Any]:
             yield _foot(path, sum(txns[run] or 0 for run in part.kept))
 
 
-def _foot(path: Path, txns: int) -> Any:
+def _foot(path: DatasetPath, txns: int) -> Any:
     """What the end of a file says of it, checked."""
     if not path.exists():
         raise OutputError(f"{path} is missing, and {txns:,} txns with it. Start the same 'endive sweep' again.")
     try:
-        file = pq.ParquetFile(path)
+        file = parquet_file(path)
     except (pa.ArrowException, OSError) as error:
         raise _damaged(path, error) from None
     missing = {"run_id", *TRANSACTION_COLUMNS} - set(file.schema_arrow.names)
@@ -337,7 +340,7 @@ def _foot(path: Path, txns: int) -> Any:
     return file.metadata
 
 
-def _damaged(path: Path, error: Exception) -> OutputError:
+def _damaged(path: DatasetPath, error: Exception) -> OutputError:
     reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
     return OutputError(
         f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "

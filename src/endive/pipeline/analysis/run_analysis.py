@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -23,6 +22,8 @@ from endive.pipeline.analysis.first_configuration import first_configuration
 from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
+from endive.pipeline.dataset.places import DatasetPath
+from endive.pipeline.spark.hadoop import store_package
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,13 +68,13 @@ Told = Callable[[str], None]
 class Analysis:
     """What was written, and the tables themselves."""
 
-    folder: Path
+    folder: DatasetPath
     index: Mapping[str, Any]
     tables: Mapping[str, pa.Table]
 
 
 def analyze(
-    path: str | Path,
+    path: str | DatasetPath,
     session: SessionMaker,
     *,
     bins: int | None = None,
@@ -141,6 +142,8 @@ def _told(said: str) -> EndiveError:
             f"{unquote(file[1])} is damaged and cannot be read. Delete it and start the same 'endive sweep' again: "
             "only what is missing is simulated. Nothing was changed."
         )
+    if "S3AFileSystem not found" in said:
+        return EngineError(f"Spark has no way to S3. Give it one: --conf spark.jars.packages={store_package()}")
     if "OutOfMemoryError" in said:
         return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
     lines = [line.strip() for line in said.splitlines() if line.strip()]

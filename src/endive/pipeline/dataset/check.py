@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from typing import Final
 
 from endive.errors import OutputError
@@ -25,6 +25,7 @@ from endive.pipeline.dataset.part_files import (
     Part,
     PartFiles,
 )
+from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
 from endive.pipeline.dataset.seal import file_digest, unsealed
 from endive.pipeline.dataset.summaries import damaged_summary
@@ -52,9 +53,9 @@ class Checked:
     damages: tuple[Damage, ...]
 
 
-def check_dataset(path: Path) -> Checked:
+def check_dataset(path: str | DatasetPath) -> Checked:
     """Read every byte of a dataset; OutputError if it is none, everything else is told as damage."""
-    root = path.resolve()
+    root = place_of(path).resolve()
     if not (root / MANIFEST).is_file():
         raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Name one that was swept into.")
     try:
@@ -89,7 +90,7 @@ def forget_damaged(folder: SweepFolder, study: str) -> int:
     return count
 
 
-def is_manifest_broken(root: Path) -> bool:
+def is_manifest_broken(root: DatasetPath) -> bool:
     """Whether the manifest is there and is not what was written."""
     try:
         unsealed((root / MANIFEST).read_bytes())
@@ -100,12 +101,12 @@ def is_manifest_broken(root: Path) -> bool:
     return False
 
 
-def rebuilt_plans(root: Path) -> dict[str, StudyPlan]:
+def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
     """The plans by the records that are whole; parts without one are taken away."""
     found: dict[str, StudyPlan] = {}
-    for place in sorted((root / RECORDS).glob("study=*")):
+    for place in found_in(root / RECORDS, "study=*"):
         study = study_name(place.name.removeprefix("study="))
-        plans = [plan for path in sorted(place.glob("part-*.json")) if (plan := _plan_in(path)) is not None]
+        plans = [plan for path in found_in(place, "part-*.json") if (plan := _plan_in(path)) is not None]
         found[study] = StudyPlan(_detail_of(plans), plans)
         known = {part.name for part in plans}
         places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
@@ -115,7 +116,7 @@ def rebuilt_plans(root: Path) -> dict[str, StudyPlan]:
     return found
 
 
-def _plan_in(path: Path) -> Part | None:
+def _plan_in(path: DatasetPath) -> Part | None:
     """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
     try:
         document = unsealed(path.read_bytes())
@@ -134,7 +135,7 @@ def _detail_of(parts: list[Part]) -> str:
 
 def _problem(files: PartFiles) -> str | None:
     try:
-        files.read_record()
+        files.read_record(fetches=True)
     except OutputError as error:
         return str(error)
     return None
@@ -162,13 +163,13 @@ def _foreign(folder: SweepFolder) -> Iterator[Damage]:
 
 
 def _kept_files(folder: SweepFolder) -> Iterator[Damage]:
-    for place in sorted((folder.path / FILES).glob("*")):
+    for place in found_in(folder.path / FILES, "*"):
         if not place.name.startswith(".") and not is_intact(place):
             studies = ", ".join(folder.studies)
             yield Damage(f"{place} is damaged: its bytes are not those that were planned with ({studies}).", None)
 
 
-def _analysis(root: Path) -> Iterator[Damage]:
+def _analysis(root: DatasetPath) -> Iterator[Damage]:
     """The files of the analysis, by its index."""
     place = root / ANALYSIS
     if not place.exists():
@@ -180,6 +181,6 @@ def _analysis(root: Path) -> Iterator[Damage]:
         yield Damage(f"{place / INDEX} is damaged or missing. {mend}", None)
         return
     for name, digest in digests.items():
-        path = place / Path(name).name
+        path = place / PurePath(name).name
         if not path.is_file() or file_digest(path) != digest:
             yield Damage(f"{path} is damaged or missing. {mend}", None)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, sealed, unsealed
-from endive.results.writer import output_errors, write_atomically
 
 RECORDS: Final = "_records"
 LATENCIES: Final = "latencies"
@@ -55,22 +55,22 @@ class FileFacts:
 class PartFiles:
     """One part in the folder ``root``. Reading is free; who writes is decided by the plan."""
 
-    root: Path
+    root: DatasetPath
     study: str
     part: Part
 
     @property
-    def record(self) -> Path:
+    def record(self) -> DatasetPath:
         """What was measured of its runs, and what its other files are."""
         return _partition(self.root, RECORDS, self.study) / f"{self.part.name}.json"
 
     @property
-    def latencies(self) -> Path:
+    def latencies(self) -> DatasetPath:
         """Latencies of its runs, counted on the grid."""
         return _partition(self.root, LATENCIES, self.study) / f"{self.part.name}.parquet"
 
     @property
-    def transactions(self) -> Path:
+    def transactions(self) -> DatasetPath:
         """The txns of its runs, where they are kept."""
         return _partition(self.root, TRANSACTIONS, self.study) / f"{self.part.name}.parquet"
 
@@ -88,10 +88,13 @@ class PartFiles:
         """Write down what was measured, and what the files beside the record are."""
         told = {dataset: {"bytes": facts.size_bytes, "digest": facts.digest} for dataset, facts in files.items()}
         document = {"part": self.part.name, "files": told, "runs": list(runs)}
-        write_atomically(self.record, sealed(document))
+        write_whole(self.record, sealed(document))
 
-    def read_record(self) -> Record:
-        """The record of a complete part, with its files checked; OutputError if one is damaged."""
+    def read_record(self, *, fetches: bool = False) -> Record:
+        """The record of a complete part, with its files checked; OutputError if one is damaged.
+
+        Of objects in a store only the size is compared, unless ``fetches``: a digest would cost their transfer.
+        """
         try:
             document: Record = unsealed(self.record.read_bytes())
             told = tuple(run["run_id"] for run in document["runs"])
@@ -106,7 +109,7 @@ class PartFiles:
         for dataset, path in expected.items():
             if dataset not in files:
                 raise self._damaged(self.record, f"it does not know the file in {dataset}")
-            self._check_parquet(path, files[dataset])
+            self._check_parquet(path, files[dataset], reads=fetches or isinstance(path, Path))
         return document
 
     def digest(self) -> str:
@@ -117,34 +120,34 @@ class PartFiles:
 
     def forget(self) -> None:
         """Take the part away, so that it is simulated again: first what makes it complete."""
-        with output_errors(self.root):
+        with place_errors(self.root):
             for path in self._in_order_of_removal:
                 path.unlink(missing_ok=True)
 
     @property
-    def _in_order_of_removal(self) -> tuple[Path, ...]:
+    def _in_order_of_removal(self) -> tuple[DatasetPath, ...]:
         return (self.transactions, self.record, self.latencies)
 
-    def _check_parquet(self, path: Path, facts: FileFacts) -> None:
+    def _check_parquet(self, path: DatasetPath, facts: FileFacts, *, reads: bool) -> None:
         if not path.exists():
             raise self._damaged(path, "it is missing")
         found_bytes = path.stat().st_size
         if found_bytes != facts.size_bytes:
             raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
-        if file_digest(path) != facts.digest:
+        if reads and file_digest(path) != facts.digest:
             raise self._damaged(path, "its bytes are not those that the sweep wrote")
 
-    def _damaged(self, path: Path, what: str) -> OutputError:
+    def _damaged(self, path: DatasetPath, what: str) -> OutputError:
         there = [file for file in self._in_order_of_removal if file.exists()]
         return OutputError(f"{path} is damaged: {what}. {_remedy(there)}")
 
 
-def _remedy(files: Iterable[Path]) -> str:
+def _remedy(files: Iterable[DatasetPath]) -> str:
     names = " and ".join(str(file) for file in files)
     if not names:
         return "Sweep again."
     return f"Sweep again with --repair, or delete {names} and sweep again: only these runs are simulated again."
 
 
-def _partition(root: Path, dataset: str, study: str) -> Path:
+def _partition(root: DatasetPath, dataset: str, study: str) -> DatasetPath:
     return root / dataset / f"study={study}"

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from endive.config.capabilities import is_profile_path
 from endive.errors import ConfigError, OutputError
+from endive.pipeline.dataset.places import DatasetPath, kept_near, place_errors, write_whole
 from endive.pipeline.dataset.seal import content_digest, file_digest
-from endive.results.writer import output_errors, write_atomically
 
 FILES: Final = "_files"
 
@@ -39,14 +39,14 @@ def with_local_paths(plain: dict[str, Any], files: Files) -> dict[str, Any]:
     return plain
 
 
-def with_kept_paths(plain: dict[str, Any], root: Path) -> dict[str, Any]:
-    """The same configuration with the files where the dataset ``root`` keeps them, in place."""
+def with_kept_paths(plain: dict[str, Any], root: DatasetPath) -> dict[str, Any]:
+    """The same configuration with the files where this machine finds those of the dataset ``root``, in place."""
     for table, key in _places(plain):
-        table[key] = str(root / FILES / Path(table[key]).name)
+        table[key] = str(kept_near(root / FILES) / Path(table[key]).name)
     return plain
 
 
-def keep_files(root: Path, files: Files) -> None:
+def keep_files(root: DatasetPath, files: Files) -> None:
     """Copy what the dataset does not hold yet; OutputError if a file is no longer what the plan was made from."""
     for name, path in files.items():
         place = root / FILES / name
@@ -55,19 +55,19 @@ def keep_files(root: Path, files: Files) -> None:
         content = _content(path)
         if content_digest(content) != Path(name).stem:
             raise OutputError(f"{path} was changed while the sweep was starting. Start the same command again.")
-        with output_errors(place):
+        with place_errors(place):
             place.parent.mkdir(exist_ok=True)
-        write_atomically(place, content)
+        write_whole(place, content)
 
 
-def is_intact(place: Path) -> bool:
+def is_intact(place: DatasetPath) -> bool:
     """Whether a kept file is what its name says."""
     return file_digest(place) == place.stem
 
 
-def config_source(root: Path) -> str:
+def config_source(root: DatasetPath) -> str:
     """Where relative paths of a run's configuration start, as ``parse_config`` wants it told."""
-    return str(root / FILES / "config.toml")
+    return str(kept_near(root / FILES) / "config.toml")
 
 
 def _places(plain: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -11,6 +11,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from endive.pipeline.dataset.store_path import StorePath
+
 DIGEST: Final = "digest"
 _DIGEST_BYTES: Final = 16
 
@@ -24,7 +26,7 @@ def content_digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: Path | StorePath) -> str:
     """The digest of a file's bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES)).hexdigest()

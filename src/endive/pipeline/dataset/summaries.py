@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.places import DatasetPath, write_whole
 from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
-from endive.results.writer import write_atomically
 
 CHECKSUMS: Final = "_checksums.json"
 
@@ -22,13 +21,13 @@ CHECKSUMS: Final = "_checksums.json"
 class Summaries:
     """The summary files of one study, by the name they are told under."""
 
-    checksums: Path
-    files: Mapping[str, Path]
+    checksums: DatasetPath
+    files: Mapping[str, DatasetPath]
 
     def seal(self, parts: Mapping[str, str]) -> None:
         """Write down what the files are now, and the digests of the parts they come from."""
         digests = {name: file_digest(path) for name, path in self.files.items()}
-        write_atomically(self.checksums, sealed({"files": digests, "parts": dict(parts)}))
+        write_whole(self.checksums, sealed({"files": digests, "parts": dict(parts)}))
 
     def parts_told(self) -> dict[str, str]:
         """The parts the files come from, with the files checked; OutputError if one is damaged."""
@@ -47,7 +46,7 @@ class Summaries:
         return parts
 
 
-def damaged_summary(path: Path, what: str) -> OutputError:
+def damaged_summary(path: DatasetPath, what: str) -> OutputError:
     """What to say of a summary that cannot be trusted."""
     return OutputError(
         f"{path} is damaged: {what}. Start the same 'endive sweep' again: it makes the summaries anew from the parts."

@@ -8,10 +8,8 @@ is named, and left alone. docs/reference/dataset.md describes the folder for rea
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -29,11 +27,19 @@ from endive.pipeline.dataset.part_files import (
     Part,
     PartFiles,
 )
+from endive.pipeline.dataset.places import (
+    DatasetPath,
+    found_in,
+    place_errors,
+    place_of,
+    read_plan,
+    remove_tree,
+    replace_plan,
+)
 from endive.pipeline.dataset.referred_files import FILES
 from endive.pipeline.dataset.seal import DIGEST, sealed, unsealed
 from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
-from endive.results.writer import output_errors, write_atomically
 
 FORMAT: Final = 4
 MANIFEST: Final = "_endive.json"
@@ -41,8 +47,6 @@ PROGRESS: Final = "_progress"
 RUNS: Final = "runs"
 GROUPS: Final = "groups"
 STUDIES: Final = "studies"
-
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # one slash: a Path has lost the second
 
 
 @dataclass(slots=True)
@@ -63,44 +67,46 @@ class StudyPlan:
         return any(part.kept for part in self.parts)
 
 
-Rebuild = Callable[[Path], dict[str, StudyPlan] | None]
+Rebuild = Callable[[DatasetPath], dict[str, StudyPlan] | None]
 
 
 class SweepFolder:
     """Paths and manifest of one folder. Reading is free; writing wants the lock (``SweepFolder.locked``)."""
 
-    def __init__(self, path: Path, studies: dict[str, StudyPlan]) -> None:
+    def __init__(self, path: DatasetPath, studies: dict[str, StudyPlan], version: str | None = None) -> None:
         self.path = path
         self.studies = studies
+        self._version = version  # of the manifest that the plans are from, in a store
 
     # --- opening ----------------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, path: Path) -> SweepFolder:
+    def read(cls, path: str | DatasetPath) -> SweepFolder:
         """The folder of a sweep that was started before; OutputError if it is none."""
-        refuse_url(path)
+        path = place_of(path)
         if not (path / MANIFEST).is_file():
             raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Run 'endive sweep' first.")
-        return cls(path, _read_manifest(path / MANIFEST))
+        return cls(path, *_read_manifest(path / MANIFEST))
 
     @classmethod
     @contextmanager
-    def locked(cls, path: Path, rebuild: Rebuild | None = None) -> Iterator[SweepFolder]:
+    def locked(cls, path: str | DatasetPath, rebuild: Rebuild | None = None) -> Iterator[SweepFolder]:
         """A new or an existing folder, held for writing and checked; a folder of something else is refused.
 
-        ``rebuild`` gives the plans of a folder whose manifest is damaged.
+        A store has no lock: there the plan is replaced only if nobody else has replaced it. ``rebuild`` gives the plans
+        of a folder whose manifest is damaged.
         """
-        refuse_url(path)
-        path = path.resolve()
-        is_new = not path.exists()
+        path = place_of(path).resolve()
+        with place_errors(path):
+            is_new = not path.exists()
         _refuse_foreign(path)
-        with output_errors(path):
+        with place_errors(path):
             path.mkdir(parents=True, exist_ok=True)
         try:
-            with FolderLock(path):
+            with FolderLock(path) if isinstance(path, Path) else nullcontext():
                 plans = None if rebuild is None else rebuild(path)
                 if plans is not None:
-                    folder = cls(path, plans)
+                    folder = cls(path, plans, read_plan(path / MANIFEST)[1])
                     folder.write_manifest()
                 else:
                     folder = cls.read(path) if (path / MANIFEST).exists() else cls(path, {})
@@ -108,7 +114,7 @@ class SweepFolder:
                 yield folder
         finally:
             if is_new and not (path / MANIFEST).exists():
-                shutil.rmtree(path, ignore_errors=True)  # nothing came of it
+                remove_tree(path if isinstance(path, Path) else path / FILES)  # nothing came of it
 
     def write_manifest(self) -> None:
         """Let the present plan be the folder's plan."""
@@ -126,11 +132,11 @@ class SweepFolder:
                 for name, plan in self.studies.items()
             },
         }
-        write_atomically(self.path / MANIFEST, sealed(document, indent=1))
+        self._version = replace_plan(self.path / MANIFEST, sealed(document, indent=1), self._version)
 
     # --- places -----------------------------------------------------------------------------------------
 
-    def partition(self, dataset: str, study: str) -> Path:
+    def partition(self, dataset: str, study: str) -> DatasetPath:
         """The folder of one study in ``runs``, ``groups``, ``transactions`` or the records."""
         return self.path / dataset / f"study={study}"
 
@@ -152,7 +158,7 @@ class SweepFolder:
         datasets = [RECORDS, RUNS, GROUPS, LATENCIES]
         if self.studies[study].keeps_transactions:
             datasets.append(TRANSACTIONS)
-        with output_errors(self.path):
+        with place_errors(self.path):
             for dataset in datasets:
                 self.partition(dataset, study).mkdir(parents=True, exist_ok=True)
             (self.path / STUDIES).mkdir(exist_ok=True)
@@ -174,7 +180,9 @@ class SweepFolder:
 
     def sweep_out(self) -> None:
         """Remove what killed sweeps left behind: temporary files and notes on progress."""
-        shutil.rmtree(self.path / PROGRESS, ignore_errors=True)
+        remove_tree(self.path / PROGRESS)
+        if not isinstance(self.path, Path):
+            return  # where nothing is ever half there
         for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):
             for leftover in (self.path / dataset).glob("**/.*.tmp"):
                 leftover.unlink(missing_ok=True)
@@ -186,7 +194,7 @@ class SweepFolder:
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS, STUDIES, FILES):
             self._refuse_link(self.path / dataset)
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS):
-            for path in sorted((self.path / dataset).glob("**/*")):
+            for path in found_in(self.path / dataset, "**/*"):
                 self._refuse_link(path)
                 if path.is_file() and not path.name.startswith(".") and not self._is_planned(dataset, path):
                     raise OutputError(
@@ -194,11 +202,11 @@ class SweepFolder:
                         "Move it away, or choose another folder."
                     )
 
-    def _refuse_link(self, path: Path) -> None:
+    def _refuse_link(self, path: DatasetPath) -> None:
         if path.is_symlink():
             raise OutputError(f"{path} is a link out of the dataset, which is not followed. Remove it.")
 
-    def _is_planned(self, dataset: str, path: Path) -> bool:
+    def _is_planned(self, dataset: str, path: DatasetPath) -> bool:
         study = path.parent.name.removeprefix("study=")
         plan = self.studies.get(study)
         if plan is None or path.parent != self.partition(dataset, study):
@@ -210,22 +218,12 @@ class SweepFolder:
         return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
 
 
-def refuse_url(path: Path) -> None:
-    """Raise OutputError if a folder is none of a file system: parts appear by rename, which object stores lack."""
-    if _URL.match(str(path)):
-        raise OutputError(
-            f"{str(path).replace(':/', '://', 1)} is no folder of a file system, and a sweep needs one that every "
-            "worker sees: its parts appear by an atomic rename. Sweep into a folder and copy it, or write what "
-            "spark.read.format('endive') gives."
-        )
-
-
-def _refuse_foreign(path: Path) -> None:
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise OutputError(f"Cannot write {path}: it is a file; name a folder.")
-    with output_errors(path):
+def _refuse_foreign(path: DatasetPath) -> None:
+    with place_errors(path):
+        if not path.exists():
+            return
+        if not path.is_dir():
+            raise OutputError(f"Cannot write {path}: it is a file; name a folder.")
         found = sorted(entry.name for entry in path.iterdir())
     foreign = [name for name in found if name != LOCK_FILE and not name.startswith(f".{MANIFEST}.")]
     if foreign and MANIFEST not in found:
@@ -236,15 +234,16 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def _read_manifest(path: Path) -> dict[str, StudyPlan]:
+def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None]:
+    """The plan of every study, and the version of the manifest that they are from."""
     try:
-        content = _read(path)
+        content, version = _read(path)
         written = json.loads(content)
         if DIGEST not in written:  # older folders have none
             _refuse_other_versions(path, written)
         document = unsealed(content)
         _refuse_other_versions(path, document)
-        return {study_name(name): _read_plan(plan) for name, plan in document["studies"].items()}
+        return {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}, version
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
@@ -253,9 +252,9 @@ def _read_manifest(path: Path) -> dict[str, StudyPlan]:
         ) from None
 
 
-def _read(path: Path) -> bytes:
+def _read(path: DatasetPath) -> tuple[bytes, str | None]:
     try:
-        return path.read_bytes()
+        return read_plan(path)
     except PermissionError:
         raise OutputError(f"Cannot read {path}: permission denied. Ask its owner, or choose another folder.") from None
 
@@ -266,7 +265,7 @@ def _written_part(detail: str, part: Part) -> dict[str, Any]:
     return {**written, "kept": list(part.kept)} if detail == DETAIL_SAMPLE else written
 
 
-def _read_plan(plan: Mapping[str, Any]) -> StudyPlan:
+def _read_study(plan: Mapping[str, Any]) -> StudyPlan:
     detail = plan["detail"]
     if detail not in DETAILS:
         raise ValueError(f"detail cannot be {detail!r}")
@@ -278,7 +277,7 @@ def _read_plan(plan: Mapping[str, Any]) -> StudyPlan:
     return StudyPlan(detail, parts)
 
 
-def _refuse_other_versions(path: Path, document: Mapping[str, Any]) -> None:
+def _refuse_other_versions(path: DatasetPath, document: Mapping[str, Any]) -> None:
     for key, ours, what in (
         ("format", FORMAT, "folder format"),
         ("model_version", MODEL_VERSION, "model version"),

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA, figures_of, run_schema, window_of
+from endive.pipeline.dataset.places import DatasetPath, write_whole
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, SweepFolder
 from endive.pipeline.sweep.axis_columns import axis_values
 from endive.pipeline.sweep.plan import Run
 from endive.results import MODEL_VERSION
-from endive.results.writer import write_atomically
 
 Record = Mapping[str, Any]
 
@@ -77,7 +76,7 @@ def group_rows(record: Record) -> list[dict[str, Any]]:
     ]
 
 
-def _write(path: Path, table: pa.Table) -> None:
+def _write(path: DatasetPath, table: pa.Table) -> None:
     content = io.BytesIO()
     pq.write_table(table, content, compression="zstd")
-    write_atomically(path, content.getvalue())
+    write_whole(path, content.getvalue())

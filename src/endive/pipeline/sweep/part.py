@@ -24,11 +24,11 @@ from endive.config import parse_config
 from endive.errors import EndiveError, OutputError
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, joined, latency_counts
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
+from endive.pipeline.dataset.places import DatasetPath, new_file, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import config_source
 from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.pipeline.sweep.work import RunSpec
 from endive.results import TRANSACTION_SCHEMA, SimulationResult
-from endive.results.writer import AtomicFile, output_errors, write_atomically
 from endive.simulation import Simulation
 
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
@@ -67,7 +67,7 @@ def simulate_part(
             if part is not None and run.txns is not None:
                 part.add(spec.run_id, run.txns)
             del run  # or two runs would be in memory at once
-        told = {LATENCIES: _write_latencies(files.latencies, counts)}
+        told = {LATENCIES: write_latencies(files.latencies, counts)}
         if part is not None:
             part.finish()
             told[TRANSACTIONS] = part.facts()
@@ -77,12 +77,12 @@ def simulate_part(
     return records
 
 
-def _write_latencies(path: Path, counts: Sequence[pa.Table]) -> FileFacts:
+def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
     """Write the counts of all runs of a part; what the record must know of the file."""
     stream = io.BytesIO()
     pq.write_table(joined(counts), stream, compression="zstd", write_page_checksum=True)
     content = stream.getvalue()
-    write_atomically(path, content)
+    write_whole(path, content)
     return FileFacts(len(content), content_digest(content))
 
 
@@ -202,25 +202,25 @@ class PartWriter:
 class PartFile:
     """A file of txns that nobody sees before ``publish``."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: DatasetPath) -> None:
         self._path = path
-        self._file = AtomicFile(path)
+        self._file = new_file(path)
         self._writer = PartWriter(self._file.stream)
 
     def add(self, run_id: str, txns: pa.Table) -> None:
         """Take the txns of one run."""
-        with output_errors(self._path):
+        with place_errors(self._path):
             self._writer.add(run_id, txns)
 
     def finish(self) -> None:
         """Write the rest; the bytes of the file are then known."""
-        with output_errors(self._path):
+        with place_errors(self._path):
             self._writer.close()
             self._file.stream.flush()
 
     def facts(self) -> FileFacts:
         """What the record of the part says of the file; after ``finish``."""
-        with output_errors(self._path):
+        with place_errors(self._path):
             return FileFacts(self._file.stream.tell(), file_digest(self._file.temporary))
 
     def publish(self) -> None:
@@ -235,7 +235,7 @@ class PartFile:
 
 
 @contextmanager
-def _part_file(path: Path) -> Iterator[PartFile]:
+def _part_file(path: DatasetPath) -> Iterator[PartFile]:
     part = PartFile(path)
     try:
         yield part

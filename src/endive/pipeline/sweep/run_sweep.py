@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from endive.config.study.study_text import study_text
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.pipeline.dataset.check import forget_damaged, is_manifest_broken, rebuilt_plans
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part
+from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.sweep.gather import gather
@@ -32,7 +32,6 @@ from endive.pipeline.sweep.standing import Progress, watched
 from endive.pipeline.sweep.warm_up import start_warm_up
 from endive.pipeline.sweep.work import Work
 from endive.pipeline.sweep.worker import OUTCOME_DDL, TASK_SCHEMA, simulate_task
-from endive.results.writer import output_errors, write_atomically
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +43,7 @@ SessionMaker = Callable[[], "SparkSession"]
 class SweepOutcome:
     """What a sweep did, and what its folder now holds of the study."""
 
-    folder: Path
+    folder: DatasetPath
     study: str
     simulated: int  # runs, now
     kept: int  # runs that were there before
@@ -56,7 +55,7 @@ class SweepOutcome:
 
 def run_sweep(
     planned: PlannedStudy,
-    out: str | Path,
+    out: str | DatasetPath,
     session: SessionMaker,
     *,
     detail: str = DETAIL_TRANSACTIONS,
@@ -75,7 +74,7 @@ def run_sweep(
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
     start_s = time.monotonic()
     name = planned.study.name
-    with SweepFolder.locked(Path(out), _plans_if_broken if repairs else None) as folder:
+    with SweepFolder.locked(out, _plans_if_broken if repairs else None) as folder:
         _refuse_mixing(folder, planned, detail)
         folder.sweep_out()
         if repairs and name in folder.studies:
@@ -105,7 +104,7 @@ def run_sweep(
 # ---- plan --------------------------------------------------------------------------------------------
 
 
-def _plans_if_broken(root: Path) -> dict[str, StudyPlan] | None:
+def _plans_if_broken(root: DatasetPath) -> dict[str, StudyPlan] | None:
     return rebuilt_plans(root) if is_manifest_broken(root) else None
 
 
@@ -186,7 +185,7 @@ def _simulate_missing(
     runs = {run.run_id: run for run in planned.runs}
     missing = folder.missing_parts(name)
     notes = folder.path / PROGRESS / secrets.token_hex(4)
-    with output_errors(notes):
+    with place_errors(notes):
         notes.mkdir(parents=True)
     work = Work(str(folder.path), name, engine, str(notes))
     try:
@@ -258,7 +257,7 @@ def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, An
     folder.make_places(planned.study.name)
     kept = {path: f"../{FILES}/{name}" for name, path in _files(planned).items()}
     text = study_text(with_paths(planned.study, kept))
-    write_atomically(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
+    write_whole(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
     gather(folder, planned.study.name, planned.runs, planned.axes, records.values())
     parts = {files.part.name: files.digest() for files in folder.complete_parts(planned.study.name)}
     folder.summaries(planned.study.name).seal(parts)

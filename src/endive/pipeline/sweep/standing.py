@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from endive.pipeline.dataset.part_files import Part
+from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.sweep.plan import Run
-from endive.pipeline.sweep.work import ended_runs
+from endive.pipeline.sweep.work import ended_runs, has_begun
 
 POLL_S: Final = 0.3
+POLL_STORE_S: Final = 3.0  # each time is a request that costs money
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,9 @@ Progress = Callable[[Standing], None]
 
 
 @contextmanager
-def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progress: Progress | None) -> Iterator[None]:
+def watched(
+    notes: DatasetPath, parts: Sequence[Part], runs: Mapping[str, Run], progress: Progress | None
+) -> Iterator[None]:
     """Report to ``progress`` now and then while the block runs, and once at its end."""
     if progress is None:
         yield
@@ -54,7 +58,7 @@ def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progres
                 len(before) + len(done),
                 len(before) + len(wanted),
                 share_before + sum(wanted[run_id] for run_id in done) / total,
-                has_begun=any(notes.glob("*")),
+                has_begun=has_begun(notes),
                 runs_before=len(before),
                 share_before=share_before,
             )
@@ -63,7 +67,7 @@ def watched(notes: Path, parts: Sequence[Part], runs: Mapping[str, Run], progres
     has_ended = threading.Event()
 
     def watch() -> None:
-        while not has_ended.wait(POLL_S):
+        while not has_ended.wait(POLL_S if isinstance(notes, Path) else POLL_STORE_S):
             report()
 
     report()

@@ -1,16 +1,21 @@
 """What travels to a worker: the sweep it works for, and the runs it is given.
 
-This file defines these values and the notes a worker leaves on its progress. Imports neither Spark nor the simulator,
-so that it costs a worker nothing to unpack.
+This file defines these values and the notes a worker leaves on its progress: lines of a file in a folder, empty objects
+in a store, where nothing can be added to. Imports neither Spark nor the simulator, so that it costs a worker nothing to
+unpack.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from endive.pipeline.dataset.places import DatasetPath
 
 DEATHS_MAX: Final = 3  # of the process, during one run, before the run is given up
 
@@ -40,37 +45,53 @@ class RunSpec:
 
 
 class ProgressNotes:
-    """One file per part, a line when a run begins and one when it ends.
+    """A note when a run begins and one when it ends, by part.
 
     The driver counts them for its bar. A worker finds in them the runs during which its predecessors died.
     """
 
-    def __init__(self, folder: Path, part: str) -> None:
+    def __init__(self, folder: DatasetPath, part: str) -> None:
         self._path = folder / part
 
     def write(self, run_id: str, has_ended: bool) -> None:
-        """Add a line. Notes are a courtesy: where they cannot be written, the work goes on."""
+        """Add a note. Notes are a courtesy: where they cannot be written, the work goes on."""
+        note = f"{_ENDED if has_ended else _BEGAN}{run_id}"
         try:
-            with self._path.open("a", encoding="ascii") as stream:
-                stream.write(f"{_ENDED if has_ended else _BEGAN}{run_id}\n")
+            if isinstance(self._path, Path):
+                with self._path.open("a", encoding="ascii") as stream:
+                    stream.write(f"{note}\n")
+            else:
+                (self._path / f"{note}.{secrets.token_hex(4)}").write(b"")
         except OSError:
             pass
 
     def lost_runs(self) -> set[str]:
         """Runs that began ``DEATHS_MAX`` times more often than they ended."""
         balance: Counter[str] = Counter()
-        for mark, run_id in _lines(self._path):
+        for mark, run_id in _notes(self._path):
             balance[run_id] += 1 if mark == _BEGAN else -1
         return {run_id for run_id, began in balance.items() if began >= DEATHS_MAX}
 
 
-def ended_runs(folder: Path, parts: Iterable[str]) -> set[str]:
-    """Runs that have ended, by the notes of these parts."""
-    return {run_id for part in parts for mark, run_id in _lines(folder / part) if mark == _ENDED}
-
-
-def _lines(path: Path) -> list[tuple[str, str]]:
+def has_begun(folder: DatasetPath) -> bool:
+    """Whether any worker has left a note."""
     try:
+        return any(True for _ in folder.glob("*"))
+    except OSError:
+        return False
+
+
+def ended_runs(folder: DatasetPath, parts: Iterable[str]) -> set[str]:
+    """Runs that have ended, by the notes of these parts."""
+    places = [folder / part for part in parts] if isinstance(folder, Path) else [folder]
+    return {run_id for place in places for mark, run_id in _notes(place) if mark == _ENDED}
+
+
+def _notes(path: DatasetPath) -> list[tuple[str, str]]:
+    """The notes of a part; in a store, of all parts below ``path``, with one request."""
+    try:
+        if not isinstance(path, Path):
+            return [(found.name[0], found.stem[1:]) for found in path.glob("**/*")]
         text = path.read_text(encoding="ascii")
     except OSError:
         return []

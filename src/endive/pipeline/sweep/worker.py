@@ -7,7 +7,6 @@ This file defines the two schemas of that step. It is called in a Python worker 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -52,14 +51,15 @@ def simulate_task(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
 def _simulate_or_read(work: Work, name: str, specs: list[RunSpec]) -> list[dict[str, Any]]:
     """The records of a part, which another attempt at this task may have committed already."""
     from endive.pipeline.dataset.part_files import Part, PartFiles
+    from endive.pipeline.dataset.places import place_of
     from endive.pipeline.sweep.part import simulate_part
 
     kept = {spec.run_id for spec in specs if spec.keeps_transactions}
-    files = PartFiles(Path(work.folder), work.study, Part.of(name, [spec.run_id for spec in specs], kept))
+    files = PartFiles(place_of(work.folder), work.study, Part.of(name, [spec.run_id for spec in specs], kept))
     if files.is_complete:
         records: list[dict[str, Any]] = files.read_record()["runs"]
         return records
-    notes = ProgressNotes(Path(work.progress), name)
+    notes = ProgressNotes(place_of(work.progress), name)
     return simulate_part(files, specs, work.engine, notes.write, notes.lost_runs())
 
 

@@ -1,0 +1,175 @@
+"""Where a dataset lies: a folder of a file system, or a prefix of an object store.
+
+This file defines which of the two a name means, and the few things that differ between them: how a file appears as a
+whole, how a plan is replaced, how a tree is taken away, and what Spark calls it. Everything else is the same for both,
+since a ``StorePath`` answers like a ``Path``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pyarrow.parquet as pq
+
+from endive.errors import OutputError
+from endive.pipeline.dataset.store_path import SCHEME, StorePath
+from endive.results.writer import AtomicFile, output_errors, write_atomically
+
+DatasetPath = Path | StorePath
+
+ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)  # one slash: a Path has lost the second
+_STORES: Final = ("s3", "s3a")
+
+
+def place_of(path: str | DatasetPath) -> DatasetPath:
+    """The place that a folder's name or a URL means; OutputError if it is of a kind nobody knows."""
+    if isinstance(path, StorePath):
+        return path
+    url = _URL.fullmatch(str(path))
+    if url is None:
+        return Path(path)
+    bucket, _, key = url[2].partition("/")
+    if url[1].lower() not in _STORES or not bucket:
+        raise OutputError(
+            f"{url[1]}://{url[2]} is no place for a dataset. Name a folder that every worker sees, or a prefix of an "
+            f"object store: {SCHEME}BUCKET/PREFIX."
+        )
+    return StorePath(bucket, "/".join(part for part in key.split("/") if part))
+
+
+def place_errors(place: DatasetPath) -> AbstractContextManager[None]:
+    """Turn what a disk or a store says about ``place`` into an ``OutputError`` that says what to do."""
+    return output_errors(cast(Path, place))  # which only prints it
+
+
+def write_whole(place: DatasetPath, content: bytes) -> None:
+    """Write a small file; nobody sees half of it."""
+    if isinstance(place, Path):
+        write_atomically(place, content)
+        return
+    with place_errors(place):
+        place.write(content)
+
+
+def replace_plan(place: DatasetPath, content: bytes, version: str | None) -> str | None:
+    """Write a file that several sweeps might write; the version of it that is there now.
+
+    A folder has a lock for that. In a store the file must still be the version that was read, else OutputError.
+    """
+    if isinstance(place, Path):
+        write_atomically(place, content)
+        return None
+    try:
+        return place.write_version(content, version)
+    except FileExistsError:
+        raise OutputError(
+            f"Another sweep has written {place} since this one read it. Start the same command again: it goes on with "
+            "what is there."
+        ) from None
+    except OSError as error:
+        raise OutputError(f"Cannot write {place}: {error.strerror}.") from error
+
+
+def read_plan(place: DatasetPath) -> tuple[bytes, str | None]:
+    """The file that ``replace_plan`` has written, and its version."""
+    return (place.read_bytes(), None) if isinstance(place, Path) else place.read_version()
+
+
+class StagedObject:
+    """A file of this machine that becomes an object when it is published; in use like an ``AtomicFile``."""
+
+    def __init__(self, place: StorePath) -> None:
+        self.path = place
+        with place_errors(place):
+            descriptor, name = tempfile.mkstemp(prefix="endive-part-")
+            self.stream = os.fdopen(descriptor, "w+b")
+        self.temporary = Path(name)
+
+    def publish(self) -> None:
+        """The upload, whose last step lets the object appear."""
+        try:
+            with place_errors(self.path):
+                self.stream.close()
+                self.path.write(self.temporary)
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Leave nothing behind; safe to call twice, and after ``publish``."""
+        self.stream.close()
+        self.temporary.unlink(missing_ok=True)
+
+
+def new_file(place: DatasetPath) -> AtomicFile | StagedObject:
+    """A large file to write into, which nobody sees before it is published."""
+    return AtomicFile(place) if isinstance(place, Path) else StagedObject(place)
+
+
+def found_in(place: DatasetPath, pattern: str) -> list[DatasetPath]:
+    """What matches a pattern below a place, in order."""
+    return sorted(place.glob(pattern), key=str)
+
+
+def remove_tree(place: DatasetPath) -> None:
+    """Take away a folder and all that is in it."""
+    if isinstance(place, Path):
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.remove_all()
+
+
+def parquet_file(place: DatasetPath, **options: Any) -> Any:
+    """A Parquet file to read; of an object only what is read is fetched."""
+    return pq.ParquetFile(place if isinstance(place, Path) else place.open(), **options)
+
+
+# ---- copies on this machine --------------------------------------------------------------------------
+
+
+def fetched(place: DatasetPath, into: Path) -> Path:
+    """A folder of this machine with the files of ``place``: itself, or a copy below ``into`` of what is not there yet.
+
+    For files that are never changed under their names.
+    """
+    if isinstance(place, Path):
+        return place
+    for path in place.glob("**/*"):
+        copy = into / path.key.removeprefix(f"{place.key}/")
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(copy, path.read_bytes())
+    return into
+
+
+def kept_near(place: DatasetPath) -> Path:
+    """The same, in a folder that goes with this process."""
+    return place if isinstance(place, Path) else fetched(place, Path(_near(place).name))
+
+
+@cache
+def _near(place: StorePath) -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="endive-files-")
+
+
+# ---- Spark -------------------------------------------------------------------------------------------
+
+
+def spark_path(place: DatasetPath) -> str:
+    """What Spark's readers call the place."""
+    return str(place) if isinstance(place, Path) else f"s3a://{place.bucket}/{place.key}"
+
+
+def spark_options(place: DatasetPath) -> dict[str, str]:
+    """What a reader of Spark has to know of the place: the endpoint of the environment, if it is not Amazon's."""
+    endpoint = next((os.environ[name] for name in ENDPOINT_VARIABLES if os.environ.get(name)), None)
+    if isinstance(place, Path) or endpoint is None:
+        return {}
+    return {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}

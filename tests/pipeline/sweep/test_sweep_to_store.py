@@ -1,0 +1,145 @@
+"""A sweep whose dataset lies in an object store: the same objects as the files of a folder, each there whole or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.pipeline.in_process import InProcessSpark
+from tests.pipeline.object_store import refusing_store, s3_endpoint, s3_store, store
+from typer.testing import CliRunner
+
+import endive.storage
+from endive.cli.main import app
+from endive.errors import OutputError
+from endive.pipeline import run_sweep
+from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.dataset.check import check_dataset
+from endive.pipeline.dataset.store_path import StorePath
+from endive.pipeline.dataset.sweep_folder import SweepFolder
+
+__all__ = ["refusing_store", "s3_endpoint", "s3_store", "store"]
+
+
+def without_times(name: str, content: bytes) -> bytes:
+    """A file without the times that its runs took, and the digests of those times."""
+    if "_records/" not in name or "_checksums" in name:
+        return content
+    document = json.loads(content)
+    runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in document["runs"]]
+    return json.dumps({**document, "digest": "", "runs": runs}).encode()
+
+
+def objects(place: StorePath) -> dict[str, bytes]:
+    names = {path: path.key.removeprefix(f"{place.key}/") for path in place.glob("**/*")}
+    return {name: without_times(name, path.read_bytes()) for path, name in names.items()}
+
+
+def files(folder) -> dict[str, bytes]:
+    names = {path: path.relative_to(folder).as_posix() for path in folder.glob("**/*") if path.is_file()}
+    return {name: without_times(name, path.read_bytes()) for path, name in names.items() if name != "_endive.lock"}
+
+
+def test_the_objects_of_an_s3_server_are_the_files_of_a_folder(planned, s3_store, tmp_path):
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
+
+    outcome = run_sweep(planned(), str(s3_store), InProcessSpark)
+
+    assert (12, 0, ()) == (outcome.simulated, outcome.kept, outcome.failed)
+    assert files(tmp_path / "out") == objects(s3_store)
+
+
+def test_what_is_there_already_is_kept(planned, s3_store):
+    run_sweep(planned(seeds=1), s3_store, InProcessSpark)
+
+    outcome = run_sweep(planned(), s3_store, InProcessSpark)
+
+    assert (6, 6) == (outcome.simulated, outcome.kept)
+
+
+def test_a_sweep_that_died_between_two_objects_of_a_part_goes_on_to_the_same_objects(
+    planned, store, tmp_path, monkeypatch
+):
+    run_sweep(planned(), tmp_path / "out", InProcessSpark)
+    write = StorePath.write
+    written: list[str] = []
+
+    def dying(self, content):
+        if "transactions/" in self.key and written:
+            raise KeyboardInterrupt
+        written.extend([self.key] if "transactions/" in self.key else [])
+        write(self, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StorePath, "write", dying)
+        with pytest.raises(KeyboardInterrupt):
+            run_sweep(planned(), store, InProcessSpark)
+    left = SweepFolder.read(store)
+    kept = sum(len(part.part.run_ids) for part in left.complete_parts("small"))
+    names = {name.rpartition("/")[2].partition(".")[0] for name in objects(store) if "_records/" in name}
+    half = {part.name for part in left.missing_parts("small")} & names
+
+    again = run_sweep(planned(), store, InProcessSpark)
+
+    assert 1 == len(half)  # its record was there, its txns were not: it was no part
+    assert kept == again.kept
+    assert 12 == again.kept + again.simulated
+    assert files(tmp_path / "out") == objects(store)
+
+
+def test_a_sweep_whose_plan_another_one_has_changed_says_so_and_takes_nothing_away(planned, store):
+    with SweepFolder.locked(store) as slow:
+        run_sweep(planned(), store, InProcessSpark)
+        with pytest.raises(OutputError, match=r"^Another sweep has written s3://lake/tests/out/_endive.json since"):
+            slow.write_manifest()
+
+    assert 12 == run_sweep(planned(), store, InProcessSpark).kept
+
+
+def test_files_that_a_study_names_travel_with_it(planned, store, tmp_path):
+    profile = tmp_path / "mine.toml"
+    profile.write_text((Path(endive.storage.__file__).parent / "profiles" / "s3.toml").read_text())
+
+    outcome = run_sweep(planned(f"storage.provider={profile}"), store, InProcessSpark)
+
+    assert () == outcome.failed
+    assert 1 == len([name for name in objects(store) if name.startswith("_files/")])
+
+
+def test_a_damaged_object_is_found_and_simulated_again(planned, store):
+    run_sweep(planned(), store, InProcessSpark)
+    before = objects(store)
+    victim = next(path for path in store.glob("**/*.parquet") if "transactions/" in path.key)
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 1
+    victim.write(bytes(content))
+
+    damages = check_dataset(store).damages
+    run_sweep(planned(), store, InProcessSpark, repairs=True)
+
+    assert [True] == [damage.text.startswith(f"{victim} is damaged") for damage in damages]
+    assert before == objects(store)
+    assert 12 == open_dataset(str(store)).runs.num_rows
+
+
+def test_something_else_in_the_place_is_refused_and_left_alone(planned, store):
+    (store / "letters" / "one.txt").write(b"dear")
+
+    with pytest.raises(OutputError, match=r"^Cannot write s3://lake/tests/out: it holds files that are not of a sweep"):
+        run_sweep(planned(), store, InProcessSpark)
+
+    assert {"letters/one.txt": b"dear"} == objects(store)
+
+
+@pytest.mark.parametrize("command", [["sweep", "STUDY", "--out"], ["analyze"], ["check"], ["report"]])
+def test_a_store_without_permission_is_one_line_and_exit_code_2(command, refusing_store, study_file):
+    arguments = [str(study_file) if word == "STUDY" else word for word in command]
+
+    result = CliRunner().invoke(app, [*arguments, str(refusing_store)])
+
+    assert 2 == result.exit_code
+    assert 1 == len(result.output.strip().splitlines())
+    assert "s3://secret/out" in result.output
+    assert "permission denied" in result.output
+    assert "hunter-22-abc" not in result.output
