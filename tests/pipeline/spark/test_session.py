@@ -13,6 +13,7 @@ import pytest
 from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark import java, session
 from endive.pipeline.spark.session import (
+    check_answer,
     check_reachable,
     local_cores,
     parse_conf,
@@ -64,6 +65,19 @@ def test_a_master_that_does_not_answer_is_told_at_once(scheme):
 
     with pytest.raises(EngineError, match=f"--master {master} cannot be reached: 127.0.0.1:.* refused"):
         check_reachable(master)
+
+
+def test_a_master_that_listens_and_says_nothing_is_given_up(monkeypatch):
+    pytest.importorskip("grpc")
+    pytest.importorskip("grpc_status")
+    monkeypatch.setattr(session, "ANSWER_TIMEOUT_S", 1.0)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        master = f"sc://127.0.0.1:{server.getsockname()[1]}"
+
+        with pytest.raises(EngineError, match=f"^--master {master} is reached, but does not answer within 1 s"):
+            check_answer(master)
 
 
 def test_one_of_several_masters_is_enough():

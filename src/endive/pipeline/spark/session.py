@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 REACH_TIMEOUT_S: Final = 5.0
+ANSWER_TIMEOUT_S: Final = 30.0  # of a server of Spark Connect that may have just been started
 TASK_FAILURES_MAX: Final = 4  # as on a cluster; Spark's local mode would give up after one
 CONNECT: Final = "sc://"
 STANDALONE: Final = "spark://"
+_EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
 
@@ -73,6 +75,7 @@ def make_session(
         check_reachable(master)
     builder: Any = SparkSession.builder.appName(name)
     if master is not None and master.startswith(CONNECT):
+        check_answer(master)
         settings: dict[str, str] = {"spark.sql.python.filterPushdown.enabled": "true"}
         builder = builder.remote(master)
     else:
@@ -90,7 +93,8 @@ def make_session(
             session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = master or "the configured master"
-        raise EngineError(f"No Spark session on {where}: {_first_line(error)}") from error
+        hint = " Does a master of the same version of Spark answer there?" if where.startswith(STANDALONE) else ""
+        raise EngineError(f"No Spark session on {where}: {_first_line(error)}{hint}") from error
     return session
 
 
@@ -183,6 +187,23 @@ def check_reachable(master: str) -> None:
         raise EngineError(f"--master {master} cannot be reached: {'; '.join(failures)}.")
 
 
+def check_answer(master: str) -> None:
+    """Raise EngineError if what listens at ``master`` does not speak like a server of Spark Connect."""
+    try:
+        import grpc
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        return  # what is missing is told by PySpark, in its own words
+    with DefaultChannelBuilder(master).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=ANSWER_TIMEOUT_S)
+        except grpc.FutureTimeoutError:
+            raise EngineError(
+                f"--master {master} is reached, but does not answer within {ANSWER_TIMEOUT_S:g} s. Is it a server of "
+                "Spark Connect?"
+            ) from None
+
+
 def _failure(address: str, port_default: int) -> str | None:
     host, _, port = address.rpartition(":") if ":" in address else (address, "", str(port_default))
     if not host or not port.isdecimal():
@@ -240,4 +261,5 @@ def parse_conf(options: Sequence[str]) -> dict[str, str]:
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    told = [line for line in lines if not line.startswith(_EMPTY_PHRASE)]
+    return told[0].removeprefix(": ") if told else type(error).__name__
