@@ -7,6 +7,7 @@ from tests.answers.conftest import busy_config
 
 from endive.answers.explain import chosen_txns, explain_run
 from endive.answers.timeline import trace_text
+from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
 
@@ -132,7 +133,7 @@ def test_a_validation_that_fails_is_paid_before_it_is_told_and_says_who_committe
         "table": {"data_files": 1_000},
         "source": [{"name": "merge", **merge}, {"name": "compaction", **compaction}],
     }
-    (story,) = explain_run(config, where="reason = 'validation_exception'", worst=1).stories
+    (story,) = explain_run(parse_config(config), where="reason = 'validation_exception'", worst=1).stories
     (attempt,) = story.attempts
 
     assert round(story.record["end_ms"] * 1000) == attempt.end_us == attempt.decided_us
