@@ -20,7 +20,7 @@ from endive.answers.sample import BATCHES
 from endive.answers.variation import Base, refused
 from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError
-from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, duration_text
 
 CONFIDENCE: Final = 0.99  # of one decision; a search makes about ten
 SEEDS_FIRST: Final = 3
@@ -100,6 +100,10 @@ class Search:
         self.points[value] = point
         return point
 
+    def text_of(self, value: float) -> str:
+        """A value as people write it."""
+        return duration_text(value) if self.key.endswith("_ms") else f"{value:g}"
+
     @property
     def is_stuck(self) -> bool:
         """Whether a wider bracket is out of question."""
@@ -135,7 +139,7 @@ def find_limit(
         search = Search(base, key, slo, running, is_whole, seeds_max, simulations_max)
         met, unmet = _bracket(search, now, low, high)
         met, unmet = _narrow(search, met, unmet, tolerance)
-        notes = _notes(search, met, unmet, tolerance)
+        notes = _notes(search, met, unmet, (low, high))
         which = LARGEST if met < unmet else SMALLEST
         return Limit(
             key=key,
@@ -268,8 +272,8 @@ def _inside(unmet: float, met: float, is_whole: bool) -> float:
 # --- words --------------------------------------------------------------------------------------------
 
 
-def _notes(search: Search, met: float, unmet: float, tolerance: float) -> tuple[str, ...]:
-    for probe in _probes(search, met, unmet):
+def _notes(search: Search, met: float, unmet: float, ends: tuple[float | None, float | None]) -> tuple[str, ...]:
+    for probe in _probes(search, met, unmet, ends):
         if not search.is_spent:
             search.try_value(probe)
     beyond = [
@@ -283,7 +287,7 @@ def _notes(search: Search, met: float, unmet: float, tolerance: float) -> tuple[
     ]
     notes = []
     if beyond:
-        told = ", ".join(f"{point.value:g} ({point.verdict.outcome})" for point in beyond)
+        told = ", ".join(f"{search.text_of(point.value)} ({point.verdict.outcome})" for point in beyond)
         notes.append(f"The response is not monotone: {told} contradicts the limit. Look at the values that were tried.")
     if search.is_spent:
         notes.append(
@@ -292,17 +296,19 @@ def _notes(search: Search, met: float, unmet: float, tolerance: float) -> tuple[
     return tuple(notes)
 
 
-def _probes(search: Search, met: float, unmet: float) -> list[float]:
-    """Values away from the limit at which a response that is not monotone would show."""
-    ends = (min(search.points), max(search.points))
-    far_met = ends[0] if met < unmet else ends[1]
+def _probes(search: Search, met: float, unmet: float, ends: tuple[float | None, float | None]) -> list[float]:
+    """Values away from the limit, within ``ends``, at which a response that is not monotone would show."""
+    tried = (min(search.points), max(search.points))
+    far_met = tried[0] if met < unmet else tried[1]
     probes = [_middle(search, far_met, met)] if abs(far_met - met) > 2 else []
-    return [*probes, unmet * 1.5 if met < unmet else unmet / 1.5]
+    probes += [unmet * 1.5, far_met / 1.7] if met < unmet else [unmet / 1.5, far_met * 1.7]
+    low, high = ends
+    return [probe for probe in probes if (low is None or probe >= low) and (high is None or probe <= high)]
 
 
 def _no_bracket(search: Search, is_met: bool, is_unmet: bool) -> str:
     tried = sorted(search.points)
-    span = f"{search.key} from {tried[0]:g} to {tried[-1]:g}"
+    span = f"{search.key} from {search.text_of(tried[0])} to {search.text_of(tried[-1])}"
     if is_met:
         return f"No value of {span} fails the objective for sure{search.heavy_text}. Widen it with --from and --to."
     if is_unmet:
