@@ -63,7 +63,7 @@ site: $(FOR_SITE) ## build the documentation site, strictly: out/site/index.html
 	@$(BIN)/python -m tools.build_site out/site
 
 wheel: $(FOR_RUN) $(JAVA) ## build the wheel, install it apart, and run, sweep and report without the checkout
-	@$(BIN)/python tools/try_wheel.py
+	@$(RUN)python tools/try_wheel.py
 
 clean: ## remove .venv and every cache; results stay
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

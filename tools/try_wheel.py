@@ -55,7 +55,7 @@ def main() -> int:
         work.mkdir()
         (work / "study.toml").write_text(STUDY, encoding="utf-8")
         (work / "table.toml").write_text('[storage]\nprovider = "s3"\n\n[simulation]\nduration_ms = 60_000\n')
-        endive = [str(python), "-m", "endive.cli.main"]
+        endive = [str(python.with_name("endive"))]
         for arguments in (
             ["run", "table.toml", "--engine", "reference"],
             ["sweep", "study.toml", "--out", "out", "--engine", "reference"],
@@ -98,7 +98,7 @@ def _environment(folder: Path, wheel: Path) -> Path:
 def _run(command: list[str], folder: Path) -> str:
     """What a command prints; the trial ends if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment["PYSPARK_PYTHON"] = command[0]
+    environment["PYSPARK_PYTHON"] = str(Path(command[0]).with_name("python"))
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")

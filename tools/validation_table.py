@@ -42,9 +42,9 @@ def main() -> None:
 
 
 def _cells(kinds: list[dict[str, Any]]) -> list[str]:
-    """Sums over kinds, and the worst error of them, in per cent where there are such."""
-    checks, right, wrong = (sum(kind[name] for kind in kinds) for name in ("checks", "right", "wrong"))
-    unclear = sum(kind.get("unclear", 0) for kind in kinds)
+    """Sums over kinds of what was judged, and the worst error, in per cent where there are such."""
+    right, wrong, unclear = (sum(kind.get(name, 0) for kind in kinds) for name in ("right", "wrong", "unclear"))
+    checks = right + wrong + unclear
     beyond = f"{wrong}" + (f", {unclear} unclear" if unclear else "")
     limits = {kind["allowed"] for kind in kinds}
     if limits == {"equal"}:
