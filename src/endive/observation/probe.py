@@ -83,7 +83,7 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
     """Measure, and leave nothing behind; what the store refuses is one line."""
     found = Measured()
     end_s = time.monotonic() + seconds_max
-    with _scratch(stores) as prefix:
+    with _scratch(stores, found) as prefix:
         try:
             _serial(stores.probed, prefix, plan, found, end_s, progress)
             if plan.swaps:
@@ -101,7 +101,7 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
 
 
 @contextmanager
-def _scratch(stores: Stores) -> Iterator[str]:
+def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
     """A prefix of our own; emptied at the end, also after an error or an interrupt."""
     obstore = library()
     prefix = f"{PREFIX}{secrets.token_hex(6)}"
@@ -119,7 +119,7 @@ def _scratch(stores: Stores) -> Iterator[str]:
             except Exception as error:
                 problem = redacted(str(error).splitlines()[0])
                 time.sleep(CLEANING_PAUSE_S * turn)
-        if problem:
+        if problem and found.latencies_ms:  # else nothing was written, and why is told already
             raise ObservationError(f"objects below '{prefix}/' could not be removed ({problem}). Remove that prefix.")
 
 
@@ -128,6 +128,8 @@ def _reason(error: Exception) -> str:
     text = redacted(str(error).splitlines()[0] if str(error) else name)
     if name in ("PermissionDeniedError", "UnauthenticatedError"):
         return f"no permission: {text}. Reading, writing, listing and deleting below one prefix are needed."
+    if name in ("NotFoundError", "FileNotFoundError"):
+        return f"there is no such bucket or container: {text}."
     return f"the store failed: {text}."
 
 
