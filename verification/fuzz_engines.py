@@ -50,6 +50,7 @@ FOLDER = ROOT / "out" / "fuzz-engines"
 PHASES = (Phase.generate, Phase.shrink)
 PROGRESS_EVERY_S = 10.0
 RUSHES = (1, 1, 1, 1, 1, 1, 3, 8)  # how many times as dense arrivals are
+FAILURES = ("lost_answer_rate", "throttle_rate")
 GAPS = ("mean_ms", "ms", "low_ms", "high_ms", "period_ms", "offset_ms", "jitter_ms")
 
 
@@ -83,6 +84,7 @@ class Tally:
                 f"scope {resolved.catalog.scope}",
                 f"protocol {resolved.commit.protocol}",
                 f"lists {resolved.transaction.manifest_list_mode}",
+                *(f"failures {rate}" for rate in FAILURES if getattr(resolved.failures, rate) > 0.0),
                 *{f"arrivals {source.arrivals.kind}" for source in resolved.sources},
             )
         )

@@ -88,6 +88,12 @@ def step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     return cast("Jitted[P, R_co]", _part(function, **_BORROWED))
 
 
+def rare(function: Callable[P, R_co]) -> Jitted[P, R_co]:
+    """As ``step``, for a function that hot ones call seldom or never: it stays apart, and they stay small."""
+    _rare.add(f"{len(function.__name__)}{function.__name__}")
+    return step(function)
+
+
 def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     """As ``leaf``, and copied into each compiled caller: for the innermost parts of a hot function."""
     return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED))
@@ -107,6 +113,9 @@ def rule(function: F) -> F:
 
 
 # --- parts of a program -----------------------------------------------------------------------------------------
+
+
+_rare: set[str] = set()  # as names stand in those that Numba makes: their length, then they themselves
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
@@ -155,6 +164,9 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
+                if any(name in function.name for name in _rare):
+                    function.add_function_attribute("noinline")
+                    function.add_function_attribute("cold")
         super()._optimize_final_module()
 
 

@@ -46,8 +46,17 @@ REASONS: Final = (
     "timeout",
     "commit_state_unknown",
     "history_expired",
+    "storage_failed",
 )
-NO_REASON, VALIDATION_EXCEPTION, RETRIES_EXHAUSTED, TIMEOUT, COMMIT_STATE_UNKNOWN, HISTORY_EXPIRED = range(len(REASONS))
+(
+    NO_REASON,
+    VALIDATION_EXCEPTION,
+    RETRIES_EXHAUSTED,
+    TIMEOUT,
+    COMMIT_STATE_UNKNOWN,
+    HISTORY_EXPIRED,
+    STORAGE_FAILED,
+) = range(len(REASONS))
 
 # --- where its time went ---------------------------------------------------------------------------------
 

@@ -114,6 +114,32 @@ def test_a_lost_answer_is_part_of_the_story(failures, told, end):
     assert end in lines[-2]
 
 
+def test_throttled_tries_are_part_of_the_story():
+    throttling = {"throttle_rate": 0.4, "throttle_tries": 20, "throttle_wait_ms": 30.0}
+    lines = explain_run(busy_config(clients=1, failures=throttling), txn=0).stories[0].lines
+    times = [float(line.split()[0].lstrip("+").replace(",", "")) for line in lines if line.startswith("  +")]
+
+    assert times == sorted(times)
+    assert any(" read throttled, " in line or " write throttled, " in line for line in lines)
+    assert "committed, after 1 attempt" in lines[-2]
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"),
+    [
+        (0.4, "throttled at every try; nothing was swapped, and what it has written stays"),
+        (1.0, "throttled at every try, before it has loaded the table"),
+    ],
+)
+def test_a_txn_whose_storage_failed_says_so(rate, told):
+    config = busy_config(clients=1, failures={"throttle_rate": rate, "throttle_tries": 2, "throttle_wait_ms": 30.0})
+    stories = explain_run(config, worst=8).stories
+    failed = [story.lines for story in stories if story.record["reason"] == "storage_failed"]
+
+    assert any(line.endswith(told) for lines in failed for line in lines)
+    assert all("aborted: storage failed, after" in " ".join(lines) for lines in failed)
+
+
 def test_a_trace_has_a_track_per_txn_and_both_ends_of_every_arrow():
     events = json.loads(trace_text(explain_run(busy_config(), worst=2)))["traceEvents"]
     starts = [event["id"] for event in events if event["ph"] == "s"]

@@ -24,6 +24,33 @@ BAD_FILES = [
     ),
     pytest.param(
         """
+        [catalog]
+        type = "append"
+        [failures]
+        throttle_rate = 0.1
+        """,
+        [
+            "failures.throttle_rate = 0.1 cannot be combined with catalog.type = 'append': what its clients do about a "
+            "throttled request to the log is not modelled. Choose catalog.type 'cas', 'instant' or 'service', or set "
+            "the rate to 0.",
+        ],
+        id="throttled requests of an append catalog are refused",
+    ),
+    pytest.param(
+        """
+        [failures]
+        throttle_rate = 0.1
+        throttle_wait_ms = 5000
+        throttle_wait_max_ms = 1000
+        """,
+        [
+            "failures.throttle_wait_max_ms = 1000.0 is less than failures.throttle_wait_ms = 5000.0. Raise the first "
+            "or lower the second.",
+        ],
+        id="a longest wait of the SDK below the first is refused",
+    ),
+    pytest.param(
+        """
         [failures]
         lost_answer_rate = 0.1
         status_check_wait_ms = 5000

@@ -13,10 +13,14 @@ BAD_FILES = [
         [failures]
         lost_answer_rate = 1.5
         lost_check_rate = -0.1
+        throttle_rate = 1.01
+        throttle_tries = 0
         """,
         [
             "failures.lost_answer_rate = 1.5 must be a number from 0 to 1.",
             "failures.lost_check_rate = -0.1 must be a number from 0 to 1.",
+            "failures.throttle_rate = 1.01 must be a number from 0 to 1.",
+            "failures.throttle_tries = 0 must be a whole number from 1 to 100.",
         ],
         id="a rate of failure outside 0 to 1 is refused",
     ),

@@ -34,6 +34,31 @@ BAD_FILES = [
     ),
     pytest.param(
         """
+        [failures]
+        lost_answer_rate = 0.1
+        throttle_wait_ms = 500
+        """,
+        [
+            "failures.throttle_wait_ms = 500 is read by nothing: no request is throttled at failures.throttle_rate = 0."
+            " Remove it.",
+        ],
+        id="the SDK's wait is read by nothing if no request is throttled",
+    ),
+    pytest.param(
+        """
+        [failures]
+        throttle_rate = 0.1
+        throttle_tries = 1
+        throttle_wait_ms = 500
+        """,
+        [
+            "failures.throttle_wait_ms = 500 is read by nothing: nothing is tried again at failures.throttle_tries = 1."
+            " Remove it.",
+        ],
+        id="the SDK's wait is read by nothing if it tries once",
+    ),
+    pytest.param(
+        """
         [catalog]
         type = "service"
         service.server_retries = 2

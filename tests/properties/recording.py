@@ -23,10 +23,11 @@ from endive.config import parse_config
 from endive.config.transaction import SourceConfig
 from endive.results.columns import COUNTS, LONGS, Columns
 from endive.rng import POINTER_READ, REFRESH, START_READ
-from endive.simulation.build import build_catalog
+from endive.simulation.build import build_catalog, build_failures
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import TransactionDraft
-from endive.vocabulary import ABORTED, ROW_FIELDS
+from endive.transaction.failures import Failures, loses_answer
+from endive.vocabulary import ABORTED, ROW_FIELDS, STORAGE_FAILED
 from endive.workload import Source, Workload, WorkloadConfig
 from endive.workload.arrivals import client_of
 
@@ -70,6 +71,7 @@ class Attempt:
     checked: CatalogSnapshot | None = None
     intention: IntentionRecord | None = None
     result: CommitResult | None = None
+    is_lost: bool = False  # the answer to its commit
 
     @property
     def has_reached_the_swap(self) -> bool:
@@ -109,7 +111,8 @@ class Life:
             elif known is not None:
                 base = known
             found.append(Situation(number, number - first + 1, attempt, start, previous, base))
-            known = attempt.result.snapshot if attempt.result is not None else None
+            is_heard = attempt.result is not None and not attempt.is_lost
+            known = attempt.result.snapshot if is_heard else None
             previous = base
         return found
 
@@ -150,9 +153,10 @@ class Record:
 class RecordingCatalog(Catalog):
     """Passes both calls on to the catalog it wraps, and notes what they say."""
 
-    def __init__(self, catalog: Catalog, record: Record, *, is_refusal_believed: bool) -> None:
+    def __init__(self, catalog: Catalog, record: Record, failures: Failures, *, is_refusal_believed: bool) -> None:
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
+        self._failures = failures
         self._is_refusal_believed = is_refusal_believed  # else the next attempt asks anyway
         self._record = record
         self._watch_decisions()
@@ -202,6 +206,7 @@ class RecordingCatalog(Catalog):
     ) -> Generator[int, None, CommitResult]:
         attempt = self._record.life(client.txn_id).attempts.setdefault(client.attempt, Attempt())
         attempt.intention = intention
+        attempt.is_lost = loses_answer(self._failures, client.key, client.attempt)
         attempt.result = yield from self._catalog.commit(intention, client=client)
         self._record.tell(client.txn_id, attempt.result.installed)
         if self._is_refusal_believed:
@@ -272,6 +277,11 @@ class Run:
     def ended(self) -> list[Row]:
         return [row for row in self.rows if row["status"] <= ABORTED]
 
+    @property
+    def whole(self) -> list[Row]:
+        """Those that ended, and not in the middle of an attempt or of their load."""
+        return [row for row in self.ended if row["reason"] != STORAGE_FAILED]
+
     def situations(self, row: Row) -> list[Situation]:
         """The attempts of a txn that ended."""
         return self.record.life(row["txn_id"]).situations(row["attempts"])
@@ -313,7 +323,8 @@ def _observe(text: str) -> Run:
 
     def make(storage: Any, state: Any) -> Catalog:
         catalog = build_catalog(config, storage, state)
-        catalogs.append(RecordingCatalog(catalog, record, is_refusal_believed=config.commit.base == "start"))
+        is_believed, failures = config.commit.base == "start", build_failures(config)
+        catalogs.append(RecordingCatalog(catalog, record, failures, is_refusal_believed=is_believed))
         return catalogs[0]
 
     def make_workload(workload_config: WorkloadConfig) -> Workload:

@@ -348,11 +348,16 @@ def tables(draw: Any, detector: str) -> Mapping:
 
 @st.composite
 def failures(draw: Any) -> Mapping:
-    """Answers that are lost, and what a txn does about it."""
+    """Answers that are lost, requests that are throttled, and what a txn does about it."""
     table: Mapping = {
         "lost_answer_rate": draw(st.sampled_from((0.0, 0.2, 0.7, 1.0))),
         "lost_answer_timeout_ms": draw(ms(0.5, 300.0)),
+        "throttle_rate": draw(st.sampled_from((0.0, 0.01, 0.2, 0.5, 1.0))),
     }
+    maybe(table, draw, "throttle_tries", st.sampled_from((1, 2, 3, 8)))
+    if table.get("throttle_tries") != 1 or table["throttle_rate"] == 0.0:
+        table["throttle_wait_ms"] = draw(ms(0.5, 100.0))
+        maybe(table, draw, "throttle_wait_max_ms", ms(100.0, 400.0))
     maybe(table, draw, "status_checks", st.integers(0, 3))
     if table.get("status_checks") != 0 or table["lost_answer_rate"] == 0.0:
         maybe(table, draw, "lost_check_rate", st.sampled_from((0.0, 0.4, 1.0)))
@@ -363,8 +368,11 @@ def failures(draw: Any) -> Mapping:
 
 
 @st.composite
-def configs(draw: Any, can_fail: bool = False) -> Mapping:
-    """A whole configuration, as ``endive.simulate`` takes it; ``can_fail``: perhaps with failures besides refusals."""
+def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
+    """A whole configuration, as ``endive.simulate`` takes it, perhaps with failures besides refusals.
+
+    ``can_keep_and_fail``: also those whose clients keep their tables and whose requests fail.
+    """
     catalog = draw(catalogs())
     commit = draw(commits())
     is_served = catalog["type"] == "service"
@@ -394,7 +402,10 @@ def configs(draw: Any, can_fail: bool = False) -> Mapping:
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
     drop_unread(transaction, sources)
-    can_lose = can_fail and catalog["type"] != "append"
+    has_failures = catalog["type"] != "append" and draw(st.booleans())
+    if has_failures and not can_keep_and_fail:
+        for source in sources:
+            source.pop("keeps_table", None)
     return {
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
@@ -404,7 +415,7 @@ def configs(draw: Any, can_fail: bool = False) -> Mapping:
         "transaction": transaction,
         "conflict": {"detector": detector},
         "source": sources,
-        **({"failures": draw(failures())} if can_lose and draw(st.booleans()) else {}),
+        **({"failures": draw(failures())} if has_failures else {}),
     }
 
 

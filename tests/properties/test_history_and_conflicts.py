@@ -36,7 +36,7 @@ from endive.vocabulary import (
 
 @law
 def test_n_snapshots_behind_means_exactly_n_manifest_lists(run):
-    for row in run.ended:
+    for row in run.whole:
         expected = sum(
             lists_of_history(run, row, situation, position, table)
             for situation in run.situations(row)
@@ -57,7 +57,7 @@ def test_by_overlap_a_conflict_is_real_exactly_if_a_partition_it_writes_was_chan
     if run.config.conflict.detector != "partition_overlap":
         return
     aborts = run.config.commit.real_conflict == "abort"
-    for row in run.ended:
+    for row in run.whole:
         source, partitions = run.source(row), run.record.partitions[row["txn_id"]]
         real = 0
         for situation in run.situations(row):
@@ -78,7 +78,7 @@ def test_by_overlap_a_conflict_is_real_exactly_if_a_partition_it_writes_was_chan
 
 @law
 def test_every_retry_is_a_false_conflict_or_a_real_one(run):
-    for row in run.ended:
+    for row in run.whole:
         retries = sum(nth > 1 for _, nth, *_ in run.situations(row))
         first_attempts = row["attempts"] - retries
         assert first_attempts == row["restarts"] + 1
@@ -103,7 +103,7 @@ def test_only_operations_that_validate_are_ever_in_real_conflict_unless_conflict
 def test_a_list_entry_is_tentative_and_appended_once_per_start_unless_it_was_merged_away(run):
     """Whether it counts is decided by the catalog alone: a retry after a false conflict appends nothing."""
     is_appended = run.config.transaction.manifest_list_mode == "append"
-    for row in run.ended:
+    for row in run.whole:
         entries = row["manifest_append_physical_success"] + row["manifest_append_sealed_rewrite"]
         if not is_appended:
             assert 0 == entries + row["requests_manifest_list_append"]
@@ -125,10 +125,10 @@ def test_after_a_conflict_a_list_with_all_commits_is_read_before_the_next_swap(r
     is_appended = run.config.transaction.manifest_list_mode == "append"
     if is_appended and run.config.commit.real_conflict == "merge":
         return
-    for row in run.ended:
+    for row in run.whole:
         reads = Counter()
-        for _, _, attempt, obj, op, count in run.requests[row["txn_id"]]:
-            if (obj, op) == (MANIFEST_LIST, READ):
+        for _, _, attempt, obj, op, count, is_throttled in run.requests[row["txn_id"]]:
+            if (obj, op) == (MANIFEST_LIST, READ) and not is_throttled:
                 reads[attempt] += count
         for number, nth, attempt, *_ in run.situations(row):
             if nth > 1 and attempt.has_reached_the_swap:
@@ -178,7 +178,7 @@ def test_an_expiry_writes_no_list_and_no_manifest_and_reads_lists_only_after_it_
 
 @law
 def test_an_attempt_whose_history_was_expired_never_reaches_the_swap(run):
-    for row in run.ended:
+    for row in run.whole:
         for situation in run.situations(row):
             if any(misses_history(run, row, situation, table) for table in run.tables_written(row)):
                 assert not situation.attempt.has_reached_the_swap
@@ -190,7 +190,7 @@ def test_an_attempt_whose_history_was_expired_never_reaches_the_swap(run):
 def test_a_rewrite_of_manifests_is_in_real_conflict_exactly_if_manifests_were_taken_out_of_the_list(run):
     """Or merges, where conflicts are merged: then any snapshot beside it may be in its way too."""
     aborts = run.config.commit.real_conflict == "abort"
-    for row in run.ended:
+    for row in run.whole:
         if row["kind"] == REWRITE_MANIFESTS:
             found = [
                 any(misses_manifests(run, table, situation) for table in run.tables_written(row))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from tests.properties.history import misses_history
 from tests.properties.law import law
@@ -19,6 +19,7 @@ from endive.vocabulary import (
     APPEND,
     CAS,
     CATALOG,
+    COMMIT_STATE_UNKNOWN,
     COMMITTED,
     HEAD,
     HISTORY_EXPIRED,
@@ -31,6 +32,7 @@ from endive.vocabulary import (
     PHASES,
     READ,
     RETRIES_EXHAUSTED,
+    STORAGE_FAILED,
     TIMEOUT,
     VALIDATION_EXCEPTION,
 )
@@ -48,13 +50,14 @@ def test_the_sequence_number_moves_by_exactly_one_per_commit(run):
 
 @law
 def test_a_txn_is_told_committed_if_and_only_if_it_was_applied_once(run):
-    """Txns in flight may be applied without having heard of it yet; nobody else."""
+    """Txns in flight may be applied without having heard of it yet, and those that cannot tell; nobody else."""
     applied = Counter(decision.intention.txn_id for decision in run.record.applied)
     committed = {row["txn_id"] for row in run.rows if row["status"] == COMMITTED}
     in_flight = {row["txn_id"] for row in run.rows if row["end_us"] == NONE}
+    unknowing = {row["txn_id"] for row in run.ended if row["reason"] == COMMIT_STATE_UNKNOWN}
 
     assert all(count == 1 for count in applied.values())
-    assert committed <= applied.keys() <= committed | in_flight
+    assert committed <= applied.keys() <= committed | in_flight | unknowing
 
 
 @law
@@ -101,7 +104,7 @@ def test_a_txn_builds_on_nothing_newer_than_what_it_was_told(run):
     One whose client keeps its table may build on what that was told last, before the txn was submitted.
     """
     given_out = {id(seen.snapshot) for seen in run.record.snapshots}
-    for row in run.ended:
+    for row in run.whole:
         for number, _, attempt, start, _, base in run.situations(row):
             if attempt.intention is not None:
                 assert base is attempt.intention.base
@@ -177,7 +180,9 @@ def test_the_phases_of_a_txn_add_up_to_its_life(run):
     for row in run.ended:
         phases = sum(row[f"phase_{phase}_us"] for phase in PHASES)
         assert row["end_us"] - row["submit_us"] == phases
-        if not row["restarts"]:
+        if row["commit_start_us"] == NONE:  # its load failed
+            assert (STORAGE_FAILED, phases) == (row["reason"], row["phase_runtime_us"])
+        elif not row["restarts"]:
             assert row["end_us"] - row["commit_start_us"] == phases - row["phase_runtime_us"]
 
 
@@ -197,9 +202,15 @@ def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
             last = run.situations(row)[-1]
             assert any(misses_history(run, row, last, table) for table in run.tables_written(row))
             assert not last.attempt.has_reached_the_swap
+        elif row["reason"] == COMMIT_STATE_UNKNOWN:
+            assert run.situations(row)[-1].attempt.is_lost
+        elif row["reason"] == STORAGE_FAILED:
+            throttled = sum(request[5] for request in run.requests[row["txn_id"]] if request[6])
+            assert run.config.failures.throttle_tries <= throttled
         else:
             assert row["reason"] in (VALIDATION_EXCEPTION, RETRIES_EXHAUSTED)
-        assert (source.retry + 1) * (row["restarts"] + 1) >= row["attempts"] >= 1
+        has_begun = row["commit_start_us"] != NONE
+        assert (source.retry + 1) * (row["restarts"] + 1) >= row["attempts"] >= has_begun
         assert source.application_retries >= row["restarts"]
 
 
@@ -207,7 +218,7 @@ def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
 def test_the_bill_of_a_txn_lists_every_request_it_sent(run):
     for row in run.ended:
         sent = Counter()
-        for _, _, _, obj, op, count in run.requests[row["txn_id"]]:
+        for _, _, _, obj, op, count, _ in run.requests[row["txn_id"]]:
             sent[obj, op] += count
         for obj, object_name in enumerate(OBJECTS):
             for op, operation in enumerate(OPERATIONS):
@@ -216,7 +227,7 @@ def test_the_bill_of_a_txn_lists_every_request_it_sent(run):
 
 @law
 def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict_or_without_its_history(run):
-    for row in run.ended:
+    for row in run.whole:
         attempts = run.record.life(row["txn_id"]).attempts
         swapped = sum(attempt.has_reached_the_swap for attempt in attempts.values())
         given_up = row["restarts"] + (row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED))
@@ -277,8 +288,9 @@ def test_no_storage_request_is_answered_sooner_than_the_floor(run):
         requests = run.requests[row["txn_id"]]
         if run.config.commit.own_manifest == "each_attempt":  # lists are read while the own manifest is written
             requests = [each for each in requests if not (each[3] == MANIFEST_LIST and each[4] in (READ, HEAD))]
-        ends = [request[0] for request in requests[1:]] + [row["end_us"]]
-        for (sent_us, _, _, obj, _, _), next_us in zip(requests, ends, strict=True):
+        batches = [next(batch) for _, batch in groupby(requests, key=lambda each: (each[0], *each[3:5]))]
+        ends = [request[0] for request in batches[1:]] + [row["end_us"]]
+        for (sent_us, _, _, obj, *_), next_us in zip(batches, ends, strict=True):
             if obj != CATALOG or has_object:
                 assert next_us - sent_us >= floor_us
 
@@ -293,7 +305,7 @@ def test_a_landed_record_is_followed_by_a_discovery_read_before_anything_is_know
     for row in run.ended:
         requests = run.requests[row["txn_id"]]
         discoveries = 0
-        for (_, _, attempt, obj, op, _), following in pairwise(requests):
+        for (_, _, attempt, obj, op, _, _), following in pairwise(requests):
             if (obj, op) == (LOG, APPEND):
                 discoveries += following[2:5] == (attempt, CATALOG, READ)
         assert row["append_physical_success"] == discoveries
@@ -322,6 +334,6 @@ def test_only_a_cas_catalog_swaps_an_object_and_once_per_attempt_that_reached_it
     if run.config.catalog.type == "append":
         return
     for row in run.ended:
-        asked = sum(a.intention is not None for a in run.record.life(row["txn_id"]).attempts.values())
-        swaps = sum(r[3:5] == (CATALOG, CAS) for r in run.requests[row["txn_id"]])
+        asked = sum(a.result is not None for a in run.record.life(row["txn_id"]).attempts.values())
+        swaps = sum(r[3:5] == (CATALOG, CAS) and not r[6] for r in run.requests[row["txn_id"]])
         assert asked == swaps

@@ -96,7 +96,7 @@ def play_seed_000(stop_ms: float) -> tuple[dict[str, Any], list[Any]]:
 
 def lists_read(trace: list[Any], attempt: int) -> list[int]:
     """Sizes of the batches of lists an attempt read; the current list, read last and alone, left out."""
-    batches = [count for _, _, at, obj, op, count in trace if (at, obj, op) == (attempt, MANIFEST_LIST, READ)]
+    batches = [count for _, _, at, obj, op, count, _ in trace if (at, obj, op) == (attempt, MANIFEST_LIST, READ)]
     return batches[:-1]
 
 

@@ -46,8 +46,10 @@ def test_a_trace_tells_when_who_and_what(clock, new_client):
 
     clock.now_us = 77
     client.note(MANIFEST, READ, 100, 4)
+    client.note_throttled(MANIFEST, READ, 2)
 
-    assert trace == [(77, 3, 2, MANIFEST, READ, 4)]
+    assert trace == [(77, 3, 2, MANIFEST, READ, 4, False), (77, 3, 2, MANIFEST, READ, 2, True)]
+    assert (6, 400) == (client.row.requests[MANIFEST * N_OPERATIONS + READ], client.row.bytes_read)
 
 
 def test_codes_are_the_places_of_the_names_in_the_record():

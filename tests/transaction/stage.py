@@ -144,7 +144,7 @@ class Played:
 
 def bill_of(requests: Any) -> Bill:
     bill: Bill = Counter()
-    for _, _, _, obj, op, count in requests:
+    for _, _, _, obj, op, count, _ in requests:
         bill[f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
     return bill
 

@@ -54,6 +54,7 @@ class Attempt:
     decided_us: int  # when the server refused or installed it
     is_installed: bool
     failed_of: str | None  # what its validation found, which no retry mends
+    is_given_up: bool  # the store throttled one of its requests as often as it was tried
     steps: tuple[Step, ...]
     rivals: tuple[Rival, ...]  # in its hazard window; if its validation failed, since the txn began
     seq: int | None
@@ -67,11 +68,12 @@ class Story:
 
     record: Mapping[str, Any]
     attempts: tuple[Attempt, ...]
+    throttled_loading: int  # throttled tries before its first attempt
 
     @property
     def lines(self) -> list[str]:
         """The story, line by line; times count from the txn's submission."""
-        return [_head(self.record), *_work(self.record), *_attempt_lines(self), _end(self.record), *_bill(self.record)]
+        return [_head(self.record), *_work(self), *_attempt_lines(self), _end(self.record), *_bill(self.record)]
 
 
 class Stories:
@@ -98,7 +100,8 @@ class Stories:
         looks, swaps, requests = self._of_txn.get(txn_id, ([], [], []))
         numbers = range(1, max((entry[2] for entry in requests), default=0) + 1)
         found = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
-        return Story(record, tuple(attempt for attempt in found if attempt is not None))
+        throttled = sum(entry[5] for entry in requests if entry[2] == 0 and entry[6])
+        return Story(record, tuple(attempt for attempt in found if attempt is not None), throttled)
 
     def _attempt(
         self, number: int, record: Mapping[str, Any], looks: list[Look], swaps: list[Swap], requests: list[Any]
@@ -109,11 +112,13 @@ class Stories:
         check = next((look for look in own_looks if look.step == POINTER_READ), None)
         base = next((look for look in reversed(own_looks) if look.step == REFRESH), None)
         checks = [look for look in own_looks if look.step == STATUS_READ]
+        is_given_up = number == record["attempts"] and record["reason"] == "storage_failed"
         failed_of = record["reason"] if swap is None and check is None and record["reason"] in FAILURES else None
-        if swap is None and check is None and failed_of is None:
+        if swap is None and check is None and failed_of is None and not is_given_up:
             return None
         tables = tuple(record["tables_written"])
-        base_us = swap.base_us if swap is not None else (base or looks[0]).seen_us
+        shown = base or next(iter(looks), None)
+        base_us = swap.base_us if swap is not None else shown.seen_us if shown is not None else sent[0][0]
         last_us = max((entry[0] for entry in sent), default=base_us)
         decided_us = swap.evaluated_us if swap is not None else check.seen_us if check is not None else last_us
         end_us = swap.answered_us if swap is not None else check.answered_us if check is not None else last_us
@@ -122,6 +127,8 @@ class Stories:
             end_us = round(record["end_ms"] * 1000.0) if number == record["attempts"] else last_us
             decided_us = min((entry[0] for entry in sent if entry[4] == DELETE), default=end_us)
             rivals_since_us = looks[0].seen_us
+        if is_given_up:
+            decided_us = end_us = round(record["end_ms"] * 1000.0)
         given_up_us = _given_up_us(number, record, checks)
         if given_up_us is not None:
             end_us = checks[-1].answered_us if checks else given_up_us
@@ -133,6 +140,7 @@ class Stories:
             decided_us=decided_us,
             is_installed=swap is not None and swap.is_installed,
             failed_of=failed_of,
+            is_given_up=is_given_up,
             steps=_steps(sent, end_us),
             rivals=self._rivals(record["txn_id"], tables, rivals_since_us, base_us if failed_of else decided_us),
             seq=base.seq if base is not None else None,
@@ -168,8 +176,8 @@ def _txn_of(entry: Any) -> int:
 def _steps(sent: list[Any], end_us: int) -> tuple[Step, ...]:
     """Requests grouped while object and operation stay the same; a group lasts until the next one begins."""
     groups: list[tuple[int, str, int]] = []
-    for now_us, _, _, obj, op, count in sent:
-        what = f"{OBJECTS[obj]} {OPERATIONS[op]}".replace("_", " ")
+    for now_us, _, _, obj, op, count, is_throttled in sent:
+        what = f"{OBJECTS[obj]} {OPERATIONS[op]}".replace("_", " ") + " throttled" * is_throttled
         if groups and groups[-1][1] == what:
             groups[-1] = (groups[-1][0], what, groups[-1][2] + count)
         else:
@@ -190,11 +198,16 @@ def _head(record: Mapping[str, Any]) -> str:
     return f"{who}, submitted at {record['submit_ms'] / 1000:,.3f} s"
 
 
-def _work(record: Mapping[str, Any]) -> list[str]:
-    if record["commit_start_ms"] is None:
-        return ["  still at work when the simulation ended"]
-    worked_ms = record["commit_start_ms"] - record["submit_ms"]
-    return [f"  loads the table and works for {duration_text(worked_ms)}, then begins to commit"]
+def _work(story: Story) -> list[str]:
+    record = story.record
+    tries = f"{story.throttled_loading} tr{'y' if story.throttled_loading == 1 else 'ies'}"
+    lines = [f"  the store throttles {tries} of its requests while it loads"] if story.throttled_loading else []
+    if record["commit_start_ms"] is not None:
+        worked_ms = record["commit_start_ms"] - record["submit_ms"]
+        return [*lines, f"  loads the table and works for {duration_text(worked_ms)}, then begins to commit"]
+    if record["status"] == "in_flight":
+        return [*lines, "  still at work when the simulation ended"]
+    return [*lines, f"  {_given_up()}, before it has loaded the table"]
 
 
 def _attempt_lines(story: Story) -> list[str]:
@@ -219,6 +232,8 @@ def _step(step: Step) -> str:
 
 
 def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
+    if attempt.seq is None and attempt.is_given_up:
+        return ""
     if attempt.seq is None:
         return f", builds on the state of {_at(attempt.base_us, record)}"
     return f", builds on catalog version {attempt.seq}, as the server had it at {_at(attempt.base_us, record)}"
@@ -226,6 +241,8 @@ def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
 
 def _verdict(attempt: Attempt) -> str:
     window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
+    if attempt.is_given_up:
+        return f"{_given_up()}; nothing was swapped, and what it has written stays"
     if attempt.failed_of is not None:
         counts = Counter((rival.kind, rival.source) for rival in attempt.rivals)
         since = ", ".join(f"{count:,} {kind} of {source}" for (kind, source), count in counts.most_common())
@@ -243,6 +260,10 @@ def _verdict(attempt: Attempt) -> str:
     more = len(attempt.rivals) - RIVALS_TOLD
     others = f" and {more} more" if more > 0 else ""
     return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
+
+
+def _given_up() -> str:
+    return "gives up a request that the store throttled at every try"
 
 
 def _lost(attempt: Attempt) -> str:

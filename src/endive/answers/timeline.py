@@ -64,7 +64,7 @@ def _slice(name: str, begin_us: int, end_us: int) -> dict[str, Any]:
 
 def _args(attempt: Attempt) -> dict[str, Any]:
     return {
-        "outcome": "installed" if attempt.is_installed else "refused",
+        "outcome": "installed" if attempt.is_installed else "given up" if attempt.is_given_up else "refused",
         "hazard_window_ms": (attempt.decided_us - attempt.base_us) / 1000.0,
         "rivals": len(attempt.rivals),
     }

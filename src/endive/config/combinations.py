@@ -273,13 +273,23 @@ def _failures(config: SimulationConfig) -> Iterator[Problem]:
             path,
             ("catalog.type",),
         )
-    if failures.status_check_wait_max_ms < failures.status_check_wait_ms:
+    if failures.throttle_rate > 0.0 and config.catalog.type == "append":
         yield Problem(
-            f"failures.status_check_wait_max_ms = {failures.status_check_wait_max_ms} is less than "
-            f"failures.status_check_wait_ms = {failures.status_check_wait_ms}. Raise the first or lower the second.",
-            ("failures", "status_check_wait_max_ms"),
-            ("failures.status_check_wait_ms",),
+            f"failures.throttle_rate = {failures.throttle_rate} cannot be combined with catalog.type = 'append': what "
+            "its clients do about a throttled request to the log is not modelled. Choose catalog.type 'cas', 'instant' "
+            "or 'service', or set the rate to 0.",
+            ("failures", "throttle_rate"),
+            ("catalog.type",),
         )
+    for what in ("status_check", "throttle"):
+        first_ms, longest_ms = getattr(failures, f"{what}_wait_ms"), getattr(failures, f"{what}_wait_max_ms")
+        if longest_ms < first_ms:
+            yield Problem(
+                f"failures.{what}_wait_max_ms = {longest_ms} is less than failures.{what}_wait_ms = {first_ms}. Raise "
+                "the first or lower the second.",
+                ("failures", f"{what}_wait_max_ms"),
+                (f"failures.{what}_wait_ms",),
+            )
 
 
 def _source_names(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:

@@ -12,10 +12,13 @@ from pydantic import Field
 from endive.config.values import OneOf, PositiveLatencyMs, Probability, Table, Whole
 
 CHECKS_MAX = 100
+TRIES_MAX = 100
 
 
 class FailuresConfig(Table):
-    """Commit requests whose answer is lost after the server has evaluated them. Off unless a rate is given."""
+    """Commit requests whose answer is lost after the server has evaluated them, and storage requests that the store
+    throttles before it does. Off unless a rate is given.
+    """
 
     lost_answer_rate: Probability = Field(
         0.0, description="Share of commit requests whose answer never arrives. The server has evaluated them."
@@ -45,4 +48,23 @@ class FailuresConfig(Table):
         "retry",
         description="A check that does not find the commit means that it was refused, and the txn retries; or that "
         "its state is unknown, as in recent versions of Iceberg, and the txn ends.",
+    )
+    throttle_rate: Probability = Field(
+        0.0,
+        description="Share of the tries of a storage request that the store answers with 503 Slow Down. The client's "
+        "SDK waits and tries again; a catalog service's own requests are not throttled.",
+    )
+    throttle_tries: Annotated[int, Whole(1, TRIES_MAX)] = Field(
+        3,
+        description="Tries of one request, the first included, before the txn fails (storage_failed). 3 is the "
+        "standard mode of the AWS SDKs (max_attempts); Iceberg's S3FileIO since 1.7 has 6 (s3.retry.num-retries = 5).",
+    )
+    throttle_wait_ms: PositiveLatencyMs = Field(
+        1_000.0,
+        description="Longest wait before the second try, doubled from one try to the next; the wait is a uniform share "
+        "of it. 1 s in the standard mode of the AWS SDKs, 2 s in S3FileIO (s3.retry.min-wait-ms).",
+    )
+    throttle_wait_max_ms: PositiveLatencyMs = Field(
+        20_000.0,
+        description="Longest such wait at any try: 20 s in the AWS SDKs and in S3FileIO (s3.retry.max-wait-ms).",
     )

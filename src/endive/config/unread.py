@@ -7,6 +7,7 @@ over that weight needs (such keys are tolerated: not refused, but left out of th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ APPEND_KEYS = (
     "log_entry_size",
     "physical_attempts_max",
 )
+
+
+THROTTLE_KEYS = ("throttle_tries", "throttle_wait_ms", "throttle_wait_max_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,21 +218,29 @@ def _unread_transaction(config: SimulationConfig) -> dict[str, Unread]:
 
 
 def _unread_failures(config: SimulationConfig) -> dict[str, Unread]:
-    """Nothing fails at a rate of 0; a rate that is written as 0 may be one value of a sweep."""
     failures = config.failures
-    keys = [key for key in type(failures).model_fields if key != "lost_answer_rate"]
-    if failures.lost_answer_rate == 0.0:
-        is_tolerated = "lost_answer_rate" in failures.model_fields_set
-        unread = Unread(
-            "no answer is lost at failures.lost_answer_rate = 0", ("failures.lost_answer_rate",), is_tolerated
-        )
-        off = Unread("it is 0", (), is_tolerated=True)
-        return {"failures.lost_answer_rate": off} | {f"failures.{key}": unread for key in keys}
-    if failures.status_checks > 0:
+    keys = [key for key in type(failures).model_fields if not key.startswith("throttle_")]
+    found = {
+        **_off_at_zero(config, "lost_answer_rate", "no answer is lost", keys),
+        **_off_at_zero(config, "throttle_rate", "no request is throttled", THROTTLE_KEYS),
+    }
+    if failures.lost_answer_rate > 0.0 and failures.status_checks == 0:
+        unread = Unread("nothing is checked at failures.status_checks = 0", ("failures.status_checks",))
+        read = ("lost_answer_rate", "lost_answer_timeout_ms", "status_checks")
+        found |= {f"failures.{key}": unread for key in keys if key not in read}
+    if failures.throttle_rate > 0.0 and failures.throttle_tries == 1:
+        unread = Unread("nothing is tried again at failures.throttle_tries = 1", ("failures.throttle_tries",))
+        found |= {f"failures.{key}": unread for key in ("throttle_wait_ms", "throttle_wait_max_ms")}
+    return found
+
+
+def _off_at_zero(config: SimulationConfig, rate: str, what: str, keys: Iterable[str]) -> dict[str, Unread]:
+    """Nothing fails at a rate of 0; a rate that is written as 0 may be one value of a sweep."""
+    if getattr(config.failures, rate) > 0.0:
         return {}
-    unread = Unread("nothing is checked at failures.status_checks = 0", ("failures.status_checks",))
-    of_checks = [key for key in keys if key not in ("lost_answer_timeout_ms", "status_checks")]
-    return {f"failures.{key}": unread for key in of_checks}
+    is_tolerated = rate in config.failures.model_fields_set
+    unread = Unread(f"{what} at failures.{rate} = 0", (f"failures.{rate}",), is_tolerated)
+    return {f"failures.{key}": unread for key in keys} | {f"failures.{rate}": Unread("it is 0", (), is_tolerated=True)}
 
 
 def _is_rest(config: SimulationConfig) -> bool:

@@ -100,6 +100,7 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_timeout": "timeout",
     "aborted_commit_state_unknown": "commit state unknown (answer lost)",
     "aborted_history_expired": "history expired meanwhile",
+    "aborted_storage_failed": "storage failed (throttled)",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
     "still_committing": "Still committing at the end",

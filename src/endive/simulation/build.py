@@ -35,6 +35,7 @@ from endive.distributions import (
     from_table,
 )
 from endive.storage import ObjectStore, StorageProvider, load_profile
+from endive.storage.throttled import SlowDown, ThrottledStore, unthrottled
 from endive.transaction import (
     TRANSACTION_TYPES,
     CommitProtocol,
@@ -89,12 +90,14 @@ class Parts:
 
     duration_us: int
     storage: StorageProvider
+    client_storage: StorageProvider  # the same store, as a txn's client meets it
     catalog: Catalog
     workload: Workload
     detector: ConflictDetector
     protocol: CommitProtocol
     sizes: ObjectSizes
     failures: Failures
+    slow_down: SlowDown
     conflicting: CountDistribution
     list_entry_bytes: int
     list_seal_threshold_bytes: int
@@ -119,24 +122,28 @@ class Parts:
 def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
     """Make every object a simulation of ``config`` needs."""
     storage = own.storage if own.storage is not None else build_storage(config)
+    slow_down = build_slow_down(config)
+    client_storage = ThrottledStore(storage, slow_down) if slow_down.rate > 0.0 else storage
     sizes = build_sizes(config)
     state = build_state(config, sizes)
     if own.catalog is not None:
-        catalog = own.catalog(storage, state)
+        catalog = own.catalog(client_storage, state)
     else:
-        catalog = build_catalog(config, storage, state)
+        catalog = build_catalog(config, client_storage, state)
     workload_config = build_workload_config(config, seed)
     workload = (own.workload or Workload)(workload_config)
     types = dict(zip(KINDS, TRANSACTION_TYPES, strict=True)) | dict(own.transaction_types or {})
     return Parts(
         duration_us=us_of(config.simulation.duration_ms),
         storage=storage,
+        client_storage=client_storage,
         catalog=catalog,
         workload=workload,
         detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
         protocol=build_protocol(config, storage),
         sizes=sizes,
         failures=build_failures(config),
+        slow_down=slow_down,
         conflicting=build_conflicting(config),
         list_entry_bytes=config.transaction.manifest_list_entry_size,
         list_seal_threshold_bytes=config.transaction.manifest_list_seal_threshold,
@@ -232,7 +239,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         service_time=None if time is None else from_table(time.to_table(), "catalog.service.time"),
         flavour=section.service.flavour,
         server_retries=section.service.server_retries,
-        storage=storage,
+        storage=unthrottled(storage),
         refusal_returns_snapshot=section.refusal_returns_snapshot,
     )
 
@@ -283,6 +290,17 @@ def build_failures(config: SimulationConfig) -> Failures:
         check_wait_min_ms=section.status_check_wait_ms,
         check_wait_max_ms=section.status_check_wait_max_ms,
         is_absent_refused=int(section.absent_commit == "retry"),
+    )
+
+
+def build_slow_down(config: SimulationConfig) -> SlowDown:
+    """How often the store throttles, and what the clients' SDK does about it."""
+    section = config.failures
+    return SlowDown(
+        rate=section.throttle_rate,
+        wait_ms=section.throttle_wait_ms,
+        wait_max_ms=section.throttle_wait_max_ms,
+        tries_max=section.throttle_tries,
     )
 
 

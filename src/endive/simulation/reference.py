@@ -70,7 +70,7 @@ class ReferenceEngine:
         catalog.attach(self)
         self._world = World(
             clock=self,
-            storage=parts.storage,
+            storage=parts.client_storage,
             catalog=catalog,
             detector=parts.detector,
             protocol=parts.protocol,

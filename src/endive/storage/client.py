@@ -11,8 +11,8 @@ from typing import Protocol
 from endive.kernel import rule
 from endive.vocabulary import N_OPERATIONS, READ, TAIL_APPEND, Row
 
-# (now_us, txn_id, attempt, object, operation, count): one entry of a request trace
-TracedRequest = tuple[int, int, int, int, int, int]
+# (now_us, txn_id, attempt, object, operation, count, is_throttled): one entry of a request trace
+TracedRequest = tuple[int, int, int, int, int, int, bool]
 
 
 @rule
@@ -66,4 +66,10 @@ class Client:
         """Put ``count`` requests of ``size_bytes`` each on the bill. HEAD and DELETE carry no bytes."""
         note(self.row, object, op, size_bytes, count)
         if self.trace is not None:
-            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, count))
+            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, count, False))
+
+    def note_throttled(self, object: int, op: int, tries: int) -> None:
+        """Put tries that the store throttled on the bill: requests like others, and no bytes."""
+        note(self.row, object, op, 0, tries)
+        if self.trace is not None:
+            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, tries, True))

@@ -1,22 +1,24 @@
 """The reference engine's payer: requests are written down, and the txn waits for them one by one.
 
-This file defines how a payment becomes requests to a storage provider. Which payments there are is in
-``endive.transaction.payments``.
+This file defines how a payment becomes requests to a storage provider, and how time is billed to a phase. Which
+payments there are is in ``endive.transaction.payments``.
 """
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from endive.storage.client import Client, Clock
 from endive.storage.provider import StorageProvider
+from endive.storage.throttled import GivenUpError
 from endive.transaction.payments import Payer
-from endive.vocabulary import DELETE, HEAD, OBJECTS, READ
+from endive.vocabulary import DELETE, HEAD, OBJECTS, READ, Row
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
     from endive.transaction.world import World
 
 Payments = Generator[int, None, None]
+Answer = TypeVar("Answer")
 
 
 class Payment(NamedTuple):
@@ -62,21 +64,31 @@ def _join(txn: "Transaction", phase: int) -> None:
 WRITING_DOWN = Payer(_many, _fork, _switch, _join)
 
 
+def billed(row: Row, clock: Clock, phase: int, request: Generator[int, None, Answer]) -> Generator[int, None, Answer]:
+    """Wait for a request and bill it to a phase, though it may be given up."""
+    begin_us = clock.now_us
+    try:
+        answer = yield from request
+    except GivenUpError:
+        row.phases_us[phase] += clock.now_us - begin_us
+        raise
+    row.phases_us[phase] += clock.now_us - begin_us
+    return answer
+
+
 def settle(txn: "Transaction", world: "World") -> Payments:
-    """Wait for everything that was written down, in that order."""
+    """Wait for everything that was written down, in that order; what follows a request given up is not sent."""
     clock, owed, txn.owed = world.clock, txn.owed, []
     at = 0
     while at < len(owed):
-        begin_us, phase = clock.now_us, owed[at].phase
-        if owed[at].branch == 0:
-            yield from _request(world.storage, txn.client, owed[at])
-            at += 1
-        else:
+        forked = owed[at : at + 1]
+        due = _request(world.storage, txn.client, owed[at])
+        if owed[at].branch > 0:
             forked = _one_fork(owed, at)
             branches = [[p for p in forked if p.branch == branch] for branch in (1, 2)]
-            yield from _side_by_side(clock, *(_in_turn(world.storage, txn.client, branch) for branch in branches))
-            at += len(forked)
-        txn.row.phases_us[phase] += clock.now_us - begin_us
+            due = _side_by_side(clock, *(_in_turn(world.storage, txn.client, branch) for branch in branches))
+        yield from billed(txn.row, clock, owed[at].phase, due)
+        at += len(forked)
 
 
 def _one_fork(owed: list[Payment], first: int) -> list[Payment]:
@@ -96,8 +108,9 @@ def _in_turn(storage: StorageProvider, client: Client, payments: list[Payment]) 
 
 
 def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:
-    """Two payments that begin together; done when both are."""
+    """Two payments that begin together; done when both are, and given up if one of them was."""
     due = [(clock.now_us, first), (clock.now_us, second)]
+    is_given_up = False
     while due:
         earliest = min(range(len(due)), key=lambda i: due[i][0])
         at_us, payment = due[earliest]
@@ -107,6 +120,11 @@ def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:
             due[earliest] = (at_us + next(payment), payment)
         except StopIteration:
             del due[earliest]
+        except GivenUpError:
+            is_given_up = True
+            del due[earliest]
+    if is_given_up:
+        raise GivenUpError
 
 
 def _request(storage: StorageProvider, client: Client, payment: Payment) -> Payments:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from endive.catalog.rules import snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.rng import STATUS_READ, substream
+from endive.storage.throttled import GivenUpError
 from endive.transaction import payments
 from endive.transaction.failures import UNKNOWN, check_wait_us, given_up_us, loses_check, outcome_of_check
-from endive.transaction.settling import WRITING_DOWN, settle
+from endive.transaction.settling import WRITING_DOWN, billed, settle
 from endive.vocabulary import PHASE_BACKOFF, PHASE_CATALOG_READ
 
 if TYPE_CHECKING:
@@ -52,16 +53,27 @@ def learn_outcome(
 
 
 def _look(txn: "Transaction", world: "World", base: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot | None]:
-    """One check: the catalog, then the metadata with the history; None if the catalog's answer is lost too."""
-    clock, client, begin_us = world.clock, txn.client, world.clock.now_us
+    """One check: the catalog, then the metadata with the history; None if it is not answered.
+
+    The catalog's answer may be lost too, and a throttled request given up.
+    """
+    try:
+        seen = yield from billed(txn.row, world.clock, PHASE_CATALOG_READ, _read(txn, world, base))
+        if seen is not None:
+            for position in range(txn.n_written):
+                snapshots = snapshots_kept(seen.tables[txn.tables[position]].state)
+                payments.pay_status(WRITING_DOWN, world, txn, position, snapshots)
+            yield from settle(txn, world)
+    except GivenUpError:
+        return None
+    return seen
+
+
+def _read(txn: "Transaction", world: "World", base: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot | None]:
+    client, begin_us = txn.client, world.clock.now_us
     is_lost = loses_check(world.failures, client.key, txn.row.attempts)
     seen = yield from world.catalog.read(client=client, step=STATUS_READ, expected_size_bytes=base.size_bytes)
     if is_lost:
         yield from wait_in_vain(world, begin_us)
-    txn.row.phases_us[PHASE_CATALOG_READ] += clock.now_us - begin_us
-    if is_lost:
         return None
-    for position in range(txn.n_written):
-        payments.pay_status(WRITING_DOWN, world, txn, position, snapshots_kept(seen.tables[txn.tables[position]].state))
-    yield from settle(txn, world)
     return seen

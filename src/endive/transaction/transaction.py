@@ -6,14 +6,14 @@ situation, asks the rules (``endive.transaction.rules``), and pays what they say
 
 from abc import ABC
 from collections.abc import Callable, Generator
+from contextlib import suppress
 
 from endive.catalog.files import TouchedFiles
-from endive.catalog.rules import LANDED, SEALED, metadata_bytes, snapshot_number, snapshots_kept
+from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
 from endive.rng import (
     BACKOFF,
     CONFLICTING_MANIFESTS,
-    LIST_APPEND,
     POINTER_READ,
     READ_BACK,
     REFRESH,
@@ -22,13 +22,15 @@ from endive.rng import (
     uniform,
 )
 from endive.storage.client import Client
+from endive.storage.throttled import GivenUpError
 from endive.transaction import files, maintenance, payments, rules
 from endive.transaction.cost import AttemptCost, ConflictCost
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
+from endive.transaction.list_append import append_lists
 from endive.transaction.protocol import BASE_START
 from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.rules import Operation, Situation
-from endive.transaction.settling import WRITING_DOWN, Payment, settle
+from endive.transaction.settling import WRITING_DOWN, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.world import World
@@ -44,11 +46,11 @@ from endive.vocabulary import (
     PHASE_BACKOFF,
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
-    PHASE_MANIFEST_LIST,
     PHASE_RUNTIME,
     READ,
     REASONS,
     REWRITE_MANIFESTS,
+    STORAGE_FAILED,
     WRITE,
 )
 
@@ -126,19 +128,27 @@ class Transaction(ABC):
     # --- the life -----------------------------------------------------------------------------------
 
     def execute(self, world: World) -> Life:
-        """From submission to the end; an application may start the whole txn again after a real conflict."""
+        """From submission to the end; before a commit, a request given up is the end."""
+        try:
+            self.row.reason = yield from self._live(world)
+        except GivenUpError:
+            self.row.reason = STORAGE_FAILED  # what it wrote stays: Iceberg cleans up after its own failures only
+            self.known = None  # its client, if it keeps the table, begins anew
+        is_committed = self.row.reason == NO_REASON
+        self.status = TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED
+        self.row.end_us = world.clock.now_us
+
+    def _live(self, world: World) -> Generator[int, None, int]:
+        """Load, run, commit; an application may start the whole txn again after a real conflict."""
         while True:
             start = yield from self._load_and_run(world)
             self.status = TransactionStatus.COMMITTING
             if self.row.commit_start_us == NONE:
                 self.row.commit_start_us = world.clock.now_us
-            self.row.reason = yield from self._commit(world, start)
-            if not rules.may_start_over(self.row.reason) or self.row.restarts >= self.terms.application_retries:
-                break
+            reason = yield from self._commit(world, start)
+            if not rules.may_start_over(reason) or self.row.restarts >= self.terms.application_retries:
+                return reason
             self.row.restarts += 1  # the same work once more, from a fresh snapshot
-        is_committed = self.row.reason == NO_REASON
-        self.status = TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED
-        self.row.end_us = world.clock.now_us
 
     def _load_and_run(self, world: World) -> Generator[int, None, CatalogSnapshot]:
         """Load the tables unless its client has kept them, do the work. All of it counts as runtime."""
@@ -153,11 +163,8 @@ class Transaction(ABC):
 
     def _load(self, world: World) -> Generator[int, None, CatalogSnapshot]:
         """Read the catalog, then the tables."""
-        begin_us = world.clock.now_us
-        start = yield from world.catalog.read(
-            client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes
-        )
-        self.row.phases_us[PHASE_RUNTIME] += world.clock.now_us - begin_us
+        read = world.catalog.read(client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes)
+        start = yield from billed(self.row, world.clock, PHASE_RUNTIME, read)
         self.status = TransactionStatus.EXECUTING
         for position, table in enumerate(self.tables):
             payments.pay_load(WRITING_DOWN, world, self, position, snapshots_kept(start.tables[table].state))
@@ -191,15 +198,14 @@ class Transaction(ABC):
             yield from self._pay(payments.pay_build, world, base, costs)
             if not rules.checks_before_metadata(protocol):
                 yield from self._pay(payments.pay_metadata, world, base, costs)
-            yield from self._append_lists(world, base, costs)
+            yield from append_lists(self, world, base, costs)
             outcome, known = yield from self._swap(world, start, base, costs)
             previous = base
             if outcome == UNKNOWN:
                 return COMMIT_STATE_UNKNOWN  # what it wrote may be in use: nothing is cleaned up
             if outcome == INSTALLED:
                 self.lost_manifests += sum(rules.merged_away(protocol, self.operation, cost) for cost in costs)
-                yield from self._reload(world, base, costs)
-                yield from self._clean_up(world, is_committed=True)
+                yield from self._finish(world, base, costs)
                 return NO_REASON
             self._lose(world, costs)
             reason = rules.reason_to_stop(
@@ -221,9 +227,8 @@ class Transaction(ABC):
         return wait_us
 
     def _refresh(self, world: World, base: CatalogSnapshot, step: int) -> Generator[int, None, CatalogSnapshot]:
-        begin_us = world.clock.now_us
-        snapshot = yield from world.catalog.read(client=self.client, step=step, expected_size_bytes=base.size_bytes)
-        self.row.phases_us[PHASE_CATALOG_READ] += world.clock.now_us - begin_us
+        read = world.catalog.read(client=self.client, step=step, expected_size_bytes=base.size_bytes)
+        snapshot = yield from billed(self.row, world.clock, PHASE_CATALOG_READ, read)
         self.known = snapshot
         return snapshot
 
@@ -337,60 +342,24 @@ class Transaction(ABC):
             pay(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state, cost)
         yield from settle(self, world)
 
-    def _reload(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
-        """What a committed operation reads back."""
-        if rules.rereads_catalog(world.protocol, self.operation):
-            yield from self._refresh(world, base, READ_BACK)
-        yield from self._pay(payments.pay_reload, world, base, costs)
+    def _finish(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
+        """What a committed operation reads back, and what it cleans up.
+
+        It stays committed if a request is given up, and sends no other (``SnapshotProducer.commit`` logs it).
+        """
+        try:
+            if rules.rereads_catalog(world.protocol, self.operation):
+                yield from self._refresh(world, base, READ_BACK)
+            yield from self._pay(payments.pay_reload, world, base, costs)
+        except GivenUpError:
+            return
+        yield from self._clean_up(world, is_committed=True)
 
     def _clean_up(self, world: World, *, is_committed: bool) -> Life:
+        """Delete what is of no use; a request given up ends that, and nothing else."""
         payments.pay_clean_up(WRITING_DOWN, world, self, is_committed)
-        yield from settle(self, world)
-
-    def _append_lists(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
-        """ML+: a tentative entry at the end of each written table's list, last thing before the swap."""
-        for position, cost in enumerate(costs):
-            if cost.list_appends:
-                yield from self._append_list(world, base, position)
-
-    def _append_list(self, world: World, base: CatalogSnapshot, position: int) -> Life:
-        """Append at the offset last known; learn the new one from a failure; rewrite a list found sealed."""
-        catalog, table, begin_us = world.catalog, self.tables[position], world.clock.now_us
-        offset = base.tables[table].manifest_list_offset
-        is_sealed = base.tables[table].is_manifest_list_sealed
-        tries = 0
-        while not is_sealed:
-            found, end = SEALED, (0, False)
-
-            def evaluate(expected_offset: int = offset) -> bool:
-                nonlocal found, end
-                found = catalog.append_to_manifest_list(
-                    table, expected_offset, world.list_entry_bytes, world.list_seal_threshold_bytes
-                )
-                end = catalog.manifest_list_state(table)
-                return found == LANDED
-
-            yield from world.storage.append(
-                f"manifest_list/{table}",
-                offset,
-                world.list_entry_bytes,
-                client=self.client,
-                counter=slot(self.row.attempts, LIST_APPEND, position) + payments.APPEND_DRAWS * tries,
-                evaluate=evaluate,
-                object=MANIFEST_LIST,
-            )
-            if found == LANDED:
-                self.row.manifest_append_physical_success += 1
-                break
-            self.row.manifest_append_physical_failure += 1
-            offset, is_sealed = end
-            tries += 1
-        self.row.phases_us[PHASE_MANIFEST_LIST] += world.clock.now_us - begin_us
-        if is_sealed:
-            payments.pay_list_rewrite(WRITING_DOWN, world, self, position, base.tables[table].state)
+        with suppress(GivenUpError):
             yield from settle(self, world)
-            catalog.rewrite_manifest_list(table)
-            self.row.manifest_append_sealed_rewrite += 1
 
     # --- swapping -----------------------------------------------------------------------------------
 
@@ -398,15 +367,12 @@ class Transaction(ABC):
         self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
     ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
         """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
-        clock, phases_us = world.clock, self.row.phases_us
+        clock = world.clock
         intention = self._intention(world, start, base, costs)
         is_checked_first = rules.checks_before_metadata(world.protocol)
         if is_checked_first or world.is_pointer_checked:
-            begin_us = clock.now_us
-            seen = yield from world.catalog.read(
-                client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes
-            )
-            phases_us[PHASE_COMMIT] += clock.now_us - begin_us
+            read = world.catalog.read(client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes)
+            seen = yield from billed(self.row, clock, PHASE_COMMIT, read)
             if is_checked_first:
                 for position, cost in enumerate(costs):
                     snapshots = snapshots_kept(seen.tables[self.tables[position]].state)
@@ -418,11 +384,11 @@ class Transaction(ABC):
         if is_checked_first:
             yield from self._pay(payments.pay_metadata, world, base, costs)
         begin_us = clock.now_us
-        result = yield from world.catalog.commit(intention, client=self.client)
+        commit = world.catalog.commit(intention, client=self.client)
+        result = yield from billed(self.row, clock, PHASE_COMMIT, commit)
         is_lost = loses_answer(world.failures, self.client.key, self.row.attempts)
         if is_lost:
-            yield from wait_in_vain(world, begin_us)
-        phases_us[PHASE_COMMIT] += clock.now_us - begin_us
+            yield from billed(self.row, clock, PHASE_COMMIT, wait_in_vain(world, begin_us))
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
         self.row.hazard_window_us = result.evaluated_us - built_on_us
         if is_lost:

@@ -9,7 +9,8 @@ from endive.distributions.code import draw_us
 from endive.kernel import step
 from endive.rng import LOG_ENTRIES, START_READ, slot
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.bill import one_us
+from endive.simulation.compiled.bill import goes_through, one_us
+from endive.simulation.compiled.ending import give_up
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
@@ -22,6 +23,9 @@ def send(
     world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
 ) -> None:
     """A request to storage leaves; the txn's time is when the object evaluates it."""
+    if world.slow_down.rate > 0.0 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
+        give_up(world, txn, stage)
+        return
     txn.counter = counter
     txn.latency_us = one_us(world, txn, counter, object_kind, op, size_bytes)
     txn.leg_us = request_leg_us(txn.latency_us, world.leg_shares[op])

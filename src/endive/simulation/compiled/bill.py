@@ -1,15 +1,16 @@
 """The compiled engine's payer: requests nobody watches, their latencies summed, their count put on the txn's row.
 
-This file defines how a run of reads or writes between two shared moments becomes one delay. Which there are, and
-under which names they are drawn, is in ``endive.transaction.payments``.
+This file defines how a run of reads or writes between two shared moments becomes one delay, at a store that throttles
+too. Which there are, and under which names they are drawn, is in ``endive.transaction.payments``.
 """
 
-from endive.distributions.code import draw_us, draws_us, slowest_us
+from endive.distributions.code import LONGEST_US, draw_us, draws_us, slowest_us
 from endive.distributions.sums import draw_sum_us
-from endive.kernel import pasted, step
+from endive.kernel import pasted, rare, step
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
+from endive.storage.throttled import is_any_throttled, throttle_batch, throttle_run
 from endive.transaction.payments import Payer
 from endive.vocabulary import N_OPERATIONS
 
@@ -50,6 +51,91 @@ def several_us(
 
 
 @step
+def success_us(world: WorldRecord, request: int, key: int, counter: int, size_bytes: int) -> int:
+    """The latency of one request."""
+    return draw_us(codes(world), world.success[request], key, counter, size_bytes)
+
+
+@rare
+def goes_through(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int) -> bool:
+    """At a store that throttles: the txn's time is when one request leaves for good, or False when it is given up."""
+    request = object_kind * N_OPERATIONS + op
+    served, tries, spent_us = throttle_run(success_us, world, world.slow_down, txn.key, counter, request, size_bytes, 1)
+    note(txn.row, object_kind, op, 0, tries)
+    txn.time_us += spent_us
+    return served == 1
+
+
+@rare
+def throttled_us(
+    world: WorldRecord,
+    txn: TxnRecord,
+    counter: int,
+    object_kind: int,
+    op: int,
+    size_bytes: int,
+    count: int,
+    parallel: int,
+) -> int:
+    """As ``several_us``, at a store that throttles: noted, and the txn has failed if one of them was given up.
+
+    Nothing is sent after that.
+    """
+    if txn.has_failed == 1:
+        return 0
+    request = object_kind * N_OPERATIONS + op
+    if count > 1 and parallel > 1:
+        if is_any_throttled(world.slow_down, txn.key, counter, count):
+            return throttled_batches_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
+        note(txn.row, object_kind, op, size_bytes, count)
+        return several_us(world, txn.key, counter, request, size_bytes, count, parallel)
+    served, tries, spent_us = throttle_run(
+        success_us, world, world.slow_down, txn.key, counter, request, size_bytes, count
+    )
+    note(txn.row, object_kind, op, 0, tries)
+    note(txn.row, object_kind, op, size_bytes, served)
+    if served < count:
+        txn.has_failed = 1
+    if served == 1:
+        spent_us += success_us(world, request, txn.key, counter, size_bytes)
+    elif served > 1:
+        spent_us += several_us(world, txn.key, counter, request, size_bytes, served, 1)
+    return spent_us
+
+
+@rare
+def throttled_batches_us(
+    world: WorldRecord,
+    txn: TxnRecord,
+    counter: int,
+    object_kind: int,
+    op: int,
+    size_bytes: int,
+    count: int,
+    parallel: int,
+) -> int:
+    """Batch by batch, up to one with a request that was given up."""
+    request = object_kind * N_OPERATIONS + op
+    total_us = 0
+    first = 0
+    while first < count and txn.has_failed == 0:
+        sent = min(parallel, count - first)
+        at_once, later, tries, spent_us = throttle_batch(
+            success_us, world, world.slow_down, txn.key, counter + first, request, size_bytes, sent
+        )
+        note(txn.row, object_kind, op, 0, tries)
+        note(txn.row, object_kind, op, size_bytes, at_once + later)
+        if at_once > 0:
+            slowest = several_us(world, txn.key, counter + first, request, size_bytes, at_once, parallel)
+            spent_us = max(spent_us, slowest)
+        total_us = min(total_us + spent_us, LONGEST_US)
+        if at_once + later < sent:
+            txn.has_failed = 1
+        first += parallel
+    return total_us
+
+
+@step
 def _many(
     world: WorldRecord,
     txn: TxnRecord,
@@ -62,12 +148,15 @@ def _many(
     parallel: int,
 ) -> None:
     if count > 0:
-        note(txn.row, object_kind, op, size_bytes, count)
         request = object_kind * N_OPERATIONS + op
-        if count == 1:
-            spent_us = draw_us(codes(world), world.success[request], txn.key, counter, size_bytes)
+        if world.slow_down.rate > 0.0:
+            spent_us = throttled_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
         else:
-            spent_us = several_us(world, txn.key, counter, request, size_bytes, count, parallel)
+            note(txn.row, object_kind, op, size_bytes, count)
+            if count == 1:
+                spent_us = draw_us(codes(world), world.success[request], txn.key, counter, size_bytes)
+            else:
+                spent_us = several_us(world, txn.key, counter, request, size_bytes, count, parallel)
         txn.row.phases_us[phase] += spent_us
         txn.time_us += spent_us
 
@@ -75,12 +164,16 @@ def _many(
 @step
 def _fork(txn: TxnRecord) -> None:
     txn.forked_us = txn.time_us
+    txn.has_branch_failed = txn.has_failed
 
 
 @step
 def _switch(txn: TxnRecord) -> None:
     txn.branch_us = txn.time_us - txn.forked_us
     txn.time_us = txn.forked_us
+    has_failed = txn.has_failed
+    txn.has_failed = txn.has_branch_failed
+    txn.has_branch_failed = has_failed
 
 
 @step
@@ -89,6 +182,7 @@ def _join(txn: TxnRecord, phase: int) -> None:
     second_us = txn.time_us - txn.forked_us
     txn.row.phases_us[phase] -= min(txn.branch_us, second_us)
     txn.time_us = txn.forked_us + max(txn.branch_us, second_us)
+    txn.has_failed = max(txn.has_failed, txn.has_branch_failed)
 
 
 @pasted

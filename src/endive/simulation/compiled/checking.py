@@ -11,11 +11,11 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import send_read
 from endive.simulation.compiled.bill import adding_up
+from endive.simulation.compiled.ending import end, leave_unchecked, next_check
 from endive.simulation.compiled.keeping import remember
 from endive.simulation.compiled.memory import server_table
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import keep_base
-from endive.simulation.compiled.stages import end
 from endive.transaction.failures import (
     INSTALLED,
     REFUSED,
@@ -43,15 +43,6 @@ def lose_answer(world: WorldRecord, txn: TxnRecord, is_installed: bool) -> None:
 
 
 @step
-def next_check(world: WorldRecord, txn: TxnRecord) -> None:
-    """Another check if there is one left; else the txn ends without knowing, and cleans nothing up."""
-    if txn.tries < world.failures.checks_max:
-        txn.stage = at.STEP_STATUS
-    else:
-        end(txn, COMMIT_STATE_UNKNOWN)
-
-
-@step
 def send_check(world: WorldRecord, txn: TxnRecord) -> None:
     """A check leaves; it draws under names of its own."""
     txn.key = substream(txn.own_key, txn.tries)
@@ -71,8 +62,7 @@ def check_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         txn.time_us = given_up_us(world.failures, txn.sent_us, txn.time_us)
     txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
     if is_lost:
-        txn.tries += 1
-        next_check(world, txn)
+        leave_unchecked(world, txn)
     else:
         learn(world, txn, now)
     txn.key = txn.own_key
@@ -80,12 +70,16 @@ def check_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 
 @step
 def learn(world: WorldRecord, txn: TxnRecord, now: int) -> None:
-    """A check is answered: the commit is in the history, or it is not."""
-    if txn.keeps_table == 1:
-        remember(world, txn, now)
+    """A check is answered: the commit is in the history, or it is not. Unless that cannot be read."""
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         pay_status(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
+    if txn.has_failed == 1:
+        txn.has_failed = 0
+        leave_unchecked(world, txn)
+        return
+    if txn.keeps_table == 1:
+        remember(world, txn, now)
     outcome = outcome_of_check(world.failures, txn.is_applied == 1)
     if outcome == INSTALLED:
         txn.stage = at.STEP_COMMITTED

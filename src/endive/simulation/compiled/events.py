@@ -14,6 +14,7 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
 from endive.simulation.compiled.bill import one_us
 from endive.simulation.compiled.checking import check_evaluated, lose_answer
+from endive.simulation.compiled.ending import fail
 from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
@@ -133,9 +134,15 @@ def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     is_checked_first = checks_before_metadata(world.protocol)
     if is_checked_first:
         check_metadata(world, txn)
+        if txn.has_failed == 1:
+            fail(world, txn)
+            return
     if is_current(world, txn):
         if is_checked_first:
             write_metadata(world, txn)
+            if txn.has_failed == 1:
+                fail(world, txn)
+                return
         txn.stage = at.STEP_COMMIT
         return
     txn.row.hazard_window_us = now - txn.base_us

@@ -153,6 +153,7 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     world.sizes = parts.sizes
     world.protocol = parts.protocol
     world.failures = parts.failures
+    world.slow_down = parts.slow_down
 
 
 def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:

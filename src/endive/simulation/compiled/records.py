@@ -13,6 +13,7 @@ from endive.catalog.rules import LogState, ObjectSizes, TableState
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX
+from endive.storage.throttled import SlowDown
 from endive.transaction.cost import AttemptCost
 from endive.transaction.counts import Counting
 from endive.transaction.failures import Failures
@@ -102,6 +103,8 @@ class TxnRecord(Record):
     touched_files: Int32  # of every table it writes, by all commits of its job together
     group: Int32  # which of the job's groups of files it commits
     next_free: Int32  # next free record, while this one is free
+    has_failed: Int8  # a request of a payment was given up: what follows it is not sent
+    has_branch_failed: Int8  # or one of the branch beside it
     base_us: Int64  # when the server evaluated the read it builds on
     base_bytes: Int64  # of the catalog object then
     base_log: LogState
@@ -306,3 +309,4 @@ class WorldRecord(Record):
     blank_row: Row
     blank_cost: AttemptCost
     situation: Situation  # scratch
+    slow_down: SlowDown

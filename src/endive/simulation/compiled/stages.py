@@ -26,6 +26,7 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import send, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
+from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
@@ -51,11 +52,9 @@ from endive.transaction.rules import (
     rewrites_own_manifests,
 )
 from endive.vocabulary import (
-    ABORTED,
     APPEND,
     CAS,
     CATALOG,
-    COMMITTED,
     LOG,
     MANIFEST_LIST,
     NO_REASON,
@@ -78,6 +77,9 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
         pay_load(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
+    if txn.has_failed == 1:
+        fail(world, txn)
+        return
     run(txn)
 
 
@@ -143,6 +145,9 @@ def build(world: WorldRecord, txn: TxnRecord) -> None:
     for position in range(n_written):
         touched = touched_at(world, txn, position)
         pay_validation(adding_up(), world, txn, position, touched.base, touched.cost)
+    if txn.has_failed == 1:
+        fail(world, txn)
+        return
     if reason != NO_REASON:
         txn.row.reason = reason
         clean_up(world, txn, False)
@@ -153,6 +158,9 @@ def build(world: WorldRecord, txn: TxnRecord) -> None:
         pay_build(adding_up(), world, txn, position, touched.base, touched.cost)
     if not checks_before_metadata(world.protocol):
         write_metadata(world, txn)
+    if txn.has_failed == 1:
+        fail(world, txn)
+        return
     txn.stage = at.STEP_SWAP
     if world.protocol.is_list_appended == 1:
         txn.sent_us = txn.time_us
@@ -203,6 +211,9 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> None:
     if txn.is_sealed != 0:
         txn.row.phases_us[PHASE_MANIFEST_LIST] += txn.time_us - txn.sent_us
         pay_list_rewrite(adding_up(), world, txn, txn.position, touched_at(world, txn, txn.position).base)
+        if txn.has_failed == 1:
+            fail(world, txn)
+            return
         txn.sent_us = txn.time_us
         txn.stage = at.STAGE_LIST_REWRITTEN
         return
@@ -278,16 +289,9 @@ def send_discovery(world: WorldRecord, txn: TxnRecord) -> None:
 
 @step
 def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
-    """Delete what lost attempts wrote."""
+    """Delete what lost attempts wrote, unless a request was given up; that, too, is over then."""
     pay_clean_up(adding_up(), world, txn, is_committed)
-
-
-@step
-def end(txn: TxnRecord, reason: int) -> None:
-    """The txn is over when its time has come."""
-    txn.row.status = COMMITTED if reason == NO_REASON else ABORTED
-    txn.row.reason = reason
-    txn.stage = at.STAGE_END
+    txn.has_failed = 0
 
 
 @step

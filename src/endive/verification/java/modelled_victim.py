@@ -68,7 +68,7 @@ def play_out(
     row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
     requests = [
         Request(OBJECTS[obj], OPERATIONS[op])
-        for _, txn_id, attempt, obj, op, count in trace
+        for _, txn_id, attempt, obj, op, count, _ in trace
         if txn_id == VICTIM_ID and attempt > 0  # before: loading the table
         for _ in range(count)
     ]

@@ -137,7 +137,7 @@ def simulate_story(scenario: Scenario) -> Story:
     result = Simulation(configuration(scenario), catalog=catalog).run(engine="reference", trace=trace)
     row = next(row for row in result.transactions.to_pylist() if row["txn_id"] == _VICTIM_ID)
     attempts: list[Counter[str]] = [Counter() for _ in range(row["attempts"] + 1)]
-    for _, txn_id, attempt, object, operation, count in trace:
+    for _, txn_id, attempt, object, operation, count, _ in trace:
         if txn_id == _VICTIM_ID:
             attempts[attempt][f"{OBJECTS[object]}.{OPERATIONS[operation]}"] += count
     return {"outcome": COMMITTED if row["status"] == "committed" else row["reason"], "attempts": attempts}
