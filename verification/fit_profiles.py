@@ -15,8 +15,8 @@ import sys
 
 from endive.storage import Profile, load_profile
 from endive.verification.closed_loop import LoopResult, run_closed_loop
-from endive.verification.curves import GOALS, MeasuredPoint, curves
 from endive.verification.fitting import fit, with_figures
+from endive.verification.measured_curves import GOALS, MeasuredPoint, curves
 
 EVALUATIONS_MAX = 300  # of one walk of the search; there are two, the second with smaller steps
 

@@ -47,9 +47,9 @@ def observe(
 
     Reading never changes a table. Credentials are PyIceberg's own and are written nowhere.
     """
-    from endive.observation.folder import refuse_foreign_files, write_folder
     from endive.observation.observe import observe as observe_table
     from endive.observation.observe import with_reports
+    from endive.observation.observed_folder import refuse_foreign_files, write_folder
 
     refuse_foreign_files(out)
     logging.getLogger("pyiceberg").setLevel(logging.ERROR)  # what matters is told in notes

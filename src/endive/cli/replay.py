@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from endive.observation.figures import Figure
+    from endive.observation.compared_figures import Figure
     from endive.observation.replay import Replay
 
 _WORDS = {  # holds, is unclear
@@ -42,7 +42,7 @@ def replay(
 ) -> None:
     """Run an observed history through the model: does it explain what was seen, and what would happen if?"""
     from endive.cli.progress import counted_progress
-    from endive.observation.folder import observed_folders
+    from endive.observation.observed_folder import observed_folders
     from endive.observation.replay import replay as replay_table
 
     replays = []

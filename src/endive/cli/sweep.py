@@ -230,7 +230,7 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
     from endive.cli.console import stdout
     from endive.cli.tables import new_table, size
     from endive.pipeline.spark.session import local_cores
-    from endive.pipeline.sweep.estimate import estimate
+    from endive.pipeline.sweep.expected_time import estimate
 
     study = planned.study
     console = stdout()

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
-from endive.observation.figures import Figure, Seen, figures_of, seen_of_trace
+from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
-from endive.observation.folder import CONFIG_FILE, TRACE_FILE, read_findings
+from endive.observation.observed_folder import CONFIG_FILE, TRACE_FILE, read_findings
 from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation

@@ -15,8 +15,8 @@ from typing import Any, Final
 from endive.pipeline.analysis.confidence import student_t
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.chart_rows import Points
 from endive.report.curves import curve_chart, curve_layers, latency_throughput
-from endive.report.dataset import Points
 from endive.report.material import FIGURES, Material, drawn_values, scaled, success_label, with_ends, x_channel
 from endive.report.reading import Row
 from endive.report.words import figure_words, listed, number

@@ -13,7 +13,7 @@ from typing import Any, Final
 from endive.config.capabilities import BUILT_IN
 from endive.report.axes import Axis, Layout, choose_layout
 from endive.report.chart import Legend, Spec, marks
-from endive.report.dataset import Dataset, Points, joined, list_points, make_dataset
+from endive.report.chart_rows import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
 from endive.report.words import STORE_NAMES, figure_words, log_ticks, shown

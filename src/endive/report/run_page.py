@@ -22,7 +22,7 @@ from endive.errors import OutputError
 from endive.objectives import Estimate, Subject, judge
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.chart import Spec
-from endive.report.figures import to_svg
+from endive.report.chart_files import to_svg
 from endive.report.run_specs import BINS, attempt_spec, latency_spec, phase_spec, themed, time_spec
 from endive.report.words import number, percent
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE

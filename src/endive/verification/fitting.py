@@ -37,7 +37,7 @@ from endive.distributions import (
 )
 from endive.storage import MEASURED, Contention, Crowding, Figure, Profile, Throttling, load_profile
 from endive.verification.closed_loop import OPERATIONS, run_closed_loop
-from endive.verification.curves import GOALS, LATENCY_GOALS, Goal, MeasuredPoint
+from endive.verification.measured_curves import GOALS, LATENCY_GOALS, Goal, MeasuredPoint
 
 Figures = dict[str, float]
 

@@ -1,8 +1,8 @@
 """Suite ``stores``: the conditional writes of five object stores, measured against simulated.
 
 This file defines the comparison point by point, and the test of interpolation: a curve fitted without one of its
-points, asked for that point. Not here: the data and goals (``curves``), the experiment (``closed_loop``) and the
-search (``fitting``).
+points, asked for that point. Not here: the data and goals (``measured_curves``), the experiment (``closed_loop``) and
+the search (``fitting``).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final
 
 from endive.storage import load_profile
 from endive.verification.closed_loop import SUCCESSES, LoopResult, run_closed_loop
-from endive.verification.curves import GOALS, LATENCY_GOALS, MeasuredPoint, curves
 from endive.verification.fitting import fit, with_figures, without_rivals
+from endive.verification.measured_curves import GOALS, LATENCY_GOALS, MeasuredPoint, curves
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance
 
 SUITE: Final = "stores"

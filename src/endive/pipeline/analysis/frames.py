@@ -22,10 +22,10 @@ from endive.pipeline.analysis.load_axis import LoadAxis
 from endive.pipeline.analysis.measured import MEASURED, measured
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
 from endive.pipeline.analysis.pooled_latencies import latency_histogram, pooled_counts, pooled_percentiles
+from endive.pipeline.analysis.rates_over_time import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.scopes import POINT, RUN
 from endive.pipeline.analysis.sustained import CURVE, SUSTAINED, sustained
 from endive.pipeline.analysis.tally import HISTOGRAM_SUMS, tallied
-from endive.pipeline.analysis.timeline import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.txn_window import windows, with_common_window, with_window
 from endive.pipeline.analysis.verdicts import Place, verdicts
 from endive.pipeline.dataset.figure_columns import WINDOW

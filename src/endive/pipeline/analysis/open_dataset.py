@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from endive.config.document import document_in, document_of
 from endive.config.printable import printable_values
 from endive.errors import OutputError
+from endive.pipeline.dataset.dataset_names import is_axis_name
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
-from endive.pipeline.dataset.names import is_axis_name
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.printable_table import printable_table

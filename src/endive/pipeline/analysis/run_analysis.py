@@ -89,7 +89,7 @@ def analyze(
     checked. Raises EndiveError; the data is never touched.
     """
     from endive.pipeline.analysis.collect import make_tables
-    from endive.pipeline.analysis.timeline import BINS_DEFAULT, BINS_MAX
+    from endive.pipeline.analysis.rates_over_time import BINS_DEFAULT, BINS_MAX
 
     bins = BINS_DEFAULT if bins is None else bins
     if not 1 <= bins <= BINS_MAX:

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Final
 
 from endive.errors import OutputError
-from endive.pipeline.dataset.names import part_name, run_name, study_name
+from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
 from endive.pipeline.dataset.part_files import (
     DETAIL_RUNS,
     DETAIL_SAMPLE,

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
 from endive.pipeline.dataset.lock import LOCK_FILE, FolderLock
-from endive.pipeline.dataset.names import part_name, run_name, study_name
 from endive.pipeline.dataset.part_files import (
     DETAIL_SAMPLE,
     DETAIL_TRANSACTIONS,

@@ -1,6 +1,6 @@
 """Suite ``claims``: the documents the model was described in, held against our own runs.
 
-This file defines the page. Not here: the figures that must come out (``figures``) and the claims (``claims``).
+This file defines the page. Not here: the figures that must come out (``worked_examples``) and the claims (``claims``).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from endive.verification.claims.claims import CLAIMS, Finding, judge
-from endive.verification.claims.figures import figure_checks
+from endive.verification.claims.worked_examples import figure_checks
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
 
 SUITE: Final = "claims"

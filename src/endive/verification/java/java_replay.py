@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.figures import Figure
-from endive.observation.folder import write_folder
+from endive.observation.compared_figures import Figure
 from endive.observation.metadata import history_of
 from endive.observation.observe import observe
+from endive.observation.observed_folder import write_folder
 from endive.observation.replay import Replay, replay
 from endive.observation.reports import join_reports, read_reports
 from endive.verification.java.request_recording import DATA

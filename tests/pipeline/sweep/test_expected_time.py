@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from endive.pipeline.sweep.estimate import START_S, TXN_BYTES, TXN_S, estimate
+from endive.pipeline.sweep.expected_time import START_S, TXN_BYTES, TXN_S, estimate
 from endive.pipeline.sweep.plan import RUN_COST_TXNS, Run
 
 

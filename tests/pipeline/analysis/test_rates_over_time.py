@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.pipeline.analysis.confidence import student_t
-from endive.pipeline.analysis.timeline import binned, point_timeline, timeline_rates
+from endive.pipeline.analysis.rates_over_time import binned, point_timeline, timeline_rates
 from endive.pipeline.analysis.txn_window import with_common_window
 from endive.results import Window
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.observation.figures import Seen, figures_of, order_interval, wilson
+from endive.observation.compared_figures import Seen, figures_of, order_interval, wilson
 
 
 def seen(durations, attempts=None, failed=0, every_ms=1000.0) -> Seen:
