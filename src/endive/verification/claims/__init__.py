@@ -49,7 +49,7 @@ def run(options: Options) -> Outcome:
         checks=tuple(checks),
         tables=(_table(findings),),
         remarks=_REMARKS,
-        command="endive verify seeds",
+        command="endive verify claims",
         provenance=provenance(seed=1),
     )
 
