@@ -15,7 +15,7 @@ from endive.report.axes import make_axis
         ("catalog.num_tables", 50, "50 tables"),
         ("table.snapshots_kept_max", 30_000, "30,000 snapshots kept"),
         ("transaction.retry", 4, "at most 4 retries"),
-        ("transaction.real_conflict_probability", 0.5, "probability of a real conflict 0.5"),
+        ("transaction.real_conflict_probability", 0.5, "real-conflict probability 0.5"),
         ("storage.provider", "s3x", "S3 Express"),
         ("catalog.scope", "table", "conflicts by table"),
         ("transaction.retry_backoff.policy", "none", "no pause"),

@@ -153,14 +153,14 @@ def _extremes(material: Material, found: Sequence[Curve]) -> str:
 
 def _whichever(material: Material, found: Sequence[Curve]) -> str:
     labels = [quoted(curve.label) for curve in found]
-    if len(labels) > _LABELS_TOLD and not any(any(curve.meets) for curve in found):
-        return f"with any of the {len(labels)} combinations"
+    is_met = any(any(curve.meets) for curve in found)
     if len(labels) == 2:
         return f"with {labels[0]} and with {labels[1]} alike"
     if len(labels) <= _LABELS_TOLD:
         return f"with {listed(labels)} alike"
     names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
-    return f"for all {len(labels)} values of {names[0]}" if len(names) == 1 else f"in all {len(labels)} combinations"
+    kind = f"values of {names[0]}" if len(names) == 1 else "combinations"
+    return f"{'for all' if is_met else 'with any of the'} {len(labels)} {kind}"
 
 
 def _labels(alike: Sequence[Curve]) -> str:

@@ -47,7 +47,7 @@ _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "transaction.manifest_list_mode": ("manifest lists", ""),
     "transaction.operation_types": ("mix of operations", ""),
     "transaction.isolation": ("isolation", ""),
-    "transaction.real_conflict_probability": ("probability of a real conflict", ""),
+    "transaction.real_conflict_probability": ("real-conflict probability", ""),
     "table.snapshots_kept_max": ("snapshots kept", ""),
 }
 STORE_NAMES: Final[Mapping[str, str]] = {
