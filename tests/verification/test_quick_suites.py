@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from endive.verification import Options, run_suite, suite_named
-from endive.verification.theory.cycle import SAMPLES, _Attempt, sample_cycle
+from endive.verification.theory.cycle import SAMPLES, _Attempt, draw, sample_cycle
 from endive.verification.theory.queues import erlang_c
 
 
@@ -40,3 +40,11 @@ def test_the_first_of_attempts_of_equal_length_comes_one_gap_after_the_shortest(
     )
 
     assert 100.0 + 1.0 / 0.05 == pytest.approx(sample_cycle(attempt, 0.05).mean_ms, rel=0.01)
+
+
+def test_a_mixture_is_drawn_by_its_weights_whatever_they_sum_to():
+    parts = [{"weight": weight, "distribution": "fixed", "ms": ms} for weight, ms in ((0.6, 1.0), (0.3, 2.0))]
+
+    drawn = draw(np.random.default_rng(1), {"distribution": "mixture", "components": parts})
+
+    assert 2 / 3 == pytest.approx(float((drawn == 1.0).mean()), abs=0.01)

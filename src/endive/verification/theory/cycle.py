@@ -119,7 +119,8 @@ def draw(rng: np.random.Generator, spec: Mapping[str, Any], size_bytes: int = 0,
     kind = spec["distribution"]
     if kind == "mixture":
         parts = spec["components"]
-        chosen = rng.choice(len(parts), SAMPLES, p=np.array([part["weight"] for part in parts]))
+        weights = np.array([part["weight"] for part in parts])
+        chosen = rng.choice(len(parts), SAMPLES, p=weights / weights.sum())
         drawn = np.choose(chosen, [draw(rng, part, size_bytes) for part in parts])
     elif kind == "fixed":
         drawn = np.full(SAMPLES, float(spec["ms"]))
