@@ -92,11 +92,14 @@ def test_the_same_on_both_sides_differs_in_nothing(client):
 def test_lanes_tell_who_was_overtaken(client):
     (found,) = events_in(client.post(f"{ASK}/watch", json=question(**{"source.writers.arrivals.clients": "60"})).text)
 
-    lost = [attempt for lane in found["lanes"] for attempt in lane["attempts"] if not attempt["installed"]]
-    assert 24 == len(found["lanes"])
+    txns = [txn for lane in found["lanes"] for txn in lane["txns"]]
+    lost = [attempt for txn in txns for attempt in txn["attempts"] if not attempt["installed"]]
+    assert 32 == len(found["lanes"])
+    assert {f"writers {number}" for number in range(1, 61)} >= {lane["label"] for lane in found["lanes"]}
+    assert found["chosen"] in [txn["txn"] for txn in txns]
     assert lost
     assert all(attempt["base"] <= attempt["decided"] for attempt in lost)
-    assert all(lane["story"][0].startswith(f"txn {lane['txn']}:") for lane in found["lanes"])
+    assert all(txn["story"][0].startswith(f"txn {txn['txn']}:") for txn in txns)
 
 
 def test_the_command_of_a_changed_file_runs_the_same_simulation(client, experiments, monkeypatch):

@@ -1,93 +1,31 @@
 """The live page in a real browser: it answers, refines, refuses, compares, is restored by its link, needs no mouse.
 
 Needs Debian's chromium, or any Chrome, and the package playwright; without them every test here is skipped and says so.
-The server is real, its jobs run in threads of this process instead of processes of their own.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
-from typing import Any
-from urllib.parse import urlencode
+import shlex
 
 import pytest
-from tests.explore.conftest import SHORT, TOKEN, WRITERS, CrewHere
-from tests.report.test_browser import BROWSERS, FLAGS, PATIENCE_MS, find_browser
-
-pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-import uvicorn
-
-from endive.explore.app import make_app
-from endive.explore.serve import bind
+from tests.explore.pages import ANSWERED, CLIENTS, CURVE_DONE, LANES, TOO_WIDE, link, open_page, serving, violations
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.browser
 
-CLIENTS = "source.writers.arrivals.clients"
 SLIDER = "#key-source-writers-arrivals-clients"
-ANSWERED = "document.getElementById('seeds').textContent === '16'"
-CURVE_DONE = "document.getElementById('along').dataset.stage === 'done' && document.querySelector('[data-chart] svg')"
-LANES = "Number(document.getElementById('watch').dataset.lanes) > 0"
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-
-
-def link(**changes: str) -> str:
-    """The part of an address that holds a short configuration of twenty writers with these changes."""
-    sets = [("set", f"{key}={text}") for key, text in {**SHORT, **changes}.items()]
-    return "#" + urlencode([("start", WRITERS), *sets, ("vary", CLIENTS)])
+RETRY = "[data-key='source.writers.retry']"
 
 
 @pytest.fixture(scope="module")
-def server(starts) -> Iterator[Any]:
-    """An address, and the crew behind it."""
-    bound = bind(0)
-    port = bound.getsockname()[1]
-    crew = CrewHere()
-    patch = pytest.MonkeyPatch()
-    patch.setattr("endive.explore.app.Crew", lambda patient: crew)
-    patch.setattr("endive.explore.curve.SEEDS", (1, 2))
-    patch.setattr("endive.explore.curve.LIMIT_SIMULATIONS_MAX", 20)
-    patch.setattr("endive.explore.jobs.COMPARE_SEEDS", (2, 4))
-    served = uvicorn.Server(uvicorn.Config(make_app(starts, token=TOKEN, port=port), log_level="warning"))
-    thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    while not served.started:
-        time.sleep(0.05)
-    crew.address = f"http://127.0.0.1:{port}/{TOKEN}/"
-    yield crew
-    served.should_exit = True
-    thread.join(timeout=10)
-    patch.undo()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = find_browser()
-    if path is None:
-        pytest.skip(f"no browser on this machine (looked for {', '.join(BROWSERS)}); Debian: apt install chromium")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield launched
-        launched.close()
-
-
-def open_page(browser: Any, server: Any, fragment: str, width: int = 1440, **options: Any) -> Any:
-    """A page with what it asked for and complained about."""
-    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
-    page.set_default_timeout(PATIENCE_MS)
-    page.asked, page.complaints = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: page.complaints.append(f"error: {error}"))
-    page.goto(server.address + fragment)
-    return page
+def server(starts):
+    with serving(starts) as crew:
+        yield crew
 
 
 @pytest.fixture(scope="module")
 def desk(browser, server):
-    page = open_page(browser, server, link())
+    page = open_page(browser, server.address + link())
     page.wait_for_function(CURVE_DONE)
     page.wait_for_function(LANES)
     page.wait_for_function(ANSWERED)
@@ -104,15 +42,99 @@ def test_the_page_answers_refines_draws_and_shows_a_stretch(desk):
     assert "now" in desk.locator("[data-chart=success] svg").text_content()
 
 
-def test_a_click_on_a_lane_tells_the_story_of_its_txn(desk):
-    desk.locator(".lane .bed").first.click()
+def test_every_writer_has_a_lane_and_the_txn_that_suffered_most_is_told_of(desk):
+    lanes = [lane.get_attribute("data-lane") for lane in desk.locator(".lane").all()]
 
-    assert "loads the table and works for" in desk.locator("#story pre").inner_text()
+    assert [f"writers {number}" for number in range(1, 21)] == lanes
+    assert (
+        desk.locator("#story pre")
+        .inner_text()
+        .startswith(f"txn {desk.locator('.txn.chosen').get_attribute('data-txn')}: fast_append of writers")
+    )
+    assert {"work", "read the catalog", "commit request", "backoff"} <= {
+        one.get_attribute("data-phase") for one in desk.locator(".txn.chosen .slice").all()
+    }
+
+
+def test_the_swap_that_won_is_joined_to_those_it_defeated(desk):
+    arrow = desk.locator(".arrow.hot").first
+    winner = arrow.get_attribute("data-winner")
+
+    assert desk.locator(f".txn[data-txn='{winner}'] .swap.won").count() == 1
+    desk.locator(f".txn[data-txn='{winner}'] .swap.won").click()
+    assert arrow.get_attribute("data-loser") in desk.locator("#story pre").inner_text().splitlines()[-1]
+
+
+def test_hovering_a_slice_names_its_phase_and_its_txn(desk):
+    desk.locator(".txn.chosen .slice[data-words^=attempt]").first.hover()
+
+    told = desk.locator("#hint").inner_text()
+    assert told.startswith(f"txn {desk.locator('.txn.chosen').get_attribute('data-txn')} of writers")
+    assert "attempt 1: 1 x catalog read" in told
+
+
+def test_arrow_keys_go_from_txn_to_txn_and_tell_each_story(desk):
+    before = desk.locator(".txn.chosen").get_attribute("data-txn")
+    desk.locator(".txn.chosen").focus()
+    desk.keyboard.press("ArrowUp")
+
+    after = desk.locator(".txn.chosen").get_attribute("data-txn")
+    assert before != after
+    assert after == desk.evaluate("document.activeElement.dataset.txn")
+    assert desk.locator("#story pre").inner_text().startswith(f"txn {after}: ")
 
 
 def test_the_command_and_the_file_are_those_of_the_screen(desk):
     assert "endive run explored.toml --seeds 16" == desk.locator("#command").inner_text()
     assert "duration_ms = 120000.0" in desk.locator("#toml").inner_text()
+
+
+def test_the_command_on_the_download_gives_the_figures_of_the_screen(desk, tmp_path, monkeypatch):
+    from endive.cli.main import app
+
+    with desk.expect_download() as download:
+        desk.locator("#download-toml").click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("endive.answers.replicate.os.cpu_count", lambda: 1)
+
+    printed = CliRunner().invoke(app, shlex.split(desk.locator("#command").inner_text())[1:])
+
+    row = next(line for line in printed.stdout.splitlines() if line.lstrip().startswith("writers"))
+    figures = [desk.locator(f".figures dt:text-is('{name}') + dd span").inner_text() for name in ("P50", "P95", "P99")]
+    assert figures == [text for text in figures if f" {text}" in row]
+    assert desk.locator(".source .big b").inner_text() in row
+
+
+def test_command_file_and_link_are_copied_as_they_stand(desk):
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = {}
+    for button in ("[data-copy=command]", "[data-copy=toml]", "#copy-link"):
+        desk.locator(button).click()
+        desk.wait_for_function("(button) => document.querySelector(button).textContent === 'Copied'", arg=button)
+        copied[button] = desk.evaluate("navigator.clipboard.readText()")
+
+    assert [
+        desk.locator("#command").text_content(),
+        desk.locator("#toml").text_content(),
+        desk.evaluate("location.href"),
+    ] == list(copied.values())
+
+
+def test_the_report_opens_from_a_file_and_needs_nothing_else(browser, desk, tmp_path):
+    with desk.expect_download() as download:
+        desk.locator("#download-report").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+
+    report = open_page(browser, saved.as_uri())
+    report.wait_for_selector("#chart-0-success svg")
+    assert "explored.html" == saved.name
+    assert "Twenty writers append to one table" in report.title()
+    assert "now" in report.locator("#chart-0-success svg").text_content()
+    assert [saved.as_uri()] == [url for url in report.asked if not url.startswith(("data:", "blob:"))]
+    assert [] == report.complaints
+    report.close()
 
 
 def test_a_move_by_keyboard_takes_the_old_question_back_and_gets_a_new_answer(desk, server):
@@ -159,7 +181,7 @@ def test_what_is_pinned_is_compared_with_what_follows(desk):
 
 def test_the_link_restores_what_is_on_screen(browser, server, desk):
     address = desk.evaluate("location.href")
-    again = open_page(browser, server, "#" + address.split("#")[1])
+    again = open_page(browser, address)
     again.wait_for_function("Number(document.getElementById('compare').dataset.seeds) >= 2")
 
     assert "23" == again.locator(f"[data-key='{CLIENTS}'] .number").input_value()
@@ -168,7 +190,7 @@ def test_the_link_restores_what_is_on_screen(browser, server, desk):
 
 
 def test_a_phone_has_room_for_everything(browser, server):
-    phone = open_page(browser, server, link(), width=390, color_scheme="dark", reduced_motion="reduce")
+    phone = open_page(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
     phone.wait_for_function(CURVE_DONE)
 
     assert "dark" == phone.evaluate("document.documentElement.dataset.theme")
@@ -183,11 +205,13 @@ def test_nothing_was_asked_of_another_host_and_nothing_complained(desk, server):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(desk, theme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    desk.evaluate("(name) => { document.documentElement.dataset.theme = name; }", theme)
-    desk.wait_for_timeout(400)  # colours fade
+def test_axe_finds_nothing_with_a_pin_a_problem_and_a_story_on_screen(desk, theme):
+    desk.locator(f"{RETRY} .number").fill("-3")
+    desk.locator(f"{RETRY} .number").press("Enter")
+    desk.wait_for_selector(f"{RETRY} .problem")
 
-    found = axe.Axe().run(desk).response["violations"]
-
-    assert {} == {one["id"]: [node["html"][:200] for node in one["nodes"]][:3] for one in found}
+    assert desk.locator("#compare table").is_visible()
+    assert desk.locator("#story pre").is_visible()
+    assert {} == violations(desk, theme)
+    desk.locator(f"{RETRY} .problem button").click()
+    desk.wait_for_function("document.querySelectorAll('.problem').length === 0")

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.explore.conftest import TOKEN
-from tests.report.synthetic import SyntheticStudy, write_synthetic
+from tests.explore.grid import write_grid
 
-from endive.config import parse_config
 from endive.errors import ConfigError, OutputError
 from endive.explore.finished import finished_in, start_of_point
 
-AXES = {"load_per_s": (0.5, 1, 2), "commit.protocol": ("iceberg", "merge"), "catalog.num_tables": (1, 2)}
-
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("finished")
-    write_synthetic(made, SyntheticStudy("grid", AXES))
-    place = made / "runs" / "study=grid"
-    place.mkdir(parents=True, exist_ok=True)
-    config = json.dumps(parse_config({"catalog": {"num_tables": 2}}).to_dict())
-    pq.write_table(pa.table({"point": [0, 1], "config": [config] * 2}), place / "runs.parquet")
-    return made
-
-
-@pytest.fixture(scope="module")
-def grid(folder):
-    (found,) = finished_in(folder)
+def grid(tmp_path_factory):
+    (found,) = finished_in(write_grid(tmp_path_factory.mktemp("finished")))
     return found
 
 
@@ -62,6 +44,18 @@ def test_a_value_that_is_held_is_the_only_one_drawn(grid):
     assert drawn["0.5"] != drawn["2"]
 
 
+def test_a_filter_leaves_the_rows_of_its_value_whatever_the_axis_is_used_for(grid):
+    roles = {"x": "load_per_s", "series": "commit.protocol"}
+
+    found = grid.charts(
+        roles, {"commit.protocol": "pyiceberg", "load_per_s": "2", "catalog.num_tables": "no such label"}
+    )
+
+    success = next(chart for chart in found["charts"] if chart["id"] == "success")
+    assert {("2", "pyiceberg")} == {(row["xl"], row["s"]) for row in success["rows"]}
+    assert {"commit.protocol": "pyiceberg", "load_per_s": "2"} == found["held"]
+
+
 def test_a_role_for_no_axis_is_refused_in_words(grid):
     with pytest.raises(ConfigError, match="x = 'nothing' is no axis of the study"):
         grid.charts({"x": "nothing"}, {})
@@ -71,7 +65,8 @@ def test_a_point_is_a_start_with_the_configuration_that_was_run(grid):
     start = start_of_point([grid], "point/grid/1")
 
     assert start is not None
-    assert 2 == start.base.config.catalog.num_tables
+    assert "Grid: offered load 0.5, protocol iceberg, tables 2" == start.title
+    assert (2, "iceberg") == (start.base.config.catalog.num_tables, start.base.config.commit.protocol)
     assert start_of_point([grid], "point/grid/99") is None
     assert start_of_point([grid], "point/grid/../1") is None
     assert start_of_point([grid], "point/other/1") is None

@@ -141,7 +141,7 @@ class Stories:
             is_installed=swap is not None and swap.is_installed,
             failed_of=failed_of,
             is_given_up=is_given_up,
-            steps=_steps(sent, end_us),
+            steps=_steps(sent, _over_us(number, record, end_us)),
             rivals=self._rivals(record["txn_id"], tables, rivals_since_us, base_us if failed_of else decided_us),
             seq=base.seq if base is not None else None,
             given_up_us=given_up_us,
@@ -166,6 +166,12 @@ def _given_up_us(number: int, record: Mapping[str, Any], checks: list[Look]) -> 
         return checks[0].sent_us
     is_last = number == record["attempts"] and record["reason"] == "commit_state_unknown"
     return round(record["end_ms"] * 1000.0) if is_last else None
+
+
+def _over_us(number: int, record: Mapping[str, Any], end_us: int) -> int:
+    """When the last request of an attempt is over: what a txn reads or deletes after its last attempt ends with it."""
+    is_last = number == record["attempts"] and record["end_ms"] is not None
+    return max(end_us, round(record["end_ms"] * 1000.0)) if is_last else end_us
 
 
 def _txn_of(entry: Any) -> int:

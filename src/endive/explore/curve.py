@@ -104,7 +104,7 @@ def progressed(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
             yield progress
         _find_limit(progress, base, key, replicator)
     except LateError:
-        progress.note = f"{NO_TIME} FILE --vary {key}"
+        progress.note = f"{NO_TIME} FILE --vary {key}."
     progress.is_done = True
     yield progress
 

@@ -6,17 +6,21 @@ This file defines that form; figures and words come from ``endive.answers`` and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from endive.answers.estimates import pooled_window
 from endive.answers.price import usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
-from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, field_at
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
+from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.words import figure_text, interval_text, judged_text
 from endive.results.summary import warnings_of
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+PER_HOUR_BELOW: Final = 0.01  # txns per second
+S_PER_H: Final = 3_600.0
 WHOLE: Final = ("retries_mean", "requests_per_commit")
 
 
@@ -76,4 +80,14 @@ def _figure(answer: RunAnswer, scope: str, name: str, field_name: str) -> dict[s
     field = field_at(field_name)
     assert field is not None
     found = answer.estimate(scope, name, field_name)
-    return {**estimate_json(found), "text": figure_text(field, found.value), "interval": interval_text(field, found)}
+    return {**estimate_json(found), **_words(field, found)}
+
+
+def _words(field: Field, found: Estimate) -> dict[str, str]:
+    """A figure and its interval; a rate that nobody counts by the second is told by the hour."""
+    if field.unit != RATE or not found.value or found.value >= PER_HOUR_BELOW:
+        return {"text": figure_text(field, found.value), "interval": interval_text(field, found)}
+    low, high = (None if end is None else end * S_PER_H for end in (found.low, found.high))
+    hourly = replace(found, value=found.value * S_PER_H, low=low, high=high)
+    words = {"text": figure_text(field, hourly.value), "interval": interval_text(field, hourly)}
+    return {name: text.replace(" /s", " /h") for name, text in words.items()}

@@ -81,13 +81,15 @@ class Finished:
         labels = {axis.key: axis.labels for axis in material.layout.axes}
         selection = {str(key): str(label) for key, label in chosen.items() if label in labels.get(str(key), ())}
         layout = material.layout
+        kept = {f"a{place}": selection[axis.key] for place, axis in enumerate(layout.axes) if axis.key in selection}
         return {
             "headline": section.answer.headline,
             "paragraph": section.answer.paragraph,
             "roles": {role: None if (axis := getattr(layout, role)) is None else axis.key for role in ROLES},
             "axes": [axis.key for axis in layout.axes],
             "selection": {**material.selection, **selection},
-            "charts": [chart_event(chart, material, selection) for chart in section.charts],
+            "held": selection,
+            "charts": [_filtered(chart_event(chart, material, selection), kept) for chart in section.charts],
         }
 
     def start(self, place: str) -> Start | None:
@@ -95,7 +97,20 @@ class Finished:
         plain = self._configs.get(int(place)) if place.isdecimal() else None
         if plain is None:
             return None
-        return start_from(plain, id=f"{self.place}{place}", title=f"{self.study.title}: point {place}", group="Points")
+        return start_from(plain, id=f"{self.place}{place}", title=self._title(int(place)), group="Points")
+
+    def _title(self, number: int) -> str:
+        """What a point is called: the study, and its values."""
+        row = next((row for row in self._points if row["point"] == number), None)
+        axes = [make_axis(key, [point[key] for point in self._points]) for key in self._varied] if row else []
+        values = ", ".join(f"{axis.name} {axis.label(row[axis.key])}" for axis in axes if row)
+        return f"{self.study.title}: {values or f'point {number}'}"
+
+
+def _filtered(event: dict[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:
+    """A chart with only those rows that have these labels; a row that knows nothing of an axis stays."""
+    rows = [row for row in event["rows"] if all(row.get(name, label) == label for name, label in kept.items())]
+    return {**event, "rows": rows}
 
 
 def finished_in(folder: Path) -> tuple[Finished, ...]:

@@ -1,98 +1,159 @@
-"""A stretch of one run as it happened: a lane per txn, a slice per request, who overtook whom.
+"""A stretch of one run as it happened: a lane per writer, a slice per phase, who overtook whom.
 
-This file chooses the stretch and turns stories into lanes; the stories are ``endive.answers.story``'s.
+This file chooses the stretch and says what is drawn of it. Lanes are ``endive.explore.lanes``', slices
+``endive.explore.slices``'; the stories are ``endive.answers.story``'s.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, Final
 
 from endive.answers.journal import journal_of
 from endive.answers.story import Attempt, Stories, Story
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.explore.lanes import Lane, Row, end_ms, lanes_of
 from endive.explore.runs import Events, IsCancelled, shortened
+from endive.explore.slices import COLOURS, WORK, slices_of
+from endive.simulation import simulate
 
-TXNS: Final = 600.0  # of the run that is replayed
-LANES_MAX: Final = 24
+TXNS: Final = 10_000.0  # of the run in which a stretch is looked for
+CHOICE: Final = 500  # txns of a source, of which the worst is chosen
+SETTLING: Final = 100  # txns at the start, while writers that all begin at once are still in step
+LANES_MAX: Final = 32
+SHOWN_MAX: Final = 320  # txns; a stretch with more is cut short
 MARGIN: Final = 0.35  # of the time that the chosen txn commits, before and after it
-MARGIN_US_MIN: Final = 200_000
-SETTLING: Final = 0.25  # of the run, in which writers that all begin at once are still in step
+MARGIN_MS_MIN: Final = 200.0
 
 
 def watch(base: Base, is_cancelled: IsCancelled) -> Events:
-    """The lanes of a stretch of a short run."""
+    """The lanes of a stretch of a run."""
     config, _ = shortened(base.config, TXNS)
     section = config.simulation.model_copy(update={"warmup_ms": 0.0, "cooldown_ms": 0.0})
     yield watched(config.model_copy(update={"simulation": section}))
 
 
 def watched(config: SimulationConfig) -> dict[str, Any]:
-    """The stretch around the txn that lost most attempts."""
-    journal, result = journal_of(config, config.simulation.seed)
-    records = result.transactions.to_pylist()
-    stories = Stories(journal, records)
-    told = [stories.of(record["txn_id"]) for record in records if record["commit_start_ms"] is not None]
-    told = [story for story in told if story.attempts]
-    settled_us = config.simulation.duration_ms * 1000.0 * SETTLING
-    later = [story for story in told if story.attempts[0].begin_us > settled_us]
-    begin_us, end_us, chosen = _stretch(later or told)
+    """The stretch around a txn that lost many attempts, of the source that fares worst."""
+    seed = config.simulation.seed
+    txns = [txn for txn in simulate(config, seed=seed).transactions.to_pylist() if txn["commit_start_ms"] is not None]
+    found: dict[str, Any] = {"type": "watch", "stage": "done", "seed": seed, "lanes": []}
+    worst = worst_of(txns)
+    if worst is None:
+        return found
+    sources = [source.name for source in config.sources]
+    begin_ms, until_ms, lanes = stretch_around(worst, txns, sources)
+    last_ms = max(end_ms(txn) for lane in lanes for txn in lane.txns)
+    until_us = None if last_ms >= config.simulation.duration_ms else int(last_ms * 1000.0) + 2
+    journal, _ = journal_of(config, seed, until_us)
+    stories = Stories(journal, txns)
     return {
-        "type": "watch",
-        "stage": "done",
-        "seed": config.simulation.seed,
-        "begin_ms": begin_us / 1000.0,
-        "end_ms": end_us / 1000.0,
-        "txns": len(records),
-        "lanes": [_lane(story, begin_us) for story in chosen],
+        **found,
+        "begin_ms": begin_ms,
+        "end_ms": until_ms,
+        "chosen": worst["txn_id"],
+        "phases": [[WORK, ""], *COLOURS.items()],
+        "lanes": [_lane(lane, stories, begin_ms, sources) for lane in lanes],
     }
 
 
-def _stretch(told: list[Story]) -> tuple[int, int, list[Story]]:
-    """From when to when, and the txns that commit in it; those nearest to the one that lost most if they are many."""
-    if not told:
-        return 0, 0, []
-    worst = max(told, key=lambda story: (_lost(story), story.attempts[-1].end_us - story.attempts[0].begin_us))
-    first_us, last_us = worst.attempts[0].begin_us, worst.attempts[-1].end_us
-    margin_us = max(int((last_us - first_us) * MARGIN), MARGIN_US_MIN)
-    begin_us, end_us = max(0, first_us - margin_us), last_us + margin_us
-    within = [story for story in told if story.attempts[0].begin_us < end_us and story.attempts[-1].end_us > begin_us]
-    near = sorted(within, key=lambda story: abs(story.attempts[0].begin_us - first_us))[:LANES_MAX]
-    return begin_us, end_us, sorted(near, key=lambda story: story.attempts[0].begin_us)
+def worst_of(txns: Sequence[Row]) -> Row | None:
+    """The first txn with the most attempts, of the source that loses the largest share of its txns."""
+    ended = [txn for txn in txns if txn["end_ms"] is not None]
+    by_source: dict[str, list[Row]] = {}
+    for txn in ended:
+        by_source.setdefault(txn["source"], []).append(txn)
+    if not by_source:
+        return None
+    troubled = max(by_source.values(), key=_trouble)
+    later = [txn for txn in troubled if txn["txn_id"] >= min(SETTLING, len(txns) // 4)]
+    return max((later or troubled)[:CHOICE], key=lambda txn: (txn["attempts"], -txn["txn_id"]))
 
 
-def _lost(story: Story) -> int:
-    return sum(not attempt.is_installed for attempt in story.attempts)
+def _trouble(txns: Sequence[Row]) -> tuple[float, float]:
+    """How badly a source fares: the share that aborted, then the attempts it took."""
+    return fmean(txn["status"] == "aborted" for txn in txns), fmean(txn["attempts"] for txn in txns)
 
 
-def _lane(story: Story, begin_us: int) -> dict[str, Any]:
+def stretch_around(worst: Row, txns: Sequence[Row], sources: Sequence[str]) -> tuple[float, float, list[Lane]]:
+    """From when to when, and its lanes: those that come nearest to the chosen txn if there are many."""
+    first_ms, last_ms = worst["commit_start_ms"], end_ms(worst)
+    margin_ms = max((last_ms - first_ms) * MARGIN, MARGIN_MS_MIN)
+    begin_ms, until_ms = max(0.0, first_ms - margin_ms), last_ms + margin_ms
+    within = [txn for txn in txns if _seen_from_ms(txn) < until_ms and end_ms(txn) > begin_ms]
+    lanes = _nearest(lanes_of(within, sources), worst)
+    starts_ms = sorted(txn["commit_start_ms"] for lane in lanes for txn in lane.txns)
+    if len(starts_ms) > SHOWN_MAX:
+        until_ms = max(starts_ms[SHOWN_MAX], first_ms + MARGIN_MS_MIN)
+        for lane in lanes:
+            lane.txns = [txn for txn in lane.txns if txn["commit_start_ms"] < until_ms]
+    return begin_ms, until_ms, [lane for lane in lanes if lane.txns]
+
+
+def _seen_from_ms(txn: Row) -> float:
+    """From when on a txn is part of a stretch: a writer's from its submission, another's from its first attempt."""
+    found: float = txn["commit_start_ms" if txn["client"] is None else "submit_ms"]
+    return found
+
+
+def _nearest(lanes: list[Lane], worst: Row) -> list[Lane]:
+    """As many as there is room for; lanes of a source without writers are numbered anew."""
+
+    def distance(lane: Lane) -> float:
+        if worst in lane.txns:
+            return -1.0
+        found: float = min(abs(txn["commit_start_ms"] - worst["commit_start_ms"]) for txn in lane.txns)
+        return found
+
+    kept = sorted(lanes, key=distance)[:LANES_MAX]
+    found = [lane for lane in lanes if lane in kept]
+    for source in {lane.source for lane in found}:
+        for number, lane in enumerate((lane for lane in found if lane.source == source), 1):
+            lane.number = lane.number if lane.is_writer else number
+    return found
+
+
+# --- as the page reads it -----------------------------------------------------------------------------
+
+
+def _lane(lane: Lane, stories: Stories, begin_ms: float, sources: Sequence[str]) -> dict[str, Any]:
+    told = [stories.of(txn["txn_id"]) for txn in lane.txns]
+    return {
+        "label": lane.label,
+        "source": lane.source,
+        "place": sources.index(lane.source),
+        "txns": [_txn(story, begin_ms) for story in told if story.attempts],
+    }
+
+
+def _txn(story: Story, begin_ms: float) -> dict[str, Any]:
     record = story.record
     return {
         "txn": record["txn_id"],
-        "source": record["source"],
         "kind": record["kind"].replace("_", " "),
-        "status": record["status"],
+        "status": record["status"].replace("_", " "),
         "reason": (record["reason"] or "").replace("_", " "),
-        "attempts": [_attempt(attempt, begin_us) for attempt in story.attempts],
+        "slices": [
+            [part.begin_us / 1000.0 - begin_ms, part.end_us / 1000.0 - begin_ms, part.phase, part.words]
+            for part in slices_of(story)
+        ],
+        "attempts": [_attempt(attempt, begin_ms) for attempt in story.attempts],
         "story": story.lines,
     }
 
 
-def _attempt(attempt: Attempt, begin_us: int) -> dict[str, Any]:
-    def ms(instant_us: int) -> float:
-        return (instant_us - begin_us) / 1000.0
-
+def _attempt(attempt: Attempt, begin_ms: float) -> dict[str, Any]:
     return {
         "number": attempt.number,
-        "begin": ms(attempt.begin_us),
-        "end": ms(attempt.end_us),
-        "base": ms(attempt.base_us),
-        "decided": ms(attempt.decided_us),
+        "base": attempt.base_us / 1000.0 - begin_ms,
+        "decided": attempt.decided_us / 1000.0 - begin_ms,
         "installed": attempt.is_installed,
-        "conflict": attempt.failed_of is not None,
-        "steps": [
-            {"begin": ms(step.begin_us), "end": ms(step.end_us), "what": step.what, "count": step.count}
-            for step in attempt.steps
-        ],
-        "rival": attempt.rivals[0].txn_id if attempt.rivals and not attempt.is_installed else None,
+        "rival": attempt.rivals[0].txn_id if attempt.rivals and _is_overtaken(attempt) else None,
     }
+
+
+def _is_overtaken(attempt: Attempt) -> bool:
+    """Whether its swap was refused; what a validation finds may be the work of any rival since the txn began."""
+    return not attempt.is_installed and attempt.failed_of is None

@@ -69,7 +69,7 @@ function makeCard(source, place) {
     list.append(element("div", {}, element("dt", {}, label), element("dd", {}, slot.value, slot.interval)));
   }
   card.root = element("article", { class: "source", "data-source": source.name, style: `--colour: var(--c${place % 9})` },
-    element("header", {}, element("i", { style: "background: var(--colour)" }), element("h2", {}, source.name), element("span", {}, source.kinds.join(", ")), card.badge),
+    element("header", {}, element("i", { style: "background: var(--colour)" }), element("h2", {}, source.name), element("span", { class: "kinds" }, source.kinds.join(", ")), card.badge),
     element("p", { class: "big" }, card.value, card.interval),
     element("div", { class: "band", "aria-hidden": "true" }, card.range, card.point),
     card.txns, list);

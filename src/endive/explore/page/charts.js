@@ -1,6 +1,8 @@
 // Draws the report's charts from the specifications and rows that the server sends.
 import { element } from "./ask.js";
 
+const MARKS = ["symbol", "rect", "arc"]; // each stands for one point of a study; a line stands for many
+const ERRORS = 1; // of Vega's levels: it also warns of a layer without rows, which is no mistake
 let config = {};
 let loading = null; // Vega, once something is to be drawn
 
@@ -91,11 +93,11 @@ export class Board {
     const variant = chart.variants[figure.variant] || chart.variants[0];
     const spec = { ...sized(chart, variant.spec, width), data: { values: chart.rows }, padding: 2 };
     const holder = document.createElement("div");
-    const made = await window.vegaEmbed(holder, spec, { renderer: "svg", actions: false, config, tooltip: { theme: "custom" }, mode: "vega-lite" });
+    const made = await window.vegaEmbed(holder, spec, { renderer: "svg", actions: false, config, tooltip: { theme: "custom" }, mode: "vega-lite", logLevel: ERRORS });
     if (figure.chart !== chart) { made.finalize(); return; } // something newer has come
     plot.replaceChildren(holder);
     for (const svg of plot.querySelectorAll("svg")) { svg.setAttribute("aria-hidden", "true"); svg.removeAttribute("tabindex"); }
-    if (this.onPoint) made.view.addEventListener("click", (event, item) => { if (item?.datum && "xl" in item.datum) this.onPoint(item.datum); });
+    if (this.onPoint) made.view.addEventListener("click", (event, item) => { if (item?.datum && "a0" in item.datum && MARKS.includes(item.mark.marktype)) this.onPoint(item.datum); });
     figure.made?.finalize();
     figure.made = made;
     figure.width = width;

@@ -2,10 +2,14 @@
 import { byId, element, postJson } from "./ask.js";
 import { Board } from "./charts.js";
 
+const CHARTS_FIRST = 4;
 let study = null;
+let isWhole = false;
 let board = null;
 let openPoint = () => {};
 let asked = { roles: {}, selection: {} };
+let turn = 0;
+let drawn = null; // what the server said of the charts on screen
 
 export async function wireStudy(studies, open) {
   if (!studies.length) return;
@@ -15,6 +19,7 @@ export async function wireStudy(studies, open) {
   byId("study-name").replaceChildren(...studies.map((one) => element("option", { value: one.name }, one.title)));
   byId("study-name").parentElement.hidden = studies.length < 2;
   byId("study-name").addEventListener("change", () => choose(studies.find((one) => one.name === byId("study-name").value)));
+  byId("study-more").addEventListener("click", () => { isWhole = !isWhole; showCharts(); });
   await choose(studies[0]);
 }
 
@@ -30,15 +35,26 @@ async function choose(found) {
 }
 
 async function draw() {
+  const mine = (turn += 1);
   const found = await postJson("api/study", { study: study.name, ...asked });
+  if (mine !== turn) return; // something newer was asked
   if (found.problems) { byId("study-answer").textContent = found.problems.map((problem) => problem.text).join(" "); return; }
+  drawn = found;
   byId("study-answer").replaceChildren(element("b", {}, found.headline), " " + found.paragraph);
   showAxes(found);
-  await board.show(found.charts);
+  showCharts();
+}
+
+// The charts that answer first; the others on demand, since a report has a dozen.
+function showCharts() {
+  board.show(isWhole ? drawn.charts : drawn.charts.slice(0, CHARTS_FIRST));
+  const more = byId("study-more");
+  more.hidden = drawn.charts.length <= CHARTS_FIRST;
+  more.textContent = isWhole ? "Fewer charts" : `All ${drawn.charts.length} charts`;
+  more.setAttribute("aria-expanded", String(isWhole));
 }
 
 function showAxes(found) {
-  const titles = new Map(study.axes.map((axis) => [axis.key, axis.title]));
   const pick = (label, value, options, onChange) => {
     const select = element("select", { "aria-label": label }, ...options.map(([key, text]) => element("option", { value: key, ...(key === value ? { selected: "" } : {}) }, text)));
     select.addEventListener("change", () => { onChange(select.value); draw(); });
@@ -48,17 +64,27 @@ function showAxes(found) {
   const parts = [];
   if (all.length) parts.push(pick("Along", found.roles.x, all, (key) => { asked.roles = { ...asked.roles, x: key, ...(asked.roles.series === key ? { series: found.roles.x } : {}) }; }));
   if (all.length > 1) parts.push(pick("Colours", found.roles.series ?? "", all.filter(([key]) => key !== found.roles.x), (key) => { asked.roles = { ...asked.roles, series: key }; }));
+  const placed = [found.roles.x, found.roles.series, found.roles.panel];
   for (const axis of study.axes) {
-    if (!found.axes.includes(axis.key) || [found.roles.x, found.roles.series, found.roles.panel].includes(axis.key)) continue;
-    parts.push(pick(titles.get(axis.key), found.selection[axis.key], axis.labels.map((label) => [label, label]), (label) => { asked.selection = { ...asked.selection, [axis.key]: label }; }));
+    if (!found.axes.includes(axis.key)) continue;
+    const isPlaced = placed.includes(axis.key); // all its values can be drawn at once
+    const options = [...(isPlaced ? [["", "all"]] : []), ...axis.labels.map((label) => [label, label])];
+    const value = isPlaced ? found.held[axis.key] ?? "" : found.selection[axis.key];
+    parts.push(pick("Only " + axis.title, value, options, (label) => { hold(axis.key, label); }));
   }
+  const focused = document.activeElement?.closest("#study-axes") && document.activeElement.getAttribute("aria-label");
   byId("study-axes").replaceChildren(...parts);
+  if (focused) byId("study-axes").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // it is a new one
 }
 
-// A row of a chart knows the labels of its point; the point with those labels is opened.
+function hold(key, label) {
+  asked.selection = { ...asked.selection, [key]: label };
+  if (!label) delete asked.selection[key];
+}
+
+// A row of a chart knows the label of its point on every axis; the point with those labels is opened.
 function clicked(row) {
-  const labels = new Map();
-  for (const [name, value] of Object.entries(row)) if (/^a\d+$/.test(name)) labels.set(Number(name.slice(1)), value);
-  const fit = study.points.filter((point) => [...labels.values()].every((label) => point.labels.includes(label)));
-  if (fit.length) openPoint(fit[0].id);
+  const places = drawn.axes.map((key) => study.axes.findIndex((axis) => axis.key === key));
+  const fit = study.points.find((point) => places.every((place, number) => point.labels[place] === row["a" + number]));
+  if (fit) openPoint(fit.id);
 }

@@ -1,0 +1,81 @@
+"""A server for the tests in a browser: the real application, its jobs in threads of this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from tests.explore.conftest import SHORT, TOKEN, WRITERS, CrewHere
+from tests.report.test_browser import PATIENCE_MS
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+import uvicorn
+
+from endive.explore.app import make_app
+from endive.explore.finished import Finished
+from endive.explore.serve import bind
+from endive.explore.starts import Starts
+
+CLIENTS = "source.writers.arrivals.clients"
+ANSWERED = "document.getElementById('seeds').textContent === '16'"
+CURVE_DONE = "document.getElementById('along').dataset.stage === 'done' && document.querySelector('#charts svg')"
+LANES = "Number(document.getElementById('watch').dataset.lanes) > 0"
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+def link(**changes: str) -> str:
+    """The part of an address that holds a short configuration of twenty writers with these changes."""
+    sets = [("set", f"{key}={text}") for key, text in {**SHORT, **changes}.items()]
+    return "#" + urlencode([("start", WRITERS), *sets, ("vary", CLIENTS)])
+
+
+@contextmanager
+def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
+    """A crew with the address of the server that it works for; few seeds, so that it is quick."""
+    bound = bind(0)
+    port = bound.getsockname()[1]
+    crew = CrewHere()
+    patch = pytest.MonkeyPatch()
+    patch.setattr("endive.explore.app.Crew", lambda patient: crew)
+    patch.setattr("endive.explore.curve.SEEDS", (1, 2))
+    patch.setattr("endive.explore.curve.LIMIT_SIMULATIONS_MAX", 20)
+    patch.setattr("endive.explore.jobs.COMPARE_SEEDS", (2, 4))
+    app = make_app(starts, token=TOKEN, port=port, studies=studies)
+    served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    while not served.started:
+        time.sleep(0.05)
+    crew.address = f"http://127.0.0.1:{port}/{TOKEN}/"
+    try:
+        yield crew
+    finally:
+        served.should_exit = True
+        thread.join(timeout=10)
+        patch.undo()
+
+
+def open_page(browser: Any, address: str, width: int = 1440, **options: Any) -> Any:
+    """A page with what it asked for and complained about."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+    page.set_default_timeout(PATIENCE_MS)
+    page.asked, page.complaints = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: page.complaints.append(f"error: {error}"))
+    page.goto(address)
+    return page
+
+
+def violations(page: Any, theme: str) -> dict[str, list[str]]:
+    """What axe finds on a page, rule by rule."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page.evaluate("(name) => { document.documentElement.dataset.theme = name; }", theme)
+    page.wait_for_timeout(400)  # colours fade
+    found = axe.Axe().run(page).response["violations"]
+    return {one["id"]: [node["html"][:200] for node in one["nodes"]][:3] for one in found}

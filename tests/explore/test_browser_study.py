@@ -1,0 +1,123 @@
+"""A finished study in a real browser: pick axes, filter, click a point, see its configuration and move it on.
+
+Needs a browser and playwright, as ``test_browser`` does.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.explore.grid import write_grid
+from tests.explore.pages import ANSWERED, TOO_WIDE, open_page, serving, violations
+
+from endive.explore.finished import finished_in, start_of_point
+from endive.explore.starts import Starts
+
+pytestmark = pytest.mark.browser
+
+SUCCESS = "#study-charts [data-chart=success]"
+THROUGHPUT = "#study-charts [data-chart=throughput]"
+DRAWN = "Number(document.getElementById('study-charts').dataset.drawn) >= 1"
+
+
+@pytest.fixture(scope="module")
+def address(starts, tmp_path_factory):
+    studies = finished_in(write_grid(tmp_path_factory.mktemp("study")))
+    with serving(Starts(starts.listed, lambda id: start_of_point(studies, id)), studies) as crew:
+        yield crew.address
+
+
+@pytest.fixture(scope="module")
+def page(browser, address):
+    opened = open_page(browser, address)
+    opened.wait_for_function(DRAWN)
+    return opened
+
+
+def marks(page, chart=SUCCESS):
+    """What the marks of a chart stand for."""
+    return page.locator(f"{chart} .mark-symbol path").evaluate_all("(all) => all.map((one) => one.__data__.datum)")
+
+
+def choose(page, label, value):
+    before = page.evaluate("Number(document.getElementById('study-charts').dataset.drawn)")
+    page.get_by_label(label, exact=True).focus()
+    page.get_by_label(label, exact=True).select_option(label=value)
+    page.wait_for_function(f"Number(document.getElementById('study-charts').dataset.drawn) > {before}")
+
+
+def test_a_study_opens_with_its_answer_its_charts_and_its_points(page):
+    assert "Grid" == page.locator("#study-title").inner_text()
+    assert page.locator("#study-answer b").inner_text()
+    assert 1 + 12 == page.locator("#study-point option").count()
+    assert {"0.5", "1", "2"} == {row["xl"] for row in marks(page)}
+
+
+def test_a_filter_leaves_one_value_and_takes_itself_back(page):
+    choose(page, "Only protocol", "pyiceberg")
+    assert {"pyiceberg"} == {row["s"] for row in marks(page)}
+
+    choose(page, "Only protocol", "all")
+    assert {"iceberg", "pyiceberg"} == {row["s"] for row in marks(page)}
+
+
+def test_any_axis_goes_along_the_page_and_another_into_colours(page):
+    choose(page, "Along", "tables")
+    assert {"1", "2"} == {row["xl"] for row in marks(page)}
+    assert "Success against tables" == page.locator(f"{SUCCESS} h3").inner_text()
+
+    choose(page, "Colours", "offered load (txns/s)")
+    assert {"0.5", "1", "2"} == {row["s"] for row in marks(page)}
+    assert "Colours" == page.evaluate("document.activeElement.getAttribute('aria-label')")
+
+
+def test_all_charts_of_the_report_are_there_on_demand(page):
+    assert 4 == page.locator("#study-charts figure").count()
+
+    page.locator("#study-more").click()
+    page.wait_for_function("document.querySelectorAll('#study-charts figure svg').length > 6")
+    assert "Fewer charts" == page.locator("#study-more").inner_text()
+    page.locator("#study-more").click()
+    assert 4 == page.locator("#study-charts figure").count()
+
+
+def test_a_click_on_a_mark_opens_the_configuration_that_was_run_there(page):
+    rows = marks(page, THROUGHPUT)
+    place = next(place for place, row in enumerate(rows) if (row["xl"], row["s"]) == ("2", "1"))
+    protocol = rows[place]["f"]
+    page.locator(f"{THROUGHPUT} .mark-symbol path").nth(place).click(force=True)  # a wider target lies above it
+    page.wait_for_function("document.getElementById('toml').textContent.includes('num_tables = 2')")
+
+    told = page.locator("#toml").text_content()
+    assert f"Grid: offered load 1, protocol {protocol}, tables 2" == page.locator("#start-title").inner_text()
+    assert f'protocol = "{protocol}"' in told
+    assert "mean_ms = 1000.0" in told
+
+
+def test_the_point_is_run_again_with_other_values(page):
+    page.wait_for_function(ANSWERED)
+    page.locator("#key-catalog-num_tables").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.getElementById('toml').textContent.includes('num_tables = 3')")
+    page.wait_for_function(ANSWERED)
+
+    assert "endive run explored.toml --seeds 16" == page.locator("#command").inner_text()
+    assert "set=catalog.num_tables%3D3" in page.url
+    assert page.url.split("#")[1].startswith("start=point%2Fgrid%2F")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(page, theme):
+    assert {} == violations(page, theme)
+
+
+def test_nothing_complained_and_nothing_was_asked_of_another_host(page, address):
+    assert [] == page.complaints
+    assert [] == [url for url in page.asked if not url.startswith((address, "blob:"))]
+
+
+def test_a_phone_has_room_for_it(browser, address):
+    phone = open_page(browser, address, width=390)
+    phone.wait_for_function(DRAWN)
+
+    assert phone.evaluate(TOO_WIDE) is False
+    phone.close()
