@@ -41,6 +41,9 @@ duration_ms = 60_000
 
 [base.storage]
 provider = "s3"
+
+[base.transaction]
+runtime = { mean = 2_000, sigma = 0.5, min = 500 }
 """
 
 
