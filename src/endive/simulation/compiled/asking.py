@@ -23,7 +23,7 @@ def send(
     world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
 ) -> None:
     """A request to storage leaves; the txn's time is when the object evaluates it."""
-    if world.slow_down.rate > 0.0 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
+    if world.is_throttling == 1 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
         give_up(world, txn, stage)
         return
     txn.counter = counter

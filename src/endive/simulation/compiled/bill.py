@@ -149,7 +149,7 @@ def _many(
 ) -> None:
     if count > 0:
         request = object_kind * N_OPERATIONS + op
-        if world.slow_down.rate > 0.0:
+        if world.is_throttling == 1:
             spent_us = throttled_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
         else:
             note(txn.row, object_kind, op, size_bytes, count)

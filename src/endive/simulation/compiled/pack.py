@@ -154,6 +154,7 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     world.protocol = parts.protocol
     world.failures = parts.failures
     world.slow_down = parts.slow_down
+    world.is_throttling = parts.slow_down.rate > 0.0
 
 
 def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:

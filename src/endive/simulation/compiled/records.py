@@ -276,6 +276,7 @@ class WorldRecord(Record):
     is_rest: Int8
     is_append_design: Int8
     detector: Int8
+    is_throttling: Int8  # the store, at the rate in slow_down
     num_groups: Int32
     num_tables: Int32
     num_partitions: Int32
