@@ -65,6 +65,33 @@ def test_an_invalid_value_is_told_beside_its_control(client):
     assert "source.writers.retry = -1" in answers[0]["problems"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "source.writers.retry=-1",
+        "storage.provider=nowhere",
+        "catalog.type=append",
+        "catalog.num_tabels=3",
+        "source.writers.arrivals.clients=many",
+        "simulation.warmup_ms=3h",
+    ],
+)
+def test_what_is_refused_is_refused_in_the_words_of_the_command_line(client, experiments, change):
+    from endive.errors import ConfigError
+    from endive.explore.starts import Starts, start_of
+
+    start = start_of(experiments / "quickstart.toml", group="")
+    client.app.state.starts = Starts({start.id: start})
+    key, _, text = change.partition("=")
+    with pytest.raises(ConfigError) as refused:
+        load_simulation_config(start.file, [change])
+
+    (answer,) = events_in(client.post(f"{ASK}/ask", json={"start": start.id, "changes": {key: text}}).text)
+
+    assert "refused" == answer["type"]
+    assert list(refused.value.problems) == [problem["text"] for problem in answer["problems"]]
+
+
 def test_what_is_no_question_gets_one_sentence(client):
     answer = client.post(f"{ASK}/ask", content=b"{")
 
@@ -122,6 +149,17 @@ def test_what_has_no_file_is_run_from_the_download(client):
     found = client.post(f"{ASK}/open", json=question()).json()
 
     assert "endive run explored.toml --seeds 16" == found["command"]
+
+
+def test_the_load_of_all_sources_can_be_varied_too(client, monkeypatch):
+    monkeypatch.setattr("endive.explore.curve.SEEDS", (1,))
+    monkeypatch.setattr("endive.explore.curve.LIMIT_SIMULATIONS_MAX", 8)
+
+    answers = events_in(client.post(f"{ASK}/curve", json={**question(), "vary": "load"}).text)
+
+    success = next(chart for chart in answers[0]["charts"] if chart["id"] == "success")
+    assert ["0.125", "0.25", "0.5", "1", "2", "4", "8"] == sorted((row["xl"] for row in success["rows"]), key=float)
+    assert 1.0 == answers[0]["now"]
 
 
 @pytest.mark.parametrize("vary", ["no.such.key", "catalog.type"])

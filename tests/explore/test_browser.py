@@ -39,6 +39,8 @@ def test_the_page_answers_refines_draws_and_shows_a_stretch(desk):
         figure.get_attribute("data-chart") for figure in desk.locator("#charts figure").all()
     ][:5]
     assert 1 == desk.locator(".source[data-source=writers]").count()
+    varied = desk.locator("#vary option").all_inner_texts()
+    assert ("writers: Writers", "Load of all sources") == (varied[0], varied[-1])
     assert "now" in desk.locator("[data-chart=success] svg").text_content()
 
 

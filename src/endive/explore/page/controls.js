@@ -129,8 +129,11 @@ export function showControls(found, allKeys, moved) {
   for (const key of Object.keys(state.changes)) if (!controls.some((control) => control.key === key)) addKey(key);
 }
 
-export const numericKeys = () => controls.filter((control) => control.form === "slider");
+const numericKeys = () => controls.filter((control) => control.form === "slider");
+export const LOAD = "load"; // a factor on every source at once: no key of the file, but one that can be varied
+export const variedKeys = () => [...numericKeys().map((control) => control.key), LOAD];
 export const labelOf = (key) => {
+  if (key === LOAD) return "Load of all sources";
   const control = controls.find((one) => one.key === key);
   return control ? (control.key.startsWith("source.") ? control.group + ": " + control.label : control.label) : key;
 };

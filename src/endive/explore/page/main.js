@@ -2,7 +2,7 @@
 import { ask, byId, element, getJson, postJson } from "./ask.js";
 import { forget, showAnswer, showFailure, showInvalid, showWaiting } from "./answer.js";
 import { Board, setConfig } from "./charts.js";
-import { labelOf, numericKeys, showControls, showProblems, wireSearch } from "./controls.js";
+import { labelOf, showControls, showProblems, variedKeys, wireSearch } from "./controls.js";
 import { showComparison, wireCompare } from "./compare.js";
 import { question, readLink, state, writeLink } from "./state.js";
 import { wireStudy } from "./study.js";
@@ -70,9 +70,9 @@ async function open(start, changes, vary) {
     found = await postJson("api/open", question(false));
   }
   showControls(found.controls, known.keys, moved);
-  const numeric = numericKeys();
-  state.vary = numeric.some((control) => control.key === vary) ? vary : numeric[0]?.key ?? null;
-  byId("vary").replaceChildren(...numeric.map((control) => element("option", { value: control.key, ...(control.key === state.vary ? { selected: "" } : {}) }, labelOf(control.key))));
+  const keys = variedKeys();
+  state.vary = keys.includes(vary) ? vary : keys[0];
+  byId("vary").replaceChildren(...keys.map((key) => element("option", { value: key, ...(key === state.vary ? { selected: "" } : {}) }, labelOf(key))));
   if (![...byId("start").options].some((option) => option.value === state.start)) byId("start").prepend(element("option", { value: state.start }, found.start.title));
   byId("start").value = state.start;
   showWaiting(found.start.title);
