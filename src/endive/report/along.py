@@ -131,7 +131,11 @@ def place_words(axis: Axis, value: Any) -> str:
 
 def named_value(axis: Axis, value: Any) -> str:
     """A value with the name of its axis, if the value does not say what it is."""
-    label = axis.label(value)
+    return named_label(axis, axis.label(value))
+
+
+def named_label(axis: Axis, label: str) -> str:
+    """The same, of a value's label."""
     if axis.is_numeric and not axis.unit and (axis.name.split()[0].endswith("s") or axis.name.endswith(_AT_MOST)):
         return _counted(label, axis.name)
     return f"{axis.name} {label}" if axis.is_numeric or label in ("yes", "no") else label

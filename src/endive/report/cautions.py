@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from endive.report.along import named_label
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import WARNING_NAMES, counted
@@ -65,7 +66,8 @@ def _place(material: Material, row: Row) -> str:
     place = material.points.index().get(row["point"])
     parts = []
     if place is not None:
-        parts = [f"{axis.name} {material.points.labels[axis.key][place]}" for axis in material.layout.axes]
+        labels = [(axis, material.points.labels[axis.key][place]) for axis in material.layout.axes]
+        parts = [f"{label} {axis.unit}" if axis.unit else named_label(axis, label) for axis, label in labels]
     if not parts:
         parts = [f"configuration {row['point']}"]
     if row["seed"] is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.pipeline.analysis.confidence import student_t
+from endive.report.along import named_label
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.chart_rows import Points
@@ -323,8 +324,5 @@ def _place(merged: Material, row: Row) -> str:
     axes = [axis for axis in merged.layout.axes if axis.key != STUDY]
     labels = {axis.key: merged.points.labels[axis.key][row["point"]] for axis in axes}
     return " \u00b7 ".join(
-        f"{axis.name} {labels[axis.key]}"
-        if axis.is_numeric and not axis.unit
-        else f"{labels[axis.key]} {axis.unit}".strip()
-        for axis in axes
+        f"{labels[axis.key]} {axis.unit}" if axis.unit else named_label(axis, labels[axis.key]) for axis in axes
     )
