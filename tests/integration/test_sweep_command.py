@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -107,6 +109,22 @@ def test_a_folder_with_foreign_files_is_refused_and_left_alone(endive, study_fil
 
     assert line.startswith(f"Cannot write {tmp_path / 'out'}: it holds files that are not of a sweep (notes.txt).")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_nobody_may_write_into_is_refused_in_one_line(study_file, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o555)
+    command = [sys.executable, "-m", "endive.cli.main", "sweep", str(study_file), "--out", str(folder)]
+    if os.geteuid() == 0:  # who may write anywhere, unless it is taken from him
+        if shutil.which("setpriv") is None:
+            pytest.skip("root can give up its powers only with setpriv")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
+
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+
+    told = f"error: Cannot write {folder}/_endive.lock: permission denied; choose a folder you may write to."
+    assert (2, [told]) == (answer.returncode, answer.stderr.splitlines())
+    assert [] == list(folder.iterdir())
 
 
 def test_a_truncated_parquet_file_is_refused_and_left_alone(endive, study_file, planned, tmp_path):
