@@ -113,6 +113,18 @@ def test_the_server_survives_a_process_that_dies():
     assert lost[0]["process"] not in processes
 
 
+def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced_unseen():
+    async def question(crew):
+        await all_of(crew, PROMPT, "count", 1)
+        await all_of(crew, PATIENT, "count", 1)
+        for process in crew.processes:
+            os.kill(process, signal.SIGKILL)
+        await asyncio.sleep(0.3)  # until they are gone
+        return [len(await all_of(crew, lane, "count", 2)) for lane in (PROMPT, PATIENT)]
+
+    assert [2, 2] == run(question)
+
+
 def test_a_first_answer_does_not_wait_for_what_refines():
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", None)) as events:

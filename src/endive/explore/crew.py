@@ -116,7 +116,7 @@ class Crew:
 
     async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[Event, None]:
         """The events of a job; closing the iterator cancels it."""
-        worker = await self._idle[lane].get()
+        worker = await self._free(lane)
         number = next(self._numbers)
         worker.send((number, name, payload))
         is_over = False
@@ -131,6 +131,15 @@ class Crew:
             else:
                 worker.send((CANCEL,))
                 self._later(self._wait_for_end(lane, worker, number))
+
+    async def _free(self, lane: str) -> Worker:
+        """A worker with nothing to do; one that has died meanwhile is replaced before anybody hears of it."""
+        while True:
+            worker = await self._idle[lane].get()
+            if worker.process.is_alive():
+                return worker
+            worker.is_lost = True
+            self._give_back(lane, worker)
 
     async def _next(self, worker: Worker, number: int) -> tuple[Event | None, bool]:
         """The next event of a job, and whether it was the last."""

@@ -1,0 +1,85 @@
+"""The server as a user starts it, with processes of its own: many tabs share few of them, and any may die."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.explore.conftest import SHORT, WRITERS
+
+from endive.explore.crew import DIED, PATIENT_MAX
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc"),
+]
+ROOT = Path(__file__).parents[2]
+TABS = 6
+
+
+@pytest.fixture(scope="module")
+def server():
+    command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    process.address = urlsplit(process.stdout.readline().rpartition(" ")[2].strip())
+    yield process
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def ask(server, **changes):
+    """A connection on which a question has been asked, and the answer as a file."""
+    connection = http.client.HTTPConnection(server.address.netloc, timeout=300)
+    body = json.dumps({"start": WRITERS, "changes": changes})
+    headers = {"Origin": f"http://{server.address.netloc}", "Content-Type": "application/json"}
+    connection.request("POST", f"{server.address.path}api/ask", body, headers)
+    return connection.getresponse()
+
+
+def next_event(answer):
+    line = answer.readline()
+    answer.readline()  # the empty one between two events
+    return json.loads(line.removeprefix(b"data: ")) if line else None
+
+
+def workers(server):
+    """Processes that the server's forkserver has made."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue  # it has ended
+    children = {pid for pid, parent in parents.items() if parent == server.pid}
+    return [pid for pid, parent in parents.items() if parent in children]
+
+
+def test_many_tabs_share_a_fixed_number_of_processes_and_all_are_answered(server):
+    with ThreadPoolExecutor(TABS) as tabs:
+        first = list(
+            tabs.map(lambda number: next_event(ask(server, **SHORT, **{"simulation.seed": str(number)})), range(TABS))
+        )
+
+    assert ["answer"] * TABS == [event["type"] for event in first]
+    assert len(workers(server)) <= 1 + min(PATIENT_MAX, max(1, (os.cpu_count() or 2) - 1))
+
+
+def test_a_process_that_dies_is_told_of_and_replaced(server):
+    answer = ask(server, **{"simulation.duration_ms": "20h"})  # refines for long enough
+    assert "answer" == next_event(answer)["type"]
+    for pid in workers(server):
+        os.kill(pid, signal.SIGKILL)
+
+    events = list(iter(lambda: next_event(answer), None))
+    assert {"type": "failed", "text": DIED} == events[-1]
+    assert "answer" == next_event(ask(server, **SHORT))["type"]
+    assert server.poll() is None
