@@ -41,7 +41,7 @@ def broken(payload, is_cancelled):
     yield
 
 
-def main(connection):
+def main(connection, is_patient):
     """A worker with the jobs of this file."""
     connection.send((0, {"type": "ready"}))
     serve_jobs(connection, {"count": count, "die": die, "deaf": deaf, "broken": broken})

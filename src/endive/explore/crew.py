@@ -35,7 +35,7 @@ _starting = threading.Lock()
 class Worker:
     """One process, and a thread that brings its events into the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, lane: str) -> None:
         context: Any = get_context(START_METHOD)
         if START_METHOD == "forkserver":
             context.set_forkserver_preload(PRELOADED)
@@ -43,7 +43,7 @@ class Worker:
         with _starting:
             ours, theirs = context.Pipe()
             self._connection: Connection = ours
-            self.process = context.Process(target=main, args=(theirs,), daemon=True)
+            self.process = context.Process(target=main, args=(theirs, lane == PATIENT), daemon=True)
             self.process.start()
             theirs.close()
         self.events: asyncio.Queue[tuple[int, Event | None] | None] = asyncio.Queue()
@@ -102,7 +102,7 @@ class Crew:
 
     async def _hire(self, lane: str) -> None:
         """Start a process beside the event loop, which goes on answering."""
-        worker = await asyncio.to_thread(Worker, self._loop)
+        worker = await asyncio.to_thread(Worker, self._loop, lane)
         self._workers.add(worker)
         if self._is_closed:
             worker.end()

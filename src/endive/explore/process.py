@@ -6,6 +6,7 @@ Importing it loads the engine, so that a process forked from a server that has i
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
@@ -19,6 +20,7 @@ from endive.explore.runs import Cancelled, Events, IsCancelled
 from endive.explore.watch import watched
 
 CANCEL = "cancel"
+GIVES_WAY = 10  # of the scheduler's twenty steps
 
 
 def warm_up() -> None:
@@ -30,9 +32,11 @@ def warm_up() -> None:
     watched(config)
 
 
-def main(connection: Connection) -> None:
-    """Load the engine, then serve jobs until the other end closes."""
+def main(connection: Connection, is_patient: bool) -> None:
+    """Load the engine, then serve jobs until the other end closes; who is patient gives way to first answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends us
+    if is_patient and hasattr(os, "nice"):
+        os.nice(GIVES_WAY)
     warm_up()
     connection.send((0, {"type": "ready"}))
     serve_jobs(connection, JOBS)
