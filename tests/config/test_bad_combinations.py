@@ -38,6 +38,20 @@ BAD_FILES = [
     ),
     pytest.param(
         """
+        [storage]
+        provider = "constant"
+        latency_ms = 0
+        [failures]
+        throttle_rate = 1
+        """,
+        [
+            "failures.throttle_rate = 1.0 and storage.latency_ms = 0.0: every txn would fail without taking any time, "
+            "one after another for ever. Lower the rate, or give the store a latency.",
+        ],
+        id="txns that all fail at once are refused",
+    ),
+    pytest.param(
+        """
         [failures]
         throttle_rate = 0.1
         throttle_wait_ms = 5000

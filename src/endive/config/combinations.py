@@ -281,6 +281,14 @@ def _failures(config: SimulationConfig) -> Iterator[Problem]:
             ("failures", "throttle_rate"),
             ("catalog.type",),
         )
+    if failures.throttle_rate == 1.0 and config.storage.latency_ms == 0.0:
+        yield Problem(
+            f"failures.throttle_rate = {failures.throttle_rate} and storage.latency_ms = {config.storage.latency_ms}: "
+            "every txn would fail without taking any time, one after another for ever. Lower the rate, or give "
+            "the store a latency.",
+            ("failures", "throttle_rate"),
+            ("storage.latency_ms",),
+        )
     for what in ("status_check", "throttle"):
         first_ms, longest_ms = getattr(failures, f"{what}_wait_ms"), getattr(failures, f"{what}_wait_max_ms")
         if longest_ms < first_ms:
