@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from benchmarks.measuring import process_tree
 from tests.explore.conftest import SHORT, WRITERS
 
 from endive.explore.crew import DIED, PATIENT_MAX
@@ -23,6 +24,8 @@ pytestmark = [
 ]
 ROOT = Path(__file__).parents[2]
 TABS = 6
+SETTLING, MOVES = 200, 1_000  # until every process has done each of its jobs
+GROWTH_MIB_MAX = 24.0  # of noise, over all processes
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +74,29 @@ def test_many_tabs_share_a_fixed_number_of_processes_and_all_are_answered(server
 
     assert ["answer"] * TABS == [event["type"] for event in first]
     assert len(workers(server)) <= 1 + min(PATIENT_MAX, max(1, (os.cpu_count() or 2) - 1))
+
+
+def move(server, number):
+    """One move, taken back as soon as it is answered, as a page does that moves on."""
+    changes = {**SHORT, "source.writers.arrivals.clients": str(2 + number % 30), "simulation.seed": str(number)}
+    answer = ask(server, **changes)
+    assert "answer" == next_event(answer)["type"]
+    answer.close()
+
+
+def resident_mib(server):
+    """Memory of the server and of all its processes."""
+    return sum(size for size, _ in process_tree(server.pid).values()) / 2**20
+
+
+def test_memory_is_flat_over_a_thousand_moves(server):
+    for number in range(SETTLING):
+        move(server, number)
+    before_mib = resident_mib(server)
+    for number in range(SETTLING, SETTLING + MOVES):
+        move(server, number)
+
+    assert resident_mib(server) - before_mib < GROWTH_MIB_MAX
 
 
 def test_a_process_that_dies_is_told_of_and_replaced(server):
