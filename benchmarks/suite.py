@@ -26,7 +26,7 @@ SEEDS = 50
 
 def simulating_s(folder: Path) -> tuple[int, int, float]:
     """Runs, txns, and seconds that workers spent in runs, by the records of the parts."""
-    runs = [run for path in folder.glob("_records/*/*.json") for run in json.loads(path.read_bytes())["runs"]]
+    runs = [run for path in folder.glob("_records/*/part-*.json") for run in json.loads(path.read_bytes())["runs"]]
     return len(runs), sum(run["txns"] or 0 for run in runs), sum(run["wall_s"] for run in runs)
 
 
