@@ -115,9 +115,7 @@ def test_nothing_complained_and_nothing_was_asked_of_another_host(page, address)
     assert [] == [url for url in page.asked if not url.startswith((address, "blob:"))]
 
 
-def test_a_phone_has_room_for_it(browser, address):
-    phone = open_page(browser, address, width=390)
-    phone.wait_for_function(DRAWN)
+def test_a_phone_has_room_for_it(page):
+    page.set_viewport_size({"width": 390, "height": 844})
 
-    assert phone.evaluate(TOO_WIDE) is False
-    phone.close()
+    assert page.evaluate(TOO_WIDE) is False
