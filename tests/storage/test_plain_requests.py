@@ -154,7 +154,7 @@ def test_a_trace_shows_each_batch_when_it_is_sent(clock, new_client, new_store):
     clock.start(new_store().read_batch("k", 1, 6, 4, client=client, counter=0, object=MANIFEST))
     clock.run()
 
-    assert trace == [(0, 9, 0, MANIFEST, READ, 4), (10_000, 9, 0, MANIFEST, READ, 2)]
+    assert trace == [(0, 9, 0, MANIFEST, READ, 4, False), (10_000, 9, 0, MANIFEST, READ, 2, False)]
 
 
 def test_draws_depend_on_key_and_counter_only(clock, new_client):

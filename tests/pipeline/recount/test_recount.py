@@ -39,42 +39,31 @@ def changed(path, column, row, change):
     )
 
 
-def test_a_figure_that_differs_in_its_last_bit_is_found(spark, dataset):
-    changed(dataset / "runs/study=mixed/runs.parquet", "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
-    reseal_summaries(dataset)
-
-    found = [each for each in recount(spark, open_dataset(dataset)) if each.equal != each.values]
-
-    assert [("mixed", "commit_latency_p95_ms", 1)] == [
-        (each.study, each.figure, each.values - each.equal) for each in found
-    ]
-    run_id = pq.ParquetFile(dataset / "runs/study=mixed/runs.parquet").read()["run_id"][2].as_py()
-    assert found[0].difference.startswith(f"{run_id} all all: ")
-
-
-def test_a_percentile_outside_its_bin_is_found_without_txns(spark, dataset):
-    changed(dataset / "runs/study=bare/runs.parquet", "total_latency_p50_ms", 0, lambda value: 10 * value)
-    reseal_summaries(dataset)
-
-    found = [each for each in recount(spark, open_dataset(dataset)) if each.equal != each.values]
-
-    assert [("bare", BRACKETS, 1)] == [(each.study, each.figure, each.values - each.equal) for each in found]
-
-
-def test_a_count_on_the_grid_that_is_one_too_high_is_found(spark, dataset):
-    opened = open_dataset(dataset)  # which would not open the changed file
-    path = sorted((dataset / "latencies/study=sampled").glob("*.parquet"))
-    kept = set(
-        pc.unique(
-            pq.ParquetFile(sorted((dataset / "transactions/study=sampled").glob("*"))[0]).read()["run_id"]
-        ).to_pylist()
-    )
-    for file in path:
+def raise_a_count(dataset):
+    """One txn more in one bin of a run whose txns are kept."""
+    transactions = sorted((dataset / "transactions/study=sampled").glob("*"))[0]
+    kept = set(pc.unique(pq.ParquetFile(transactions).read()["run_id"]).to_pylist())
+    for file in sorted((dataset / "latencies/study=sampled").glob("*.parquet")):
         runs = pq.ParquetFile(file).read()["run_id"].to_pylist()
         if runs and runs[0] in kept:
             changed(file, "txns", 0, lambda value: value + 1)
-            break
+            return
 
-    found = {each.figure: each.values - each.equal for each in recount(spark, opened) if each.difference}
 
-    assert 1 == found[COUNTS]
+def test_a_last_bit_a_percentile_outside_its_bin_and_a_count_that_is_one_too_high_are_found(spark, dataset):
+    runs = dataset / "runs/study=mixed/runs.parquet"
+    changed(runs, "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
+    changed(dataset / "runs/study=bare/runs.parquet", "total_latency_p50_ms", 0, lambda value: 10 * value)
+    reseal_summaries(dataset)
+    opened = open_dataset(dataset)  # which would not open what is changed next
+    raise_a_count(dataset)
+
+    found = {(each.study, each.figure): each for each in recount(spark, opened) if each.equal != each.values}
+
+    wrong = {place: each.values - each.equal for place, each in found.items()}
+    assert 1 == wrong.pop(("mixed", "commit_latency_p95_ms"))
+    assert 1 == wrong.pop(("bare", BRACKETS))  # without txns
+    assert 1 == wrong.pop(("sampled", COUNTS))
+    assert {"sampled"} >= {study for study, _ in wrong}  # what the count belongs to
+    run_id = pq.ParquetFile(runs).read()["run_id"][2].as_py()
+    assert found["mixed", "commit_latency_p95_ms"].difference.startswith(f"{run_id} all all: ")
