@@ -10,14 +10,14 @@ chromium, or any Chrome, and the package playwright, which ``make check`` instal
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
+
+from benchmarks.explore import served
 
 ROOT: Final = Path(__file__).parents[1]
 IMAGES: Final = ROOT / "docs" / "images"
@@ -86,19 +86,6 @@ def refuse(words: str) -> int:
     """Say why there are no pictures."""
     print(words, file=sys.stderr)
     return 2
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """The address of a server that lives as long as the pictures are taken."""
-    command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().rpartition(" ")[2].strip()
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def take(browser: Any, address: str, picture: Picture, file: Path) -> None:

@@ -36,3 +36,17 @@ def busy_config(clients: int = 8, **sections: dict[str, object]) -> SimulationCo
             **sections,
         }
     )
+
+
+def merge_config(duration: str) -> SimulationConfig:
+    """An hourly MERGE of twenty minutes, and every half hour a compaction that rewrites files it touches."""
+    merge = {"recipe": "spark_merge_cow", "interval_ms": "1h", "working_ms": "20min", "touched_files": 200}
+    compaction = {"recipe": "spark_rewrite_data_files", "interval_ms": "30min", "touched_files": 500}
+    return parse_config(
+        {
+            "simulation": {"duration_ms": duration},
+            "catalog": {"type": "service", "latency_ms": 5},
+            "table": {"data_files": 1_000},
+            "source": [{"name": "merge", **merge}, {"name": "compaction", **compaction}],
+        }
+    )

@@ -3,11 +3,10 @@
 import json
 
 import pytest
-from tests.answers.conftest import busy_config
+from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.explain import chosen_txns, explain_run
 from endive.answers.timeline import trace_text
-from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
 
@@ -151,15 +150,7 @@ def test_a_trace_has_a_track_per_txn_and_both_ends_of_every_arrow():
 
 
 def test_a_validation_that_fails_is_paid_before_it_is_told_and_says_who_committed_meanwhile():
-    merge = {"recipe": "spark_merge_cow", "interval_ms": "1h", "working_ms": "20min", "touched_files": 200}
-    compaction = {"recipe": "spark_rewrite_data_files", "interval_ms": "30min", "touched_files": 500}
-    config = {
-        "simulation": {"duration_ms": "3h"},
-        "catalog": {"type": "service", "latency_ms": 5},
-        "table": {"data_files": 1_000},
-        "source": [{"name": "merge", **merge}, {"name": "compaction", **compaction}],
-    }
-    (story,) = explain_run(parse_config(config), where="reason = 'validation_exception'", worst=1).stories
+    (story,) = explain_run(merge_config("3h"), where="reason = 'validation_exception'", worst=1).stories
     (attempt,) = story.attempts
 
     assert round(story.record["end_ms"] * 1000) == attempt.end_us == attempt.decided_us

@@ -2,7 +2,7 @@
 
 import pytest
 from benchmarks.limit import grid_answer, questions
-from tests.answers.conftest import busy_config
+from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.limit import LARGEST, SMALLEST, find_limit
 from endive.answers.limit_text import limit_sentence
@@ -84,16 +84,11 @@ def test_the_interval_holds_the_answer_of_a_grid():
 
 def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():
     """A compaction every hour never meets an hourly MERGE; one every 100 minutes does again."""
-    merge = {"recipe": "spark_merge_cow", "interval_ms": "1h", "working_ms": "20min", "touched_files": 200}
-    compaction = {"recipe": "spark_rewrite_data_files", "interval_ms": "30min", "touched_files": 500}
-    config = {
-        "simulation": {"duration_ms": "12h"},
-        "catalog": {"type": "service", "latency_ms": 5},
-        "table": {"data_files": 1_000},
-        "source": [{"name": "merge", **merge}, {"name": "compaction", **compaction}],
-    }
     found = find_limit(
-        base_of(config), "source.compaction.arrivals.period_ms", slo="merge.success_rate >= 90 %", tolerance=0.2
+        base_of(merge_config("12h")),
+        "source.compaction.arrivals.period_ms",
+        slo="merge.success_rate >= 90 %",
+        tolerance=0.2,
     )
 
     assert "The response is not monotone: 102 min (not met) contradicts the limit." in found.notes[0]
