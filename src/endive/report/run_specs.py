@@ -18,6 +18,7 @@ from endive.report.chart import COLOURS, CONFIG, THEME, Spec
 BINS: Final = 60  # of simulated time
 CURVE_POINTS: Final = 100
 _ATTEMPTS_MAX: Final = 8  # more are counted together
+_OUTCOMES: Final = ("committed", "aborted")
 _WIDTH: Final = 640
 
 
@@ -52,7 +53,7 @@ def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
         for edge, count in zip(edges, np.histogram(end_ms[is_committed & (sources == name)], edges)[0], strict=False)
     ]
     x = {"field": "s", "type": "quantitative", "title": "simulated time (s)"}
-    y = {"field": "per_s", "type": "quantitative", "title": "commits (txns/s)"}
+    y = {"field": "per_s", "type": "quantitative", "title": "commits/s"}
     row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
     spec = _spec(values, {"type": "area", "interpolate": "step-after", "opacity": 0.8}, {"x": x, "y": y})
     spec["encoding"] |= {"color": _by_source(names), "row": row}
@@ -64,18 +65,19 @@ def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
     sources = _sources(txns)
     attempts = np.asarray(txns["attempts"].to_numpy(), np.int64)
     status = np.asarray(txns["status"].to_pylist())
-    has_ended = np.isin(status, ("committed", "aborted"))
+    has_ended = np.isin(status, _OUTCOMES)
     values = []
     for name in names:
         ended = int(np.count_nonzero(has_ended & (sources == name)))
-        for outcome in ("committed", "aborted"):
+        for outcome in _OUTCOMES:
             chosen = np.minimum(attempts[(status == outcome) & (sources == name)], _ATTEMPTS_MAX)
             for count, txns_there in zip(*np.unique(chosen, return_counts=True), strict=True):
                 label = f"{count} or more" if count == _ATTEMPTS_MAX else str(count)
                 values.append({"source": name, "attempts": label, "outcome": outcome, "share": txns_there / ended})
     x = {"field": "attempts", "type": "ordinal", "title": "attempts", "axis": {"labelAngle": 0}}
     y = {"field": "share", "type": "quantitative", "title": "share", "axis": {"format": ".2~%"}}
-    colour = {"field": "outcome", "type": "nominal", "scale": {"range": ["var(--c0)", "var(--c1)"]}}
+    scale = {"domain": list(_OUTCOMES), "range": ["var(--c0)", "var(--c1)"]}
+    colour = {"field": "outcome", "type": "nominal", "scale": scale}
     row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
     return {**_spec(values, {"type": "bar"}, {"x": x, "y": y, "color": colour, "row": row}), "height": 90}
 
