@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from endive.distributions import ExponentialLatency, LognormalLatency
-from endive.transaction.terms import TransactionTerms
+from endive.transaction.transaction_values import TransactionTerms
 from endive.workload import (
     NEVER_US,
     Choice,

@@ -12,7 +12,7 @@ from endive.distributions import FixedLatency, LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import jitted
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
-from endive.transaction.terms import TransactionDraft
+from endive.transaction.transaction_values import TransactionDraft
 from endive.workload import (
     NEVER_US,
     NOT_GIVEN,

@@ -1,6 +1,5 @@
 """Transactions: what an attempt costs, what a refusal means, when to give up."""
 
-from endive.transaction.cost import AttemptCost, ConflictCost
 from endive.transaction.counts import CountDistribution
 from endive.transaction.detectors import (
     ConflictDetector,
@@ -16,11 +15,17 @@ from endive.transaction.kinds import (
     ValidatedOverwriteTransaction,
 )
 from endive.transaction.protocol import CommitProtocol
-from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.retry import Backoff
-from endive.transaction.terms import TransactionDraft, TransactionTerms
 from endive.transaction.transaction import Transaction
-from endive.transaction.world import World
+from endive.transaction.transaction_values import (
+    AttemptCost,
+    ConflictCost,
+    TransactionDraft,
+    TransactionResult,
+    TransactionStatus,
+    TransactionTerms,
+    World,
+)
 
 __all__ = [
     "TRANSACTION_TYPES",

@@ -11,13 +11,13 @@ from endive.catalog.rules import LANDED, SEALED
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.rng import LIST_APPEND, slot
 from endive.transaction import payments
-from endive.transaction.cost import AttemptCost
 from endive.transaction.settling import WRITING_DOWN, billed, settle
+from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import MANIFEST_LIST, PHASE_MANIFEST_LIST
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
-    from endive.transaction.world import World
+    from endive.transaction.transaction_values import World
 
 
 def append_lists(

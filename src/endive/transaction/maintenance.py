@@ -8,9 +8,9 @@ from endive.catalog.rules import TableState, count_before, snapshot_number, snap
 from endive.catalog.snapshot import TableMetadata
 from endive.kernel import rule
 from endive.transaction import protocol as choices
-from endive.transaction.cost import AttemptCost
 from endive.transaction.protocol import CommitProtocol
 from endive.transaction.rules import Operation, Situation, filtered_manifests, matching_snapshots
+from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import EXPIRE_SNAPSHOTS, REWRITE_MANIFESTS, ROW_DELTA, VALIDATED_OVERWRITE
 
 

@@ -39,9 +39,9 @@ from endive.rng import (
     VALIDATE_READ,
     slot,
 )
-from endive.transaction.cost import AttemptCost
 from endive.transaction.maintenance import manifests_to_scan, snapshots_after
 from endive.transaction.rules import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
+from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import (
     DELETE,
     EXPIRE_SNAPSHOTS,

@@ -5,8 +5,8 @@ It holds no state, performs no I/O and draws nothing: an engine asks, pays, and 
 engines call these very functions; there is no second copy. The order of payment is in ``endive.transaction.payments``.
 
 The records they read and fill in: the protocol (``endive.transaction.protocol``), the operation, the situation of one
-table at one attempt, and the cost (``endive.transaction.cost``): how many objects of each kind the attempt reads and
-writes there.
+table at one attempt, and the cost (``endive.transaction.transaction_values``): how many objects of each kind the
+attempt reads and writes there.
 
 The counts come from Java Iceberg 1.9 (``SnapshotProducer.apply`` and its subclasses), PyIceberg 0.12 and the
 four documents the older protocols were described in; docs/model says which line comes from where.
@@ -24,8 +24,8 @@ from endive.catalog.rules import (
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
 from endive.transaction import protocol as choices
-from endive.transaction.cost import AttemptCost
 from endive.transaction.protocol import CommitProtocol
+from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import (
     EXPIRE_SNAPSHOTS,
     FAST_APPEND,

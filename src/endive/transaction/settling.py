@@ -15,7 +15,7 @@ from endive.vocabulary import DELETE, HEAD, OBJECTS, READ, Row
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
-    from endive.transaction.world import World
+    from endive.transaction.transaction_values import World
 
 Payments = Generator[int, None, None]
 Answer = TypeVar("Answer")

@@ -18,7 +18,7 @@ from endive.vocabulary import PHASE_BACKOFF, PHASE_CATALOG_READ
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
-    from endive.transaction.world import World
+    from endive.transaction.transaction_values import World
 
 
 def wait_in_vain(world: "World", sent_us: int) -> Generator[int, None, None]:

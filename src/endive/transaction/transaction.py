@@ -24,16 +24,21 @@ from endive.rng import (
 from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import files, maintenance, payments, rules
-from endive.transaction.cost import AttemptCost, ConflictCost
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.list_append import append_lists
 from endive.transaction.protocol import BASE_START
-from endive.transaction.result import TransactionResult, TransactionStatus
 from endive.transaction.rules import Operation, Situation
 from endive.transaction.settling import WRITING_DOWN, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
-from endive.transaction.terms import TransactionDraft, TransactionTerms
-from endive.transaction.world import World
+from endive.transaction.transaction_values import (
+    AttemptCost,
+    ConflictCost,
+    TransactionDraft,
+    TransactionResult,
+    TransactionStatus,
+    TransactionTerms,
+    World,
+)
 from endive.vocabulary import (
     COMMIT_STATE_UNKNOWN,
     ISOLATIONS,

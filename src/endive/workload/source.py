@@ -13,7 +13,7 @@ from endive.distributions import LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import Floats, rule
 from endive.rng import OPERATION, RUNTIME, TOUCHED_FILES, slot, stream_key, substream, uniform
-from endive.transaction.terms import TransactionDraft, TransactionTerms
+from endive.transaction.transaction_values import TransactionDraft, TransactionTerms
 from endive.vocabulary import EXPIRE_SNAPSHOTS, KINDS, N_KINDS
 from endive.workload.arrivals import Arrivals
 from endive.workload.choice import Choice

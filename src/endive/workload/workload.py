@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 
 from endive.errors import ConfigError, EngineError
-from endive.transaction.terms import TransactionDraft
+from endive.transaction.transaction_values import TransactionDraft
 from endive.workload.arrivals import NO_MORE
 from endive.workload.source import Source, draw_transaction
 

@@ -14,11 +14,11 @@ from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX
 from endive.storage.throttled import SlowDown
-from endive.transaction.cost import AttemptCost
 from endive.transaction.counts import Counting
 from endive.transaction.failures import Failures
 from endive.transaction.protocol import CommitProtocol
 from endive.transaction.rules import Operation, Situation
+from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
 from endive.workload.arrivals import Timing
 

@@ -1,0 +1,167 @@
+"""The values of a txn: the terms it retries on, what it will do, the world it finds, the costs of an attempt, its end.
+
+This file defines them and computes none: terms and drafts are drawn by ``endive.workload``, costs are counted by
+``endive.transaction.rules``, and ``endive.transaction.transaction`` lives by them. The row of a txn in the results is
+``endive.results.schema``'s.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from endive.catalog.catalog import Catalog
+from endive.catalog.rules import ObjectSizes
+from endive.record import Int32, Record, record
+from endive.storage.client import Clock
+from endive.storage.provider import StorageProvider
+from endive.transaction.counts import CountDistribution
+from endive.transaction.failures import Failures
+from endive.transaction.protocol import CommitProtocol
+from endive.transaction.retry import Backoff
+
+if TYPE_CHECKING:  # a detector judges by rules, and those fill in the costs defined here
+    from endive.transaction.detectors import ConflictDetector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionTerms:
+    """How a source's txns retry, wait and validate, as its configuration says."""
+
+    retries_max: int
+    total_timeout_us: int  # 0: none
+    application_retries: int
+    backoff_policy: str
+    backoff_base_ms: float
+    backoff_multiplier: float
+    backoff_max_ms: float
+    backoff_jitter: float
+    isolation: str
+    overwrite: str
+    rewritten_manifests: int
+    real_conflict_probability: float
+    is_referring: bool = True  # a row delta names the data files its deletes belong to
+    touched_files: CountDistribution | None = None  # None: not said
+    is_by_files: bool = False  # whether it meets others is a matter of the files both touch
+    retain_last: int = 1  # newest snapshots that an expiry keeps
+    expire_age_us: int = 0  # and those younger than this; 0: however young, the others go
+    keeps_table: bool = False  # a client's next txn begins with what its last one knew
+
+    @property
+    def backoff(self) -> Backoff:
+        """How long its txns wait before a retry."""
+        return Backoff(
+            policy=self.backoff_policy,
+            base_ms=self.backoff_base_ms,
+            multiplier=self.backoff_multiplier,
+            max_ms=self.backoff_max_ms,
+            jitter=self.backoff_jitter,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionDraft:
+    """All that is decided about a txn when it is submitted."""
+
+    kind: int
+    runtime_us: int
+    tables_read: tuple[int, ...]  # the written ones first, both parts ascending
+    n_tables_written: int
+    partitions: tuple[tuple[tuple[int, ...], int], ...]  # per table read: (partitions, n_written); () if off
+    touched_files: int = 0  # of every table it writes, by all commits of its job together
+    job_key: int | None = None  # of what all commits of its job share; None: it is the only one
+    group: int = 0  # which of the job's groups of files it commits
+    groups: int = 1
+
+    @property
+    def tables_written(self) -> tuple[int, ...]:
+        """The write set, ascending."""
+        return self.tables_read[: self.n_tables_written]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything a txn may use; it shares nothing else with other txns."""
+
+    clock: Clock
+    storage: StorageProvider
+    catalog: Catalog
+    detector: "ConflictDetector"
+    protocol: CommitProtocol
+    sizes: ObjectSizes
+    failures: Failures
+    conflicting: CountDistribution
+    list_entry_bytes: int
+    list_seal_threshold_bytes: int
+    is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
+    is_partition_scoped: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictCost:
+    """What resolving one refused attempt asks of storage, on one table."""
+
+    metadata_reads: int = 0
+    manifest_list_reads: int = 0
+    manifest_list_writes: int = 0
+    historical_ml_reads: int = 0
+    manifest_file_reads: int = 0
+    manifest_file_writes: int = 0
+
+
+@record
+class AttemptCost(Record):
+    """What one attempt asks of storage on one table."""
+
+    metadata_reads: Int32
+    history_lists: Int32  # one after another, or in batches: the protocol says
+    validate_reads: Int32  # manifests of that history, one after another
+    list_reads: Int32  # of the current list
+    filter_reads: Int32  # manifests holding files to be removed, in batches
+    filter_writes: Int32
+    own_writes: Int32  # manifests of the txn's own files, one after another
+    merge_reads: Int32  # in batches of merge_parallel
+    merge_writes: Int32
+    merge_parallel: Int32 = 1
+    list_writes: Int32
+    metadata_writes: Int32
+    list_appends: Int32
+    check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
+    expired: Int32  # snapshots that the attempt expires
+
+    def as_conflict_cost(self) -> ConflictCost:
+        """The same in the coarser terms of a conflict."""
+        return ConflictCost(
+            metadata_reads=self.metadata_reads + self.check_reads,
+            manifest_list_reads=self.list_reads,
+            manifest_list_writes=self.list_writes,
+            historical_ml_reads=self.history_lists,
+            manifest_file_reads=self.validate_reads + self.filter_reads + self.merge_reads,
+            manifest_file_writes=self.own_writes + self.filter_writes + self.merge_writes,
+        )
+
+
+class TransactionStatus(Enum):
+    """Where a txn stands."""
+
+    PENDING = "pending"
+    EXECUTING = "executing"
+    COMMITTING = "committing"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionResult:
+    """The end of a txn; times that never came are -1."""
+
+    status: TransactionStatus
+    commit_time_ms: float
+    abort_time_ms: float
+    abort_reason: str | None
+    total_retries: int
+    commit_latency_ms: float
+    total_latency_ms: float
+    manifest_list_reads: int
+    manifest_list_writes: int
+    manifest_file_reads: int
+    manifest_file_writes: int
