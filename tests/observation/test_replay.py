@@ -7,9 +7,9 @@ import json
 import pytest
 
 from endive.config import parse_config, read_toml
-from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
+from endive.observation.observed_history import Commit, TableHistory, TableShape
 from endive.observation.replay import replay
 from endive.observation.replay_trace import as_observed, loading_ms
 from endive.simulation import Simulation

@@ -6,7 +6,7 @@ import pytest
 
 from endive.config import parse_config
 from endive.observation.configuration import configuration
-from endive.observation.history import Commit, TableHistory, TableShape, in_order
+from endive.observation.observed_history import Commit, TableHistory, TableShape, in_order
 from endive.observation.sources import fit_sources
 
 

@@ -6,7 +6,7 @@ from math import comb, sqrt
 
 import pytest
 
-from endive.catalog.files import FileHistory, TouchedFiles
+from endive.catalog.file_history import FileHistory, TouchedFiles
 from endive.rng import stream_key, substream
 from endive.transaction.files import (
     DELETES_ADDED,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from endive.answers.advise import Advised
 from endive.objectives import MET
-from endive.objectives.words import figure_text
+from endive.objectives.verdict_text import figure_text
 
 
 def advice_sentence(found: Advised) -> str:

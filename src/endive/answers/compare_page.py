@@ -13,7 +13,7 @@ from typing import Final
 from endive.answers.compare import Comparison, Difference
 from endive.objectives import Estimate
 from endive.objectives.fields import SHARE, Field
-from endive.objectives.words import NOTHING, figure_text
+from endive.objectives.verdict_text import NOTHING, figure_text
 
 STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1f24}"

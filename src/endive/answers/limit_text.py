@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from endive.answers.limit import LARGEST, Limit
 from endive.objectives import duration_text
-from endive.objectives.words import number_text
+from endive.objectives.verdict_text import number_text
 
 
 def limit_sentence(found: Limit) -> str:

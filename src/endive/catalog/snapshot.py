@@ -6,7 +6,7 @@ This file defines the values of that conversation. The server's state is ``endiv
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from endive.catalog.files import FileHistory, TouchedFiles
+from endive.catalog.file_history import FileHistory, TouchedFiles
 from endive.catalog.rules import LogState, TableState
 
 

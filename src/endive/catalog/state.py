@@ -7,7 +7,7 @@ This file defines the one owner of mutable state of a simulation. It decides not
 from collections.abc import Sequence
 
 from endive.catalog import rules
-from endive.catalog.files import FileHistory
+from endive.catalog.file_history import FileHistory
 from endive.catalog.rules import CLASS_NONE, SCOPE_CATALOG, SCOPE_PARTITION, LogState, ObjectSizes, TableState
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
 from endive.record import copied

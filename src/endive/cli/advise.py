@@ -96,7 +96,7 @@ def _print(found: Advised, show_all: bool) -> None:
 def _table(found: Advised, show_all: bool) -> Table:
     from endive.answers.compare_page import signed_estimate
     from endive.cli.tables import new_table, number
-    from endive.objectives.words import figure_text
+    from endive.objectives.verdict_text import figure_text
 
     field = found.subject.field
     table = new_table(f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect")

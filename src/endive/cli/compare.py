@@ -141,7 +141,7 @@ def _keys(found: Comparison) -> Table:
 
 def _differences(found: Comparison) -> Table:
     from endive.cli.tables import new_table
-    from endive.objectives.words import figure_text
+    from endive.objectives.verdict_text import figure_text
 
     table = new_table(f"What comes out; {found.seeds} seeds, the same for both; brackets are 95 % intervals")
     table.add_column("figure")

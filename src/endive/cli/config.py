@@ -15,7 +15,7 @@ import typer
 from endive.cli.console import EXIT_ERROR, EndiveGroup, print_error, stdout
 
 if TYPE_CHECKING:
-    from endive.config.reference import ReferenceSection
+    from endive.config.key_reference import ReferenceSection
 
 app = typer.Typer(
     cls=EndiveGroup,
@@ -93,7 +93,7 @@ def schema(
 
     On a terminal as tables, else as plain lines of key, allowed values, default and meaning.
     """
-    from endive.config.reference import reference, reference_markdown
+    from endive.config.key_reference import reference, reference_markdown
 
     if as_markdown:
         typer.echo(reference_markdown(), nl=False)

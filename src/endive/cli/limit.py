@@ -117,7 +117,7 @@ def _print(found: Limit) -> None:
 def _table(found: Limit) -> Table:
     from endive.answers.limit_text import value_text
     from endive.cli.tables import new_table
-    from endive.objectives.words import figure_text, interval_text
+    from endive.objectives.verdict_text import figure_text, interval_text
 
     shown = _comparison(found)
     table = new_table(f"What was tried; {found.simulations:,} simulations")

@@ -167,7 +167,7 @@ def catalog(
     from endive.cli.progress import counted_progress
     from endive.config.toml_text import toml_text
     from endive.observation.catalog_probe import catalog_section, planned_requests, probe_catalog
-    from endive.observation.catalogs import open_catalog
+    from endive.observation.table_reading import open_catalog
 
     _refuse_place(out)
     opened = open_catalog(name, parse_properties(properties or []))

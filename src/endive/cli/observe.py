@@ -82,7 +82,7 @@ def _histories(
     table: str | None, catalog: str | None, properties: dict[str, str], *, is_spark: bool, writer_key: str | None
 ) -> list[TableHistory]:
     from endive.errors import ConfigError
-    from endive.observation import catalogs
+    from endive.observation import table_reading
     from endive.observation.log import read_log
     from endive.workload.trace_file import SUFFIXES
 
@@ -93,14 +93,14 @@ def _histories(
             raise ConfigError("--spark needs the name of a table as Spark knows it, and no --catalog.")
         return [read_spark_table(table, writer_key=writer_key)]
     if catalog is not None:
-        opened = catalogs.open_catalog(catalog, properties)
-        names = catalogs.table_names(opened, table)
-        return [catalogs.read_table(opened, name, writer_key=writer_key) for name in names]
+        opened = table_reading.open_catalog(catalog, properties)
+        names = table_reading.table_names(opened, table)
+        return [table_reading.read_table(opened, name, writer_key=writer_key) for name in names]
     if table is None:
         raise ConfigError("Nothing to observe. Give a metadata.json, a log of commits, or --catalog NAME.")
     if table.endswith(SUFFIXES) and "://" not in table:
         return read_log(Path(table))
-    return [catalogs.read_metadata_file(table, properties, writer_key=writer_key)]
+    return [table_reading.read_metadata_file(table, properties, writer_key=writer_key)]
 
 
 def _page() -> Any:

@@ -17,7 +17,7 @@ from endive.cli.console import stdout
 from endive.cli.tables import new_table, print_warnings, rate, total_tables
 from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
 from endive.objectives.names import SOURCE, TABLE
-from endive.objectives.words import NOTHING, interval_text, judged_text, share_digits
+from endive.objectives.verdict_text import NOTHING, interval_text, judged_text, share_digits
 
 if TYPE_CHECKING:
     from endive.answers.run_answer import RunAnswer

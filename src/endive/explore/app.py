@@ -25,11 +25,11 @@ from endive.errors import ConfigError, EndiveError
 from endive.explore.controls import all_keys, controls_of
 from endive.explore.crew import PATIENT, PROMPT, Crew
 from endive.explore.curve import Along
-from endive.explore.events import refused, stream
 from endive.explore.finished import Finished
 from endive.explore.guard import Guard
 from endive.explore.limits import DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
-from endive.explore.question import Question, problems_by_key, read_question
+from endive.explore.page_question import Question, problems_by_key, read_question
+from endive.explore.server_sent import refused, stream
 from endive.explore.starts import Starts
 from endive.explore.taken import taken
 from endive.objectives import duration_text

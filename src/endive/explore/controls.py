@@ -1,7 +1,7 @@
 """The controls of a configuration: which keys come first, what each may hold, and every other key by search.
 
 This file defines which keys matter for a configuration and how each is moved; what a key means and may hold is read off
-the schema (``endive.config.reference``).
+the schema (``endive.config.key_reference``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from endive.answers.variation import Base
 from endive.config.capabilities import BUILT_IN
-from endive.config.reference import KEY_COLUMNS, reference
+from endive.config.key_reference import KEY_COLUMNS, reference
 from endive.config.toml_text import key_text
 
 SLIDER: Final = "slider"

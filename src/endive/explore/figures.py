@@ -15,7 +15,7 @@ from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
 from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE
-from endive.objectives.words import figure_text, interval_text, judged_text
+from endive.objectives.verdict_text import figure_text, interval_text, judged_text
 from endive.results.summary import warnings_of
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")

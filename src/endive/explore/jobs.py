@@ -20,7 +20,7 @@ from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
 from endive.explore.runs import Events, IsCancelled, Watched, shortened
 from endive.explore.watch import watch
-from endive.objectives.words import figure_text
+from endive.objectives.verdict_text import figure_text
 
 FIRST_TXNS: Final = 4_000  # of a first answer's only run
 LONGER: Final = 8.0  # how much longer the next run is, until it is the whole one

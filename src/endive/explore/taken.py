@@ -9,7 +9,7 @@ from endive.answers.variation import Base
 from endive.config import load_simulation_config
 from endive.errors import EndiveError
 from endive.explore.jobs import SEEDS
-from endive.explore.question import Question
+from endive.explore.page_question import Question
 
 FILE: Final = "explored.toml"  # what the download is called
 

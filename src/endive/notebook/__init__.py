@@ -11,7 +11,7 @@ from endive.notebook.answers import (
     explain,
     limit,
 )
-from endive.notebook.run import Run, simulate
+from endive.notebook.simulated_run import Run, simulate
 
 __all__ = [
     "AdviceAnswer",

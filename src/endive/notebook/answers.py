@@ -21,7 +21,7 @@ from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.variation import ConfigLike, base_of
 from endive.notebook.show import answer_html, answer_text, text_table
-from endive.objectives.words import figure_text
+from endive.objectives.verdict_text import figure_text
 
 
 class _Shown(ABC):

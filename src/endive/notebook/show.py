@@ -14,7 +14,7 @@ from endive.answers.run_answer import RunAnswer
 from endive.objectives import duration_text
 from endive.objectives.fields import field_at
 from endive.objectives.names import SOURCE
-from endive.objectives.words import NOTHING, estimate_text, verdict_lines
+from endive.objectives.verdict_text import NOTHING, estimate_text, verdict_lines
 
 HEADING: Final = ("source", "committed", "success", "commits/s", "P50", "P95", "P99")
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from endive.errors import ObservationError
-from endive.observation.catalogs import OpenCatalog, one_line, pyiceberg
 from endive.observation.store_profile import quantile_table
+from endive.observation.table_reading import OpenCatalog, one_line, pyiceberg
 
 SAMPLES: Final = 20
 COMMITS: Final = 20  # of all clients of one step together

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from endive.observation.history import TableHistory, TableShape
+from endive.observation.observed_history import TableHistory, TableShape
 from endive.observation.sources import FittedSource
 
 PROVIDERS: Final = {

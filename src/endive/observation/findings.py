@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from endive.observation.history import Commit, TableHistory
+from endive.observation.observed_history import Commit, TableHistory
 from endive.observation.sources import FittedSource
 
 QUANTILES: Final = (0.5, 0.95, 0.99)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from endive.errors import ObservationError
-from endive.observation.history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
+from endive.observation.observed_history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
 from endive.observation.snapshots import kind_of
 from endive.workload.trace import epoch_us, time_us
 from endive.workload.trace_file import ISO_TIME, OPERATION, RELATIVE_TIME, Cell, is_empty, read_columns, rows

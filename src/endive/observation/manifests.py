@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from endive.observation.history import Commit, TableHistory, TableShape
+from endive.observation.observed_history import Commit, TableHistory, TableShape
 
 SNAPSHOTS_READ_MAX: Final = 24
 PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a table; of more, they are not counted

@@ -12,7 +12,7 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
 
 from endive.errors import ObservationError
-from endive.observation.history import Commit, TableHistory, TableShape, in_order, is_cut
+from endive.observation.observed_history import Commit, TableHistory, TableShape, in_order, is_cut
 from endive.observation.snapshots import commit_of
 
 # Properties that decide how a commit is made, and nothing else: others may hold what nobody should copy.

@@ -10,9 +10,9 @@ from endive.config import parse_config
 from endive.errors import ObservationError
 from endive.observation.configuration import configuration
 from endive.observation.findings import findings
-from endive.observation.history import TableHistory
 from endive.observation.log import read_log
 from endive.observation.observed_folder import ObservedTable, trace_text
+from endive.observation.observed_history import TableHistory
 from endive.observation.reports import join_reports, read_reports
 from endive.observation.sources import fit_sources
 from endive.workload.trace_file import SUFFIXES

@@ -22,7 +22,7 @@ from endive.config import SimulationConfig, apply_overrides, parse_config, parse
 from endive.config.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.errors import OutputError
-from endive.observation.arrivals import begins_us
+from endive.observation.arrival_fit import begins_us
 from endive.observation.findings import iso
 from endive.observation.sources import FittedSource
 from endive.results.writer import output_errors

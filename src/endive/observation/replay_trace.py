@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from endive.config import apply_overrides, parse_config
-from endive.observation.history import APPEND
+from endive.observation.observed_history import APPEND
 from endive.simulation import Simulation
 from endive.workload import ICEBERG_OPERATIONS
 from endive.workload.trace import epoch_us

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import ObservationError
-from endive.observation.history import TableHistory
+from endive.observation.observed_history import TableHistory
 
 _UNIT_MS: Final = {
     "nanoseconds": 1e-6,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.errors import ObservationError
-from endive.observation.history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
+from endive.observation.observed_history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
 from endive.workload import ICEBERG_OPERATIONS
 
 # Summary key -> engine. The value names the job; trino_query_id and commit ids are new with every commit.

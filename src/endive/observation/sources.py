@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from endive.observation.arrivals import FittedArrivals, fit_arrivals
-from endive.observation.history import Commit, TableHistory
+from endive.observation.arrival_fit import FittedArrivals, fit_arrivals
+from endive.observation.observed_history import Commit, TableHistory
 
 COMMITS_MIN: Final = 12  # of a writer, or of a kind within one, for a source of its own
 WORK_ASSUMED_MS: Final = 60_000.0

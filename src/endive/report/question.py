@@ -15,7 +15,7 @@ from endive.objectives import Judged, Names, Objective, Subject, judge, parse_ob
 from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
 from endive.objectives.tree import Comparison, Constant, Junction, comparisons
-from endive.objectives.words import estimate_text
+from endive.objectives.verdict_text import estimate_text
 from endive.pipeline.analysis.verdicts import PointFigures, group_of
 from endive.report.reading import Study
 from endive.report.words import KIND_NAMES, percent

@@ -2,7 +2,7 @@
 
 This file defines the files of a txn, as a keyed shuffle that is never stored, and Iceberg's verdict on a pair of
 operations (docs/model/conflicts.md has what Iceberg was recorded doing). What a table remembers of its files is
-``endive.catalog.files`` in the reference engine and ``endive.simulation.compiled.touching`` in the compiled one.
+``endive.catalog.file_history`` in the reference engine and ``endive.simulation.compiled.touching`` in the compiled one.
 
 A table has as many *places* as data files, spread evenly over its partitions. A file that is rewritten leaves its place
 to whatever took its rows. An operation touches some places: a MERGE those whose files it changes, a compaction those it

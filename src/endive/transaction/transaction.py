@@ -8,7 +8,7 @@ from abc import ABC
 from collections.abc import Callable, Generator
 from contextlib import suppress
 
-from endive.catalog.files import TouchedFiles
+from endive.catalog.file_history import TouchedFiles
 from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
 from endive.rng import (

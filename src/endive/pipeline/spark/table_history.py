@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from endive.errors import ObservationError
-from endive.observation.history import TableHistory, TableShape, in_order, is_cut
+from endive.observation.observed_history import TableHistory, TableShape, in_order, is_cut
 from endive.observation.secrets import redacted
 from endive.observation.snapshots import commit_of
 from endive.pipeline.spark.session import make_session

@@ -17,7 +17,7 @@ from endive.simulation.compiled.checking import check_evaluated, lose_answer
 from endive.simulation.compiled.ending import fail
 from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
-from endive.simulation.compiled.observe import observe_commit, observe_log, observe_read, observe_rebase
+from endive.simulation.compiled.observer import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import (
     answer_us,

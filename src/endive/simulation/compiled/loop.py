@@ -21,7 +21,7 @@ from endive.simulation.compiled.memory import (
     submission_at,
     txn_at,
 )
-from endive.simulation.compiled.observe import observe_end
+from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.transaction.counts import draw_count

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from endive.observation.history import Commit
+from endive.observation.observed_history import Commit
 
 PERIODIC: Final = "periodic"
 POISSON: Final = "poisson"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import ObservationError
-from endive.observation.history import TableHistory
 from endive.observation.manifests import with_manifests
 from endive.observation.metadata import history_of
+from endive.observation.observed_history import TableHistory
 from endive.observation.secrets import redacted, secrets_in
 
 EXTRA: Final = "Install PyIceberg: pip install 'endive[lake]'."

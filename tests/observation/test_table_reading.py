@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from endive.errors import ObservationError
-from endive.observation.catalogs import open_catalog, read_metadata_file, read_table, table_names
+from endive.observation.table_reading import open_catalog, read_metadata_file, read_table, table_names
 
 pytest.importorskip("pyiceberg")
 

@@ -7,7 +7,7 @@ from tests.explore.conftest import WRITERS
 
 from endive.errors import ConfigError
 from endive.explore.limits import TXNS_MAX
-from endive.explore.question import problems_by_key, read_question
+from endive.explore.page_question import problems_by_key, read_question
 
 
 def asked(starts, **changes):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.observation.arrivals import begins_us, fit_arrivals
-from endive.observation.history import Commit
+from endive.observation.arrival_fit import begins_us, fit_arrivals
+from endive.observation.observed_history import Commit
 
 
 def commits_at(times_ms, durations_ms=None, attempts=None) -> list[Commit]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from endive.config import known_keys, reference_markdown
+from endive.config.key_reference import reference
 from endive.config.keys import SECTIONS
-from endive.config.reference import reference
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
