@@ -142,6 +142,27 @@ def test_no_more_processes_than_were_planned_however_many_ask():
     assert ([2] * 8, 2) == run(question)
 
 
+def test_who_waits_for_processes_that_never_start_is_told_so_and_answered_when_they_do(monkeypatch, tmp_path):
+    is_mended = tmp_path / "mended"
+
+    def often_broken(connection, is_patient):
+        if is_mended.exists():
+            main(connection, is_patient)
+
+    async def question(crew):
+        told = await all_of(crew, PROMPT, "count", 1)
+        is_mended.touch()
+        while (after := await all_of(crew, PROMPT, "count", 1))[0]["type"] == "failed":
+            await asyncio.sleep(0.05)
+        return told, after
+
+    monkeypatch.setattr(crew_module, "main", often_broken)
+    monkeypatch.setattr(crew_module, "HIRE_AGAIN_S", 0.05)
+    told, after = run(question)
+    assert [{"type": "failed", "text": crew_module.NO_START}] == told
+    assert [{"type": "count", "number": 0}] == after
+
+
 def test_a_mistake_in_a_job_is_told_and_the_process_works_on():
     async def question(crew):
         return await all_of(crew, PROMPT, "broken"), await all_of(crew, PROMPT, "count", 1)

@@ -22,11 +22,17 @@ PATIENT: Final = "patient"  # everything that refines
 PATIENT_MAX: Final = 3
 EVENT_S_MAX: Final = 120.0  # without an event; then the process is ended
 HIRE_AGAIN_S: Final = 2.0  # after a process that ended before it could do anything
+STARTS_MAX: Final = 3  # processes that end so, one after another, before those who wait are told
+WAIT_S: Final = 0.5  # for a free process, before the question whether there can be one
 CANCEL_S_MAX: Final = 2.0  # between being told to stop and stopping
 START_METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 PRELOADED: Final = ["endive.explore.process"]
 DIED: Final = "The process that simulated this has ended. Another one has been started: move something, or ask again."
 HUNG: Final = f"No answer within {EVENT_S_MAX:.0f} s, so the simulation was ended. Ask for less simulated time or load."
+NO_START: Final = (
+    "The processes that simulate end while they start, so there is no answer. `endive run` with any configuration, in "
+    "the terminal, says why; this page goes on when they start again."
+)
 
 Event = dict[str, Any]
 _starting = threading.Lock()
@@ -85,6 +91,7 @@ class Crew:
         self._numbers = itertools.count(1)
         self._workers: set[Worker] = set()
         self._idle: dict[str, asyncio.Queue[Worker]] = {PROMPT: asyncio.Queue(), PATIENT: asyncio.Queue()}
+        self._ended_early = {PROMPT: 0, PATIENT: 0}  # processes, since one of the lane last started
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
         for lane in (PROMPT, *(PATIENT for _ in range(count))):
@@ -107,9 +114,11 @@ class Crew:
         if self._is_closed:
             worker.end()
         if await worker.events.get() is not None:  # it has the engine; to compile that may have taken minutes
+            self._ended_early[lane] = 0
             self._idle[lane].put_nowait(worker)
             return
         self._workers.discard(worker)
+        self._ended_early[lane] += 1
         await asyncio.sleep(HIRE_AGAIN_S)
         if not self._is_closed:
             self._later(self._hire(lane))
@@ -117,6 +126,9 @@ class Crew:
     async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[Event, None]:
         """The events of a job; closing the iterator cancels it."""
         worker = await self._free(lane)
+        if worker is None:
+            yield {"type": "failed", "text": NO_START}
+            return
         number = next(self._numbers)
         worker.send((number, name, payload))
         is_over = False
@@ -132,10 +144,18 @@ class Crew:
                 worker.send((CANCEL,))
                 self._later(self._wait_for_end(lane, worker, number))
 
-    async def _free(self, lane: str) -> Worker:
-        """A worker with nothing to do; one that has died meanwhile is replaced before anybody hears of it."""
+    async def _free(self, lane: str) -> Worker | None:
+        """A worker with nothing to do, or None while none can start.
+
+        One that has died meanwhile is replaced before anybody hears of it.
+        """
         while True:
-            worker = await self._idle[lane].get()
+            try:
+                worker = await asyncio.wait_for(self._idle[lane].get(), WAIT_S)
+            except TimeoutError:
+                if self._ended_early[lane] >= STARTS_MAX:
+                    return None
+                continue
             if worker.process.is_alive():
                 return worker
             worker.is_lost = True

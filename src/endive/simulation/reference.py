@@ -19,6 +19,7 @@ from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
 from endive.simulation.observer import ObservedCatalog
+from endive.simulation.standstill import Standstill
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
 from endive.vocabulary import (
@@ -64,6 +65,7 @@ class ReferenceEngine:
         self._rows: list[list[int]] = []
         self._table_ids: list[int] = []
         self._reported = 0  # commits in the rows handed over
+        self._standstill = Standstill(parts.workload.clients)
         self._observed = ObservedCatalog(parts.catalog) if is_observed else None
         catalog = self._observed or parts.catalog
         parts.storage.attach(self)
@@ -214,7 +216,9 @@ class ReferenceEngine:
     def _flush(self) -> None:
         if self._rows:
             rows, table_ids = np.array(self._rows, dtype=np.int64), np.array(self._table_ids, dtype=np.int64)
-            self._sink.add(columns_of(rows, table_ids))
+            columns = columns_of(rows, table_ids)
+            self._standstill.add(columns)
+            self._sink.add(columns)
             self._rows.clear()
             self._table_ids.clear()
         if self._progress is not None:

@@ -57,6 +57,11 @@ class Workload:
         return self._config.sources
 
     @property
+    def clients(self) -> int:
+        """Clients of all closed loops together."""
+        return sum(source.arrivals.clients for source in self.sources)
+
+    @property
     def is_built_in(self) -> bool:
         """Whether the compiled engine can run it: no part is a user's own class."""
         ours = type(self).__module__ == __name__

@@ -26,6 +26,7 @@ from endive.simulation.compiled.pack import pack
 from endive.simulation.compiled.records import Event, TouchedTable, TxnRecord
 from endive.simulation.observer import violation
 from endive.simulation.reference import Progress
+from endive.simulation.standstill import Standstill
 from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, N_ROW, NONE, Row
 from endive.workload import NO_MORE
 
@@ -45,6 +46,7 @@ class CompiledEngine:
         self._sink = sink
         self._progress = progress
         self._reported = 0  # commits in the rows handed over
+        self._standstill = Standstill(parts.workload.clients)
         packed = pack(parts)
         self._world = packed.world
         self._run = packed.world[0]  # what compiled code takes
@@ -207,6 +209,7 @@ class CompiledEngine:
         columns.n_rows = int(self._run["n_rows"])
         if columns.n_rows:
             self._reported += int(np.count_nonzero(columns.count("status") == COMMITTED))
+            self._standstill.add(columns)
             self._sink.add(columns)
             self._take_batch()
         if self._progress is not None:
