@@ -113,18 +113,14 @@ def analyze(folder: Path, master: str) -> None:
 
 
 def spark(folder: Path, master: str) -> None:
-    """The two aggregations over txns only."""
+    """The aggregations over txns only, with the sweep's own counts of latencies, which lie beside them."""
     from endive.pipeline import make_session
-    from endive.pipeline.analysis.collect import settings, settings_for
-    from endive.pipeline.analysis.frames import Frames
+    from endive.pipeline.analysis.count_parts import counted_parts
     from endive.pipeline.analysis.open_dataset import open_dataset
     from endive.pipeline.analysis.run_analysis import SETTINGS
 
     session = make_session(master=master, conf=SETTINGS)
-    dataset = open_dataset(folder)
-    with settings(session, settings_for(session, dataset.n_txns)):
-        frames = Frames(session, dataset, 60, objectives={})
-        print(frames.timeline.count(), frames.tallies.count())
+    print(counted_parts(session, open_dataset(folder), 60).num_rows)
 
 
 def duckdb(folder: Path, master: str) -> None:

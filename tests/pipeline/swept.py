@@ -111,11 +111,11 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def analysis(spark: Any, swept: Path, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+def analysis(swept: Path, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     """The analysis of a copy of that folder, in bins of 5 s for the study that is 30 s long."""
     folder = tmp_path_factory.mktemp("analysis") / "dataset"
     shutil.copytree(swept, folder)
-    return analyze(folder, lambda: spark, bins=6)
+    return analyze(folder, InProcessSpark, bins=6)
 
 
 @pytest.fixture

@@ -5,29 +5,29 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
 import pytest
 
-from endive.pipeline.analysis.across_seeds import across_seeds
+from endive.pipeline.analysis.across_seeds import STATISTICS, over_seeds
 from endive.pipeline.analysis.confidence import student_t
 
-pytestmark = pytest.mark.spark
+
+def found(groups):
+    """``{point: {seed: value}}``: its statistics, by point; points without a value have no row."""
+    ordered = {point: [value for _, value in sorted(seeds.items())] for point, seeds in sorted(groups.items())}
+    values = [math.nan if value is None else value for of_point in ordered.values() for value in of_point]
+    sizes = [len(of_point) for of_point in ordered.values()]
+    first = np.cumsum([0, *sizes])[:-1]
+    one = over_seeds(np.array(values), first)
+    columns = {"seeds": one.seeds.tolist(), **{name: one.column(name).to_pylist() for name in STATISTICS[1:]}}
+    rows = {point: {name: column[place] for name, column in columns.items()} for place, point in enumerate(ordered)}
+    return {point: row for point, row in rows.items() if row["seeds"]}
 
 
-def values(spark, groups):
-    """``{point: {seed: value}}`` as a frame, in an order of its own."""
-    rows = [(point, seed, value) for point, seeds in groups.items() for seed, value in reversed(seeds.items())]
-    return spark.createDataFrame(rows, "point int, seed bigint, value double").repartition(3)
-
-
-def found(spark, groups, seeds_max=5):
-    rows = across_seeds(values(spark, groups), ["point"], seeds_max).toArrow().to_pylist()
-    return {row["point"]: row for row in rows}
-
-
-def test_mean_deviation_and_interval_are_those_of_the_textbook(spark):
+def test_mean_deviation_and_interval_are_those_of_the_textbook():
     given = [9.0, 10.0, 14.0, 11.5, 10.25]
 
-    row = found(spark, {0: dict(enumerate(given))})[0]
+    row = found({0: dict(enumerate(given))})[0]
 
     mean, stddev = statistics.fmean(given), statistics.stdev(given)
     reach = student_t(4) * stddev / math.sqrt(5)
@@ -37,34 +37,34 @@ def test_mean_deviation_and_interval_are_those_of_the_textbook(spark):
     assert math.isclose(mean + reach, row["ci95_high"], rel_tol=1e-15)
 
 
-def test_a_single_seed_has_a_mean_and_nothing_else(spark):
-    row = found(spark, {0: {42: 7.5}})[0]
-    assert {"point": 0, "seeds": 1, "mean": 7.5, "stddev": None, "ci95_low": None, "ci95_high": None} == row
+def test_a_single_seed_has_a_mean_and_nothing_else():
+    row = found({0: {42: 7.5}})[0]
+    assert {"seeds": 1, "mean": 7.5, "stddev": None, "ci95_low": None, "ci95_high": None} == row
 
 
-def test_seeds_without_a_value_do_not_count(spark):
-    rows = found(spark, {0: {1: None, 2: 3.0, 3: 5.0}, 1: {1: None}})
+def test_seeds_without_a_value_do_not_count():
+    rows = found({0: {1: None, 2: 3.0, 3: 5.0}, 1: {1: None}})
     assert (2, 4.0) == (rows[0]["seeds"], rows[0]["mean"])
     assert 1 not in rows
 
 
-def test_an_interval_does_not_reach_below_nothing(spark):
-    row = found(spark, {0: {1: 0.0, 2: 1.0}})[0]
+def test_an_interval_does_not_reach_below_nothing():
+    row = found({0: {1: 0.0, 2: 1.0}})[0]
     assert (0.0, 0.5) == (row["ci95_low"], row["mean"])
     assert row["ci95_high"] == 0.5 + student_t(1) * math.sqrt(0.5) / math.sqrt(2)
 
 
-def test_equal_values_have_an_interval_of_no_width(spark):
-    row = found(spark, {0: {1: 0.1, 2: 0.1, 3: 0.1}})[0]
+def test_equal_values_have_an_interval_of_no_width():
+    row = found({0: {1: 0.1, 2: 0.1, 3: 0.1}})[0]
     assert row["ci95_low"] == pytest.approx(0.1, abs=1e-15)
     assert row["ci95_high"] == pytest.approx(0.1, abs=1e-15)
 
 
-def test_values_are_added_in_the_order_of_seeds(spark):
+def test_values_are_added_in_the_order_of_seeds():
     """0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in the last bit."""
     assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
-    assert (0.1 + 0.2 + 0.3) / 3 == found(spark, {0: {1: 0.1, 2: 0.2, 3: 0.3}})[0]["mean"]
-    assert (0.3 + 0.2 + 0.1) / 3 == found(spark, {0: {3: 0.1, 2: 0.2, 1: 0.3}})[0]["mean"]
+    assert (0.1 + 0.2 + 0.3) / 3 == found({0: {1: 0.1, 2: 0.2, 3: 0.3}})[0]["mean"]
+    assert (0.3 + 0.2 + 0.1) / 3 == found({0: {3: 0.1, 2: 0.2, 1: 0.3}})[0]["mean"]
 
 
 def test_figures_of_a_configuration_are_the_means_of_its_runs(analysis):

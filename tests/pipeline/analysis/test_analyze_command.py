@@ -110,7 +110,6 @@ def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
     assert ("3g", True) == (shared["conf"]["spark.driver.memory"], shared["stopped"])
 
 
-@pytest.mark.spark
 def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(analysis):
     from rich.console import Console
 
@@ -129,7 +128,6 @@ def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(a
     assert ["2", "missed", "?"] in [line[-3:] for line in lines]  # seeds: one run failed; the interval is wide
 
 
-@pytest.mark.spark
 def test_at_80_columns_no_word_is_broken_and_what_gave_way_is_named(analysis):
     from rich.console import Console
 

@@ -6,8 +6,6 @@ import pytest
 
 from endive.results import schema as s
 
-pytestmark = pytest.mark.spark
-
 STATISTICS = {"mean": "", "stddev": "_stddev", "ci95_low": "_ci95_low", "ci95_high": "_ci95_high"}
 
 

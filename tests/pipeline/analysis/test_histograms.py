@@ -7,8 +7,6 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.spark
-
 
 @pytest.fixture(scope="module")
 def ended(swept):

@@ -11,8 +11,6 @@ import endive
 from endive.pipeline.analysis.measured import EXTRA_FIGURES
 from endive.pipeline.dataset.figure_columns import FIGURES, figures_of
 
-pytestmark = pytest.mark.spark
-
 
 def told_by_sweep(swept, dataset, study):
     return pq.ParquetFile(swept / dataset / f"study={study}" / f"{dataset}.parquet").read().to_pylist()

@@ -10,7 +10,6 @@ from tests.pipeline.swept import reseal_summaries
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
-from endive.results import Window
 from endive.results.provenance import MODEL_VERSION
 
 
@@ -53,13 +52,6 @@ def test_the_axes_of_all_studies_stand_side_by_side(swept):
     assert ("mixed", "lengths", "sampled") == found.detailed
     lengths = [row["simulation.duration_ms"] for row in found.runs.to_pylist() if row["study"] != "lengths"]
     assert [None] * 24 == lengths
-
-
-def test_runs_of_one_length_have_a_common_window_and_others_do_not(swept):
-    found = open_dataset(swept)
-    expected = Window(duration_us=30_000_000, warmup_us=7_500_000, cooldown_us=7_500_000)
-    assert expected == found.common_window("mixed")
-    assert found.common_window("lengths") is None
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

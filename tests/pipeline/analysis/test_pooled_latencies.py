@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+import pyarrow as pa
 
 from endive.pipeline.analysis.pooled_latencies import SHARES, latency_histogram, pooled_counts, pooled_percentiles
 from endive.results.latency_grid import bin_high_us, bin_low_us, counted
 
-pytestmark = pytest.mark.spark
+COUNTS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("study", "source", "kind", "latency")),
+        ("point", pa.int32()),
+        *((name, pa.int64()) for name in ("bin", "txns")),
+    ]
+)
 
-COUNTS = "study string, run_id string, source string, kind string, latency string, bin int, txns bigint"
 
-
-def pooled(spark, runs):
-    """``{run_id: latencies in us}`` of one configuration, and its points."""
+def pooled(runs):
+    """``{run_id: latencies in us}`` of one configuration, and its runs."""
     rows = [
-        ("s", run_id, "stream", "fast_append", "commit", int(place), int(count))
-        for run_id, values in runs.items()
+        ("s", "stream", "fast_append", "commit", 0, int(place), int(count))
+        for values in runs.values()
         for place, count in zip(*counted(np.asarray(values, np.int64)), strict=True)
     ]
-    points = spark.createDataFrame(
-        [("s", run_id, 0, seed) for seed, run_id in enumerate(runs)],
-        "study string, run_id string, point int, seed bigint",
-    )
-    return pooled_counts(spark.createDataFrame(rows, COUNTS), points), points
+    counts = pa.Table.from_pylist([dict(zip(COUNTS.names, row, strict=True)) for row in rows], COUNTS)
+    known = pa.table({"study": ["s"] * len(runs), "point": pa.array([0] * len(runs), pa.int32()), "run_id": list(runs)})
+    return pooled_counts(counts), known
 
 
-def test_pooled_percentiles_are_those_of_all_txns_to_within_a_bin(spark):
+def of_scope(table, scope):
+    return [row for row in table.to_pylist() if row["scope"] == scope]
+
+
+def test_pooled_percentiles_are_those_of_all_txns_to_within_a_bin():
     draws = np.random.default_rng(3).lognormal(13.0, 1.2, 30_000).astype(np.int64)
-    counts, points = pooled(spark, {"a": draws[:10_000], "b": draws[10_000:]})
+    counts, runs = pooled({"a": draws[:10_000], "b": draws[10_000:]})
 
-    (row,) = pooled_percentiles(counts, points).where("scope = 'all'").toArrow().to_pylist()
+    (row,) = of_scope(pooled_percentiles(counts, runs), "all")
 
     assert (2, 30_000) == (row["seeds"], row["txns"])
     for name, share in SHARES.items():
@@ -42,21 +48,19 @@ def test_pooled_percentiles_are_those_of_all_txns_to_within_a_bin(spark):
     assert bin_high_us(bins)[-1] / 1000 == row["high_ms"]
 
 
-def test_values_that_have_bins_of_their_own_are_exact(spark):
-    counts, points = pooled(spark, {"a": [3, 3, 7, 200, 255]})
+def test_values_that_have_bins_of_their_own_are_exact():
+    counts, runs = pooled({"a": [3, 3, 7, 200, 255]})
 
-    (row,) = pooled_percentiles(counts, points).where("scope = 'all'").toArrow().to_pylist()
+    (row,) = of_scope(pooled_percentiles(counts, runs), "all")
 
     assert (0.003, 0.007, 0.255) == (row["low_ms"], row["p50_ms"], row["high_ms"])
 
 
-def test_the_histogram_holds_every_txn_once(spark):
+def test_the_histogram_holds_every_txn_once():
     draws = np.random.default_rng(4).lognormal(13.0, 1.2, 4_000).astype(np.int64)
-    counts, _ = pooled(spark, {"a": draws})
+    counts, _ = pooled({"a": draws})
 
-    rows = sorted(
-        latency_histogram(counts).where("scope = 'source'").toArrow().to_pylist(), key=lambda row: row["low_ms"]
-    )
+    rows = of_scope(latency_histogram(counts), "source")
 
     assert 4_000 == sum(row["txns"] for row in rows)
     for row in rows:

@@ -6,77 +6,50 @@ import math
 import statistics
 
 import pyarrow.parquet as pq
-import pytest
+from tests.pipeline.analysis.counted_txns import add_study, counted, run_table
 
 from endive.pipeline.analysis.confidence import student_t
-from endive.pipeline.analysis.rates_over_time import binned, point_timeline, timeline_rates
-from endive.pipeline.analysis.txn_window import with_common_window
-from endive.results import Window
-
-pytestmark = pytest.mark.spark
-
-TXNS = (
-    "study string, run_id string, kind string, source string, status string, submit_ms double, end_ms double, "
-    "commit_latency_ms double"
-)
-POINTS = "study string, run_id string, point int, seed bigint"
-BOUNDS = "study string, run_id string, duration_us bigint, window_start_us bigint, window_end_us bigint"
-WINDOW = Window(duration_us=10_000_000, warmup_us=2_000_000, cooldown_us=2_000_000)
+from endive.pipeline.analysis.rates_over_time import rates_over_time
 
 
-def timeline(spark, *runs, bins=5):
-    """Runs of txns as (status, submitted, ended, commit latency), in ms; 10 s each with a window from 2 to 8 s."""
-    rows = [("s", f"r{run}", "fast_append", "a", *txn) for run, txns in enumerate(runs) for txn in txns]
-    ids = [("s", f"r{run}") for run in range(len(runs))]
-    bounds = spark.createDataFrame([(*key, 10_000_000, 2_000_000, 8_000_000) for key in ids], BOUNDS)
-    points = spark.createDataFrame([(*key, 3, 42 + run) for run, key in enumerate(ids)], POINTS)
-    frame = spark.createDataFrame(rows, TXNS).transform(with_common_window, WINDOW)
-    return point_timeline(binned(frame, bins), points, bounds, bins)
+def timeline(*runs, bins=5):
+    """The rates of runs of txns as (status, submitted, ended, commit latency), in ms, in all of them together.
+
+    They are 10 s long, with a window from 2 to 8 s.
+    """
+    counts = add_study(counted(*runs, bins=bins)[0])
+    return of_all(rates_over_time(counts, run_table(len(runs)), bins))
 
 
-def of_all(frame):
-    rows = [row for row in frame.toArrow().to_pylist() if row["scope"] == "all"]
-    return sorted(rows, key=lambda row: row["bin"])
+def of_all(table):
+    return sorted((row for row in table.to_pylist() if row["scope"] == "all"), key=lambda row: row["bin"])
 
 
-def test_submissions_count_when_submitted_and_ends_when_ended(spark):
-    rows = of_all(
-        timeline(
-            spark,
-            [
-                ("committed", 0.0, 2_000.0, 500.0),
-                ("committed", 1_999.999, 9_999.0, 700.0),
-                ("aborted", 2_000.0, 4_500.0, 900.0),
-                ("in_flight", 3_000.0, None, None),
-                ("committed", 9_000.0, 10_000.0, 100.0),
-            ],
-        )
-    )
+def test_a_bin_has_edges_and_the_rates_of_what_was_counted_in_it():
+    rows = timeline([("committed", 0.0, 2_000.0, 500.0), ("aborted", 2_000.0, 4_500.0, 900.0)])
 
-    assert [2, 2, 0, 0, 1] == [row["submitted"] for row in rows]
-    assert [0, 1, 0, 0, 2] == [row["committed"] for row in rows]
-    assert [0, 0, 1, 0, 0] == [row["aborted"] for row in rows]
-    assert [(1_200_000, 2), (0, 0), (0, 0), (0, 0), (100_000, 1)] == [
-        (row["latency_us"], row["latency_txns"]) for row in rows
-    ]
+    assert [0.5, 0.5, 0.0, 0.0, 0.0] == [row["submitted_per_s"] for row in rows]
+    assert [0.0, 0.5, 0.0, 0.0, 0.0] == [row["committed_per_s"] for row in rows]
+    assert [0.0, 0.0, 0.5, 0.0, 0.0] == [row["aborted_per_s"] for row in rows]
+    assert [500.0, None, None, None, None] == [row["commit_latency_mean_ms"] for row in rows]
     assert [(0.0, 2000.0), (2000.0, 4000.0), (4000.0, 6000.0), (6000.0, 8000.0), (8000.0, 10_000.0)] == [
         (row["start_ms"], row["end_ms"]) for row in rows
     ]
     assert [False, True, True, True, False] == [row["in_window"] for row in rows]
 
 
-def test_a_bin_that_only_touches_the_window_is_not_in_it(spark):
-    rows = of_all(timeline(spark, [("committed", 0.0, 1.0, 1.0)], bins=3))
+def test_a_bin_that_only_touches_the_window_is_not_in_it():
+    rows = timeline([("committed", 0.0, 1.0, 1.0)], bins=3)
     assert [False, True, False] == [row["in_window"] for row in rows]
 
 
-def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened(spark):
+def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened():
     def commits(count):
         return [("committed", 100.0, 2_100.0, 1.0)] * count + [("aborted", 9_000.0, 9_500.0, None)]
 
-    frame = timeline_rates(timeline(spark, commits(4), commits(0), commits(5)), seeds_max=3)
+    rows = timeline(commits(4), commits(0), commits(5))
 
-    row = of_all(frame)[1]
+    row = rows[1]
     per_s = [2.0, 0.0, 2.5]  # in a bin of 2 s
     reach = student_t(2) * statistics.stdev(per_s) / math.sqrt(3)
     assert (3, 1.5, 0.0) == (row["seeds"], row["committed_per_s"], row["committed_per_s_ci95_low"])
@@ -84,12 +57,12 @@ def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened(sp
     assert math.isclose(1.5 + reach, row["committed_per_s_ci95_high"], rel_tol=1e-14)
     assert (None, 0.0) == (row["commit_latency_mean_ms"], row["aborted_per_s"])
     assert (1.0, 0.5) == tuple(
-        of_all(frame)[index]["commit_latency_mean_ms" if not index else "aborted_per_s"] for index in (0, 4)
+        rows[index]["commit_latency_mean_ms" if not index else "aborted_per_s"] for index in (0, 4)
     )
 
 
-def test_a_single_seed_has_no_interval(spark):
-    row = of_all(timeline_rates(timeline(spark, [("committed", 0.0, 1.0, 1.0)]), seeds_max=1))[0]
+def test_a_single_seed_has_no_interval():
+    row = timeline([("committed", 0.0, 1.0, 1.0)])[0]
     assert [0.5, None, None, None] == [
         row[f"committed_per_s{end}"] for end in ("", "_stddev", "_ci95_low", "_ci95_high")
     ]

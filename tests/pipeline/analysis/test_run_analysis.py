@@ -7,9 +7,11 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.swept import BARE, sweep_into
 
 from endive.errors import ConfigError, EngineError, OutputError
+from endive.pipeline.analysis import count_parts
 from endive.pipeline.analysis.run_analysis import TITLES, analyze, spark_errors
 
 TXN_TABLES = {"attempts", "convoy", "timeline"}
@@ -23,7 +25,6 @@ def files(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.spark
 def test_every_table_is_written_in_three_formats_and_listed_in_the_index(analysis):
     index = json.loads((analysis.folder / "index.json").read_text())
 
@@ -36,7 +37,6 @@ def test_every_table_is_written_in_three_formats_and_listed_in_the_index(analysi
         assert table.column_names == [column["name"] for column in index["tables"][name]["columns"]]
 
 
-@pytest.mark.spark
 def test_the_index_says_how_the_numbers_were_made(analysis):
     index = analysis.index
     assert (6, "Student's t with n - 1 degrees of freedom" in index["interval"]) == (index["bins"], True)
@@ -71,7 +71,6 @@ def test_the_index_says_how_the_numbers_were_made(analysis):
     )
 
 
-@pytest.mark.spark
 def test_warnings_are_about_what_was_found(analysis):
     found = {
         (row["study"], row["point"], row["seed"], row["warning"]) for row in analysis.tables["warnings"].to_pylist()
@@ -84,19 +83,21 @@ def test_warnings_are_about_what_was_found(analysis):
 
 
 @pytest.mark.spark
-def test_an_analysis_repeated_writes_the_same_bytes(analysis, spark):
+@pytest.mark.parametrize("pooled_from", [1, 1_000])
+def test_an_analysis_on_spark_writes_the_bytes_of_one_process(analysis, spark, monkeypatch, pooled_from):
+    """With and without the sums of counts made by Spark itself."""
     before = files(analysis.folder)
+    monkeypatch.setattr(count_parts, "POOLED_RUNS_MIN", pooled_from)
 
     analyze(analysis.folder.parent, lambda: spark, bins=6)
 
     assert before == files(analysis.folder)
 
 
-@pytest.mark.spark
-def test_a_sweep_without_txns_has_every_table_that_needs_none(spark, tmp_path):
+def test_a_sweep_without_txns_has_every_table_that_needs_none(tmp_path):
     sweep_into(tmp_path / "out", BARE, tmp_path, detail="runs")
 
-    found = analyze(tmp_path / "out", lambda: spark)
+    found = analyze(tmp_path / "out", InProcessSpark)
 
     assert set(TITLES) - TXN_TABLES == set(found.tables)
     (row,) = (row for row in found.tables["sustained"].to_pylist() if row["scope"] == "all")
@@ -149,4 +150,10 @@ def test_a_damaged_folder_is_found_before_spark_starts(dataset):
 )
 def test_what_spark_says_comes_down_to_one_sentence(said, message):
     with pytest.raises(EngineError, match=message), spark_errors():
+        raise RuntimeError(said)
+
+
+def test_what_a_worker_says_of_a_file_is_said_in_its_words():
+    said = "Traceback (most recent call last):\n  File x\nendive.errors.OutputError: p.parquet is damaged. Sweep again."
+    with pytest.raises(OutputError, match=r"^p\.parquet is damaged\. Sweep again\.$"), spark_errors():
         raise RuntimeError(said)

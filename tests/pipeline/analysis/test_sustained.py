@@ -2,50 +2,61 @@
 
 from __future__ import annotations
 
-import pytest
+import pyarrow as pa
 
-from endive.pipeline.analysis.sustained import SUSTAINED, sustained
+from endive.pipeline.analysis.load_axis import LoadAxis, PlacedPoint
+from endive.pipeline.analysis.sustained import sustained
 
-pytestmark = pytest.mark.spark
-
-CONFIGURATIONS = (
-    "study string, point int, scope string, name string, offered_per_s double, committed_per_s double, "
-    "committed_in_window_per_s double, success_rate double, verdict string, meets_objective boolean, misses string"
+CONFIGURATIONS = pa.schema(
+    [
+        ("study", pa.string()),
+        ("point", pa.int32()),
+        *((name, pa.string()) for name in ("scope", "name")),
+        *(
+            (name, pa.float64())
+            for name in ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate")
+        ),
+        ("verdict", pa.string()),
+        ("meets_objective", pa.bool_()),
+        ("misses", pa.string()),
+    ]
 )
-PLACES = "study string, point int, curve int, load double, is_ordered_by_load boolean"
 
 
-def judged(spark, points, *, loads=None, by_load=False, scope="all"):
-    """Points as (offered per s, what it misses or None), on one curve; '?' stands for nothing measured."""
+def judged(points, *, scope="all", verdict="cannot tell"):
+    """Points as (offered per s, what it misses or None); '?' stands for nothing measured."""
     rows = [
-        (
-            "s",
-            point,
-            scope,
-            scope,
-            offered,
-            offered * 0.9,
-            offered * 0.8,
-            0.8,
-            "cannot tell",
-            None if misses == "?" else misses is None,
-            None if misses == "?" else misses,
-        )
+        {
+            "study": "s",
+            "point": point,
+            "scope": scope,
+            "name": scope,
+            "offered_per_s": offered,
+            "committed_per_s": offered * 0.9,
+            "committed_in_window_per_s": offered * 0.8,
+            "success_rate": 0.8,
+            "verdict": verdict,
+            "meets_objective": None if misses == "?" else misses is None,
+            "misses": None if misses == "?" else misses,
+        }
         for point, (offered, misses) in enumerate(points)
     ]
-    places = [("s", point, 0, (loads or {}).get(point), by_load) for point in range(len(points))]
-    return spark.createDataFrame(rows, CONFIGURATIONS), spark.createDataFrame(places, PLACES)
+    return pa.Table.from_pylist(rows, CONFIGURATIONS)
 
 
-def only_row(spark, points, **options):
-    (row,) = sustained(*judged(spark, points, **options)).toArrow().to_pylist()
-    assert list(SUSTAINED) == list(row)
+def one_curve(count, loads=None, key=None):
+    """``count`` points on one curve, by their offered rate, or by the load if ``key`` is a number of clients."""
+    placed = tuple(PlacedPoint(point=point, curve=0, load=(loads or {}).get(point)) for point in range(count))
+    return {"s": LoadAxis(key=key, series=(), placed=placed)}
+
+
+def only_row(points, *, loads=None, key=None):
+    (row,) = sustained(judged(points), one_curve(len(points), loads, key), axes=()).to_pylist()
     return row
 
 
-def test_the_sustained_load_is_the_highest_below_which_everything_meets_the_objective(spark):
+def test_the_sustained_load_is_the_highest_below_which_everything_meets_the_objective():
     row = only_row(
-        spark,
         [(40.0, "success rate"), (10.0, None), (20.0, None), (80.0, "success rate and latency")],
         loads={0: 25.0, 1: 100.0, 2: 50.0, 3: 12.5},
     )
@@ -53,6 +64,7 @@ def test_the_sustained_load_is_the_highest_below_which_everything_meets_the_obje
     assert {
         "study": "s",
         "curve": 0,
+        "load_axis": None,
         "scope": "all",
         "name": "all",
         "points": 4,
@@ -70,20 +82,20 @@ def test_the_sustained_load_is_the_highest_below_which_everything_meets_the_obje
     } == row
 
 
-def test_a_load_that_holds_above_one_that_does_not_is_not_sustained(spark):
-    row = only_row(spark, [(10.0, None), (20.0, "latency"), (40.0, None)])
+def test_a_load_that_holds_above_one_that_does_not_is_not_sustained():
+    row = only_row([(10.0, None), (20.0, "latency"), (40.0, None)])
 
     assert (0, 1, False) == (row["sustained_point"], row["missed_point"], row["is_monotone"])
 
 
-def test_a_curve_that_misses_it_from_its_lowest_load_sustains_nothing(spark):
-    row = only_row(spark, [(10.0, "success rate"), (20.0, "success rate")])
+def test_a_curve_that_misses_it_from_its_lowest_load_sustains_nothing():
+    row = only_row([(10.0, "success rate"), (20.0, "success rate")])
 
     assert (None, None, 0) == (row["sustained_point"], row["sustained_offered_per_s"], row["missed_point"])
 
 
-def test_a_curve_that_never_misses_it_sustains_its_highest_load(spark):
-    row = only_row(spark, [(10.0, None), (20.0, None)])
+def test_a_curve_that_never_misses_it_sustains_its_highest_load():
+    row = only_row([(10.0, None), (20.0, None)])
 
     assert (1, None, None, True) == (
         row["sustained_point"],
@@ -93,29 +105,29 @@ def test_a_curve_that_never_misses_it_sustains_its_highest_load(spark):
     )
 
 
-def test_a_point_that_measured_nothing_is_not_sustained(spark):
-    row = only_row(spark, [(10.0, None), (20.0, "?"), (40.0, None)])
+def test_a_point_that_measured_nothing_is_not_sustained():
+    row = only_row([(10.0, None), (20.0, "?"), (40.0, None)])
 
     assert (0, 1, None) == (row["sustained_point"], row["missed_point"], row["misses"])
 
 
-def test_a_closed_loop_is_ordered_by_its_clients_not_by_what_they_offer(spark):
+def test_a_closed_loop_is_ordered_by_its_clients_not_by_what_they_offer():
     """More clients offer less when the catalog breaks down."""
     points = [(10.0, None), (30.0, None), (15.0, "success rate")]
 
-    by_clients = only_row(spark, points, loads={0: 1.0, 1: 4.0, 2: 16.0}, by_load=True)
-    by_offer = only_row(spark, points, loads={0: 1.0, 1: 4.0, 2: 16.0})
+    by_clients = only_row(points, loads={0: 1.0, 1: 4.0, 2: 16.0}, key="source.a.arrivals.clients")
+    by_offer = only_row(points, loads={0: 1.0, 1: 4.0, 2: 16.0})
 
     assert (1, 4.0) == (by_clients["sustained_point"], by_clients["sustained_load"])
     assert (0, 1.0) == (by_offer["sustained_point"], by_offer["sustained_load"])
 
 
-def test_a_source_is_judged_along_the_load_of_the_whole_run(spark):
+def test_a_source_is_judged_along_the_load_of_the_whole_run():
     """The rare overwrites offer the same at every point; what they suffer from is the appends."""
-    whole, places = judged(spark, [(10.0, "success rate"), (100.0, "success rate")])
-    source, _ = judged(spark, [(1.0, None), (1.0, "success rate")], scope="source")
+    whole = judged([(10.0, "success rate"), (100.0, "success rate")])
+    source = judged([(1.0, None), (1.0, "success rate")], scope="source")
 
-    rows = sustained(whole.unionByName(source), places).toArrow().to_pylist()
+    rows = sustained(pa.concat_tables([whole, source]), one_curve(2), axes=()).to_pylist()
 
     (found,) = (row for row in rows if row["scope"] == "source")
     assert (10.0, 100.0) == (found["sustained_offered_per_s"], found["missed_offered_per_s"])
@@ -133,15 +145,10 @@ def test_the_curves_of_a_study_are_told_apart_by_their_axes(analysis):
     ]
 
 
-def test_a_group_that_the_objective_does_not_speak_of_has_no_row(spark):
-    whole, places = judged(spark, [(10.0, None)])
-    other = whole.selectExpr(
-        "study", "point", "'operation' as scope", "'fast_append' as name", "offered_per_s", "committed_per_s",
-        "committed_in_window_per_s", "success_rate", "cast(null as string) as verdict",
-        "cast(null as boolean) as meets_objective", "cast(null as string) as misses",
-    )  # fmt: skip
+def test_a_group_that_the_objective_does_not_speak_of_has_no_row():
+    both = pa.concat_tables([judged([(10.0, None)]), judged([(1.0, None)], scope="operation", verdict=None)])
 
-    rows = sustained(whole.unionByName(other), places).toArrow().to_pylist()
+    rows = sustained(both, one_curve(1), axes=()).to_pylist()
 
     assert ["all"] == [row["scope"] for row in rows]
 

@@ -1,25 +1,29 @@
 """Across seeds: mean, standard deviation and confidence interval of every figure of a configuration.
 
-This file defines the statistics over repetitions. Values are added in the order of their seeds, whatever order Spark
-finds them in, so that an analysis gives the same bits again. The method's constant is
+This file defines the statistics over repetitions. Values are added in the order of their seeds, whatever order they
+are found in, so that an analysis gives the same bits again. The method's constant is
 ``endive.pipeline.analysis.confidence``'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
-from pyspark.sql import functions as sf
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.pipeline.analysis.confidence import student_t_table
-from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio_sql
+from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio, txns_ended
 from endive.pipeline.analysis.scopes import POINT_GROUP, RUN
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
+from endive.results.schema import Ints
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+Floats = npt.NDArray[np.float64]
 
 STATISTICS: Final = ("seeds", "mean", "stddev", "ci95_low", "ci95_high")
 FIGURE_TABLE: Final = (*POINT_GROUP, "figure", *STATISTICS)
@@ -33,68 +37,118 @@ PER_COMMITTED: Final = "_per_committed_txn"
 SHARE_FIGURES: Final = ("success_rate", "in_flight_committing_share")  # never above 1
 
 
-def across_seeds(values: DataFrame, keys: Sequence[str], seeds_max: int) -> DataFrame:
-    """``STATISTICS`` of ``value`` for each of ``keys``; ``values`` has a ``seed`` too, and null is no value.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverSeeds:
+    """One figure of every group: as many values as there are groups, NaN where there is none."""
 
-    Values are never negative, so intervals are cut off at 0. ``seeds_max``: no group has more seeds than this.
-    """
-    table = sf.array(*(sf.lit(t) for t in student_t_table(seeds_max)))
-    gathered = (
-        values.where("value is not null")
-        .groupBy(*keys)
-        .agg(sf.sort_array(sf.collect_list(sf.struct("seed", "value"))).alias("pairs"))
-        .select(*keys, sf.transform("pairs", lambda pair: pair["value"]).alias("values"))
-        .withColumn("seeds", sf.size("values"))
-        .withColumn("mean", _total(sf.col("values")) / sf.col("seeds"))
-        .withColumn("stddev", _stddev(sf.col("values"), sf.col("mean"), sf.col("seeds")))
-    )
-    reach = sf.get(table, sf.col("seeds") - 2) * sf.col("stddev") / sf.sqrt(sf.col("seeds").cast("double"))
-    return gathered.withColumn("reach", sf.when(sf.col("seeds") > 1, reach)).select(
-        *keys,
-        "seeds",
-        "mean",
-        "stddev",
-        sf.when(sf.col("seeds") > 1, sf.greatest(sf.col("mean") - sf.col("reach"), sf.lit(0.0))).alias("ci95_low"),
-        (sf.col("mean") + sf.col("reach")).alias("ci95_high"),
-    )
+    seeds: Ints  # that have a value
+    mean: Floats
+    stddev: Floats
+    ci95_low: Floats
+    ci95_high: Floats
+
+    def column(self, statistic: str) -> pa.Array:
+        """``mean``, ``stddev``, ``ci95_low`` or ``ci95_high``, null where there is none."""
+        return pa.array(getattr(self, statistic), pa.float64(), from_pandas=True)
 
 
-def figures_across_seeds(measured: DataFrame, points: DataFrame, unused: Collection[str], seeds_max: int) -> DataFrame:
-    """``FIGURE_TABLE``: every figure of every configuration, operation type and source.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Every figure of every configuration, operation type and source."""
 
-    ``points`` says which ``study`` and ``run_id`` belongs to which ``point`` and ``seed``. Counts named in ``unused``
+    groups: pa.Table  # POINT_GROUP
+    by_name: Mapping[str, OverSeeds]  # its values are in the order of ``groups``
+
+    def table(self) -> pa.Table:
+        """``FIGURE_TABLE``: one row per group and figure that has a value."""
+        return pa.concat_tables(self._rows(name, one) for name, one in self.by_name.items())
+
+    def _rows(self, name: str, one: OverSeeds) -> pa.Table:
+        is_there = pa.array(one.seeds > 0)
+        found = self.groups.append_column("figure", pa.array([name] * self.groups.num_rows, pa.string()))
+        found = found.append_column("seeds", pa.array(one.seeds, pa.int32()))
+        for statistic in STATISTICS[1:]:
+            found = found.append_column(statistic, one.column(statistic))
+        return found.filter(is_there)
+
+
+def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[str]) -> Figures:
+    """The figures of ``measured`` over the seeds of each configuration.
+
+    ``runs`` says which ``study`` and ``run_id`` belongs to which ``point`` and ``seed``. Counts named in ``unused``
     are zero everywhere and left out.
     """
-    figures = _figures(unused)
-    names = ", ".join(f"'{name}'" for name in figures)
-    values = measured.join(sf.broadcast(points), on=list(RUN), how="inner").selectExpr(
-        *POINT_GROUP, "seed", f"posexplode(array({', '.join(figures.values())})) as (place, value)"
+    points = runs.select([*RUN, "point", "seed"])
+    joined = measured.join(points, keys=list(RUN), join_type="inner", use_threads=False)
+    joined = joined.sort_by([(name, "ascending") for name in (*POINT_GROUP, "seed")]).combine_chunks()
+    first = first_rows(joined.select(list(POINT_GROUP)))
+    found = {
+        name: over_seeds(_floats(column), first, is_share=name in SHARE_FIGURES)
+        for name, column in _columns(joined, unused)
+    }
+    return Figures(groups=joined.select(list(POINT_GROUP)).take(pa.array(first)), by_name=found)
+
+
+def over_seeds(values: Floats, first: Ints, *, is_share: bool = False) -> OverSeeds:
+    """Statistics of each group; its values, NaN if missing, lie together and in the order of seeds from ``first`` on.
+
+    Values are never negative, so intervals are cut off at 0; those of shares at 1 too.
+    """
+    sizes = np.diff(first, append=len(values))
+    is_given = ~np.isnan(values)
+    seeds = np.add.reduceat(is_given.astype(np.int64), first) if len(first) else np.zeros(0, np.int64)
+    n = seeds.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = _in_order(np.where(is_given, values, 0.0), first, sizes) / n
+        away = values - np.repeat(mean, sizes)
+        squares = _in_order(np.where(is_given, away * away, 0.0), first, sizes)
+        stddev = np.where(seeds > 1, np.sqrt(squares / (n - 1.0)), np.nan)
+        factors = np.array(student_t_table(int(seeds.max(initial=0))))
+        reach = factors[np.maximum(seeds - 2, 0)] * stddev / np.sqrt(n)
+    high = mean + reach
+    return OverSeeds(
+        seeds=seeds,
+        mean=mean,
+        stddev=stddev,
+        ci95_low=np.maximum(mean - reach, 0.0),
+        ci95_high=np.minimum(high, 1.0) if is_share else high,
     )
-    found = across_seeds(values, (*POINT_GROUP, "place"), seeds_max).selectExpr(
-        "*",
-        f"coalesce(array({names})[place], '') as figure",  # never null, and Spark is to know it
-    )
-    is_share = sf.col("figure").isin(*SHARE_FIGURES)
-    high = sf.when(is_share, sf.least("ci95_high", sf.lit(1.0))).otherwise(sf.col("ci95_high"))
-    return found.withColumn("ci95_high", sf.when(sf.col("seeds") > 1, high)).select(*FIGURE_TABLE)
 
 
-def _figures(unused: Collection[str]) -> dict[str, str]:
-    """Every figure as an expression; counts also per txn that ended and per committed txn."""
-    counts = (*REQUEST_COUNTS, *CONFLICT_COUNTS, *ABORT_COUNTS, *BYTE_COUNTS)
-    ended = f"({' + '.join(['txns_committed', *ABORT_COUNTS])})"
-    figures = {name: f"cast({name} as double)" for name in (*FIGURES, *EXTRA_FIGURES) if name not in unused}
-    for name in (name for name in counts if name not in unused):
-        figures[f"{name}{PER_TXN}"] = ratio_sql(name, ended)
-        figures[f"{name}{PER_COMMITTED}"] = ratio_sql(name, "txns_committed")
-    return figures
+def _in_order(values: Floats, first: Ints, sizes: Ints) -> Floats:
+    """The sum of each group, its values added one after another."""
+    total = np.zeros(len(first))
+    for place in range(int(sizes.max(initial=0))):
+        has_more = sizes > place
+        total[has_more] += values[first[has_more] + place]
+    return total
 
 
-def _total(values: Column) -> Column:
-    return sf.aggregate(values, sf.lit(0.0), lambda total, value: total + value)
+def _columns(measured: pa.Table, unused: Collection[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """Every figure by name; counts also per txn that ended and per committed txn."""
+    for name in (*FIGURES, *EXTRA_FIGURES):
+        if name not in unused:
+            yield name, measured[name]
+    ended, committed = txns_ended(measured), measured["txns_committed"]
+    for name in (*REQUEST_COUNTS, *CONFLICT_COUNTS, *ABORT_COUNTS, *BYTE_COUNTS):
+        if name not in unused:
+            yield f"{name}{PER_TXN}", ratio(measured[name], ended)
+            yield f"{name}{PER_COMMITTED}", ratio(measured[name], committed)
 
 
-def _stddev(values: Column, mean: Column, count: Column) -> Column:
-    """Of a sample: n - 1 below the fraction; null for a single value."""
-    squares = sf.aggregate(values, sf.lit(0.0), lambda total, value: total + (value - mean) * (value - mean))
-    return sf.when(count > 1, sf.sqrt(squares / (count - 1)))
+def _floats(column: pa.ChunkedArray) -> Floats:
+    """Doubles, with NaN for null."""
+    found: Floats = pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
+    return found
+
+
+def first_rows(ordered: pa.Table) -> Ints:
+    """Where a new group begins in a table that is sorted by all its columns."""
+    if not ordered.num_rows:
+        return np.zeros(0, np.int64)
+    changes = np.zeros(ordered.num_rows, np.bool_)
+    changes[0] = True
+    for column in ordered.columns:
+        values = column.combine_chunks()
+        changes[1:] |= pc.not_equal(values[1:], values[:-1]).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(changes)

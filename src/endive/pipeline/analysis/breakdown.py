@@ -1,31 +1,36 @@
 """Where the time, the requests and the conflicts of a configuration come from.
 
-This file defines three tables with one row per part (phase, kind of request, counter), cut from the table of all
-figures across seeds. Computes no figure of its own but shares.
+This file defines three tables with one row per part (phase, kind of request, counter), cut from all figures across
+seeds. Computes no figure of its own but shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as sf
+import numpy as np
+import pyarrow as pa
 
-from endive.pipeline.analysis.across_seeds import ABORT_COUNTS, CONFLICT_COUNTS, PER_COMMITTED, PER_TXN, REQUEST_COUNTS
-from endive.pipeline.analysis.measured import ratio
+from endive.pipeline.analysis.across_seeds import (
+    ABORT_COUNTS,
+    CONFLICT_COUNTS,
+    PER_COMMITTED,
+    PER_TXN,
+    REQUEST_COUNTS,
+    Figures,
+    Floats,
+    OverSeeds,
+)
 from endive.pipeline.analysis.scopes import POINT_GROUP
 from endive.results import schema as s
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-_INTERVAL: Final = ("stddev", "ci95_low", "ci95_high")
+INTERVAL: Final = ("stddev", "ci95_low", "ci95_high")
 
 
 def with_interval(name: str) -> list[str]:
     """The columns of a figure that is given as its mean over seeds with its interval."""
-    return [name, *(f"{name}_{part}" for part in _INTERVAL)]
+    return [name, *(f"{name}_{part}" for part in INTERVAL)]
 
 
 PHASES: Final = (*POINT_GROUP, "phase", "seeds", *with_interval("mean_ms"), "share")
@@ -47,71 +52,77 @@ CONFLICTS: Final = (
 )
 
 
-def phases(figures: DataFrame) -> DataFrame:
+def phases(figures: Figures) -> pa.Table:
     """``PHASES``: where a committed txn's time goes; the share is of its commit, so runtime has none."""
-    names = {f"phase_{phase}_mean_ms": (phase, "mean_ms") for phase in s.PHASES}
-    found = _spread(figures, names, "phase", ["mean_ms"])
-    is_commit = sf.col("phase") != "runtime"
-    group = (
-        Window.partitionBy(*POINT_GROUP)
-        .orderBy("phase")  # the order in which doubles are added
-        .rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    )
-    commit_ms = sf.sum(sf.when(is_commit, sf.col("mean_ms"))).over(group)
-    return found.withColumn("share", sf.when(is_commit, ratio(sf.col("mean_ms"), commit_ms))).select(*PHASES)
+    means = {phase: figures.by_name[f"phase_{phase}_mean_ms"] for phase in s.PHASES}
+    commit_ms = _commit_ms(means)
+    parts = []
+    for phase, one in means.items():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where((commit_ms != 0) & (phase != "runtime"), one.mean / commit_ms, np.nan)
+        rows = with_statistics(_labelled(figures, {"phase": phase}), {"mean_ms": one})
+        rows = rows.append_column("share", pa.array(share, pa.float64(), from_pandas=True))
+        parts.append(rows.filter(pa.array(one.seeds > 0)))
+    return pa.concat_tables(parts).select(list(PHASES))
 
 
-def requests(figures: DataFrame, unused: Collection[str]) -> DataFrame:
+def _commit_ms(means: Mapping[str, OverSeeds]) -> Floats:
+    """The time of all phases of a commit, added in the order of their names."""
+    commit = [means[phase].mean for phase in sorted(means) if phase != "runtime"]
+    total = np.zeros_like(commit[0])
+    for mean in commit:
+        total += np.where(np.isnan(mean), 0.0, mean)
+    return total
+
+
+def requests(figures: Figures, unused: Collection[str]) -> pa.Table:
     """``REQUESTS``: how often each object is asked for what, per txn that ended and per committed txn."""
-    slots = [name for name in REQUEST_COUNTS if name not in unused] or REQUEST_COUNTS
-    names = {
-        f"{slot}{suffix}": (slot, measure)
-        for slot in slots
-        for suffix, measure in ((PER_TXN, "per_txn"), (PER_COMMITTED, "per_committed_txn"))
-    }
-    found = _spread(figures, names, "slot", ["per_txn", "per_committed_txn"])
-    parts = {f"requests_{obj}_{op}": (obj, op) for obj in s.OBJECTS for op in s.OPERATIONS}
-    return found.select(
-        "*",
-        _named("slot", {slot: obj for slot, (obj, _) in parts.items()}).alias("object"),
-        _named("slot", {slot: op for slot, (_, op) in parts.items()}).alias("operation"),
-    ).select(*REQUESTS)
+    kinds = [(obj, op) for obj in s.OBJECTS for op in s.OPERATIONS]
+    names = {f"requests_{obj}_{op}": {"object": obj, "operation": op} for obj, op in kinds}
+    assert set(names) == set(REQUEST_COUNTS)
+    measures = {"per_txn": PER_TXN, "per_committed_txn": PER_COMMITTED}
+    used = {name: labels for name, labels in names.items() if name not in unused}
+    return _parts(figures, used, measures, REQUESTS)
 
 
-def conflicts(figures: DataFrame, unused: Collection[str]) -> DataFrame:
+def conflicts(figures: Figures, unused: Collection[str]) -> pa.Table:
     """``CONFLICTS``: every counter that moved, and every reason to abort."""
-    counters = [name for name in CONFLICT_COUNTS if name not in unused]
-    measures = {"": "per_run", PER_TXN: "per_txn", PER_COMMITTED: "per_committed_txn"}
-    names = {
-        f"{name}{suffix}": (name.removeprefix("txns_"), measure)
-        for name in (*counters, *ABORT_COUNTS)
-        for suffix, measure in measures.items()
-    }
-    return _spread(figures, names, "counter", list(measures.values())).select(*CONFLICTS)
+    counters = [name for name in (*CONFLICT_COUNTS, *ABORT_COUNTS) if name not in unused]
+    measures = {"per_run": "", "per_txn": PER_TXN, "per_committed_txn": PER_COMMITTED}
+    return _parts(figures, {name: {"counter": name.removeprefix("txns_")} for name in counters}, measures, CONFLICTS)
 
 
-def _spread(figures: DataFrame, names: Mapping[str, tuple[str, str]], part: str, measures: Sequence[str]) -> DataFrame:
-    """One row per part: figure NAME goes to part ``names[NAME][0]``, in the columns of measure ``names[NAME][1]``."""
-    chosen = figures.select(
-        *POINT_GROUP,
-        "seeds",
-        "mean",
-        *_INTERVAL,
-        _named("figure", {name: one for name, (one, _) in names.items()}).alias(part),
-        _named("figure", {name: measure for name, (_, measure) in names.items()}).alias("measure"),
-    ).where("measure is not null")
-
-    def value(measure: str, statistic: str) -> Column:
-        name = measure if statistic == "mean" else f"{measure}_{statistic}"
-        return sf.expr(f"max(if(measure = '{measure}', {statistic}, null)) as {name}")
-
-    return chosen.groupBy(*POINT_GROUP, part).agg(
-        sf.max("seeds").alias("seeds"),
-        *(value(measure, statistic) for measure in measures for statistic in ("mean", *_INTERVAL)),
-    )
+def _parts(
+    figures: Figures, names: Mapping[str, Mapping[str, str]], measures: Mapping[str, str], columns: Sequence[str]
+) -> pa.Table:
+    """One row per group and count in ``names``, under its labels; figure NAME + ``measures[M]`` gives the columns M."""
+    parts = [_empty(columns)]
+    for name, labels in names.items():
+        chosen = {measure: figures.by_name[f"{name}{suffix}"] for measure, suffix in measures.items()}
+        parts.append(with_statistics(_labelled(figures, labels), chosen, drops_missing=True).select(list(columns)))
+    return pa.concat_tables(parts)
 
 
-def _named(column: str, names: Mapping[str, str]) -> Column:
-    """A column's values by a small dictionary."""
-    pairs = ", ".join(f"'{item}'" for pair in names.items() for item in pair)
-    return sf.expr(f"try_element_at(map({pairs}), {column})")
+def with_statistics(groups: pa.Table, chosen: Mapping[str, OverSeeds], *, drops_missing: bool = False) -> pa.Table:
+    """``groups`` with ``seeds``, the most that one of the figures has, and each figure under its name."""
+    seeds = np.max([one.seeds for one in chosen.values()], axis=0)
+    found = groups.append_column("seeds", pa.array(seeds, pa.int32()))
+    for name, one in chosen.items():
+        for statistic, column in zip(("mean", *INTERVAL), with_interval(name), strict=True):
+            found = found.append_column(column, one.column(statistic))
+    return found.filter(pa.array(seeds > 0)) if drops_missing else found
+
+
+def _labelled(figures: Figures, labels: Mapping[str, str]) -> pa.Table:
+    found = figures.groups
+    for name, value in labels.items():
+        found = found.append_column(name, pa.array([value] * found.num_rows, pa.string()))
+    return found
+
+
+def _empty(columns: Sequence[str]) -> pa.Table:
+    kinds = {"point": pa.int32(), "seeds": pa.int32()}
+    texts = ("study", "scope", "name", "object", "operation", "counter")
+    return pa.schema(
+        [(name, kinds.get(name, pa.string() if name in texts else pa.float64())) for name in columns]
+    ).empty_table()

@@ -1,44 +1,43 @@
 """The tables of an analysis, on the driver.
 
 This file defines which tables there are, and the order of their rows and columns. They are aggregates; no txn comes
-to the driver.
+to the driver. Spark counts the txns (``endive.pipeline.analysis.count_parts``); what is made of the counts, and of the
+figures that the sweep has written, is small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.objectives import Objective
+from endive.pipeline.analysis.across_seeds import figures_across_seeds
 from endive.pipeline.analysis.assumptions import assumption_rows
 from endive.pipeline.analysis.breakdown import conflicts, phases, requests
-from endive.pipeline.analysis.frames import Frames
+from endive.pipeline.analysis.configurations import configuration_table, configurations
+from endive.pipeline.analysis.count_parts import counted_parts
+from endive.pipeline.analysis.count_rows import LATENCIES, OUTCOMES, TIMELINE
+from endive.pipeline.analysis.drift import drift
 from endive.pipeline.analysis.histograms import attempts_histogram, convoy
 from endive.pipeline.analysis.load_axis import LoadAxis
-from endive.pipeline.analysis.measured import EXTRA_FIGURES
-from endive.pipeline.analysis.open_dataset import Dataset
-from endive.pipeline.analysis.scopes import ALL, OPERATION, SOURCE
+from endive.pipeline.analysis.measured import EXTRA_FIGURES, MEASURED, measured
+from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
+from endive.pipeline.analysis.pooled_latencies import latency_histogram, pooled_counts, pooled_percentiles
+from endive.pipeline.analysis.rates_over_time import rates_over_time
+from endive.pipeline.analysis.scopes import ALL, OPERATION, RUN, SOURCE
+from endive.pipeline.analysis.sustained import sustained
 from endive.pipeline.analysis.table_files import unit_of
-from endive.pipeline.analysis.verdicts import Place
+from endive.pipeline.analysis.verdicts import Place, verdicts
 from endive.pipeline.analysis.warning_table import warnings
-from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW
 from endive.results import schema as s
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-TABLES_AT_ONCE: Final = 3
-PARTITION_ROWS: Final = 2_000_000  # what one task of a shuffle holds at once
-VALUES_PER_RUN: Final = 600  # figures of all its scopes, about
-_PARTITIONS: Final = "spark.sql.shuffle.partitions"
-SMALL_PARTITIONS: Final = 2  # of an analysis that fits into one task of such a shuffle
-_CHECKS: Final = "spark.sql.ansi.enabled"
-_ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 _RANKS: Final[dict[str, tuple[str, ...]]] = {  # values with an order of their own; others come after them
     "scope": (ALL, OPERATION, SOURCE),
     "phase": s.PHASES,
@@ -52,7 +51,6 @@ _KEYS: Final = (
 )
 
 Told = Callable[[str], None]
-Maker = Callable[[], "DataFrame"]
 
 
 def make_tables(
@@ -65,23 +63,11 @@ def make_tables(
     tell: Told,
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
-    found: dict[str, pa.Table] = {}
-    rows = dataset.n_txns + VALUES_PER_RUN * dataset.runs.num_rows
-    with settings(spark, settings_for(spark, rows)), _frames(spark, dataset, bins, objectives) as frames:
-        tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
-        found |= _collected(_from_txns(frames) | _from_counts(frames) if dataset.detailed else _from_counts(frames))
-        tell("comparing seeds")
-        found["figures"] = _sorted(frames.figure_table())
-        found |= _collected(
-            {
-                "configurations": frames.configuration_table,
-                "phases": lambda: phases(frames.figures),
-                "requests": lambda: requests(frames.figures, frames.unused),
-                "conflicts": lambda: conflicts(frames.figures, frames.unused),
-            }
-        )
-        tell("looking for the load that is sustained")
-        found |= _collected({"sustained": lambda: frames.sustained_table(loads)})
+    tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
+    found = from_counts(counted_parts(spark, dataset, bins), dataset, bins)
+    tell("comparing seeds")
+    found |= from_figures(dataset, loads, objectives)
+    found = {name: _sorted(table) for name, table in found.items()}
     found |= _by_scope(found["runs"])
     found["figures"] = _with_unit(found["figures"])
     whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
@@ -91,57 +77,45 @@ def make_tables(
     return found
 
 
-def _from_txns(frames: Frames) -> dict[str, Maker]:
-    """The tables that read txns; all at once, so that one's last tasks leave no core idle."""
-    tallies, points = frames.tallies, frames.kept_points
+def from_counts(rows: pa.Table, dataset: Dataset, bins: int) -> dict[str, pa.Table]:
+    """The tables that are made of what parts count: ``rows`` of ``endive.pipeline.analysis.count_rows``."""
+    ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
+    latencies = pooled_counts(LATENCIES.counts(rows))
+    found = {"latencies": pooled_percentiles(latencies, ended), "histogram": latency_histogram(latencies)}
+    if dataset.detailed:
+        outcomes = OUTCOMES.counts(rows)
+        found["timeline"] = rates_over_time(TIMELINE.counts(rows), ended.filter(ended["transactions_kept"]), bins)
+        found["attempts"] = attempts_histogram(outcomes)
+        found["convoy"] = convoy(outcomes)
+    return found
+
+
+def from_figures(
+    dataset: Dataset, loads: Mapping[str, LoadAxis], objectives: Mapping[Place, Objective]
+) -> dict[str, pa.Table]:
+    """The tables that are made of what the sweep has measured of every run."""
+    of_runs = measured(dataset.runs, dataset.groups)
+    unused = frozenset(name for name in COUNTED if not pc.max(dataset.runs[name]).as_py())
+    figures = figures_across_seeds(of_runs, dataset.runs, unused)
+    table = figures.table()
+    judged = configurations(figures, verdicts(table, objectives))
+    whole = configuration_table(dataset.runs, dataset.axes, judged, drift(dataset.runs))
     return {
-        "timeline": frames.timeline_table,
-        "attempts": lambda: attempts_histogram(tallies, points),
-        "convoy": lambda: convoy(tallies, points),
+        "runs": _run_table(dataset, of_runs),
+        "figures": table,
+        "configurations": whole,
+        "phases": phases(figures),
+        "requests": requests(figures, unused),
+        "conflicts": conflicts(figures, unused),
+        "sustained": sustained(whole, loads, [dataset.runs.schema.field(name) for name in dataset.axes]),
     }
 
 
-def _from_counts(frames: Frames) -> dict[str, Maker]:
-    """The tables made from what the sweep has measured and counted."""
-    _ = frames.pooled  # one plan for both
-    return {"runs": frames.run_table, "latencies": frames.latency_table, "histogram": frames.histogram_table}
-
-
-@contextmanager
-def _frames(
-    spark: SparkSession, dataset: Dataset, bins: int, objectives: Mapping[Place, Objective]
-) -> Iterator[Frames]:
-    frames = Frames(spark, dataset, bins, objectives)
-    try:
-        yield frames
-    finally:
-        frames.release()
-
-
-def settings_for(spark: SparkSession, rows: int) -> dict[str, str]:
-    """Settings for an analysis of so many rows, txns and figures of runs together.
-
-    As many shuffle partitions as keep one task's share in memory, never fewer than the session has; a small study has
-    two and its plans are not looked at again on the way, which takes longer there than it saves. No overflow checks:
-    they take a third of the time, and sums of microseconds and bytes are far from 2**63.
-    """
-    if rows <= PARTITION_ROWS:
-        return {_CHECKS: "false", _PARTITIONS: str(SMALL_PARTITIONS), _ADAPTIVE: "false"}
-    partitions = max(int(spark.conf.get(_PARTITIONS)), -(-rows // PARTITION_ROWS))
-    return {_CHECKS: "false", _PARTITIONS: str(partitions)}
-
-
-@contextmanager
-def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """The session's settings as the analysis wants them, and afterwards as they were."""
-    given = {key: spark.conf.get(key) for key in wanted}
-    try:
-        for key, value in wanted.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, value in given.items():
-            spark.conf.set(key, value)
+def _run_table(dataset: Dataset, of_runs: pa.Table) -> pa.Table:
+    """Every run with its axes and window, once per scope; a failed run once, with nulls."""
+    about = [*RUN, *(name for name in RUN_COLUMNS if name not in RUN), *dataset.axes, *WINDOW, "txns"]
+    joined = dataset.runs.select(about).join(of_runs, keys=list(RUN), join_type="left outer", use_threads=False)
+    return joined.select([*about, *(name for name in MEASURED if name not in RUN)])
 
 
 def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
@@ -152,13 +126,6 @@ def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
         chosen = figures.filter(pc.equal(scope, kind)).drop_columns(["scope", "status", "error"])
         tables[table] = chosen.rename_columns([kind if name == "name" else name for name in chosen.column_names])
     return tables
-
-
-def _collected(makers: Mapping[str, Maker]) -> dict[str, pa.Table]:
-    """Several frames at once: most of a small one's time is Spark's planning, which one core does alone."""
-    with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="endive-table") as pool:
-        tables = pool.map(lambda make: _sorted(make().toArrow()), makers.values())
-        return dict(zip(makers, tables, strict=True))
 
 
 def _sorted(table: pa.Table) -> pa.Table:

@@ -1,21 +1,20 @@
 """The table most readers want: one row per configuration, the leading figures with their intervals.
 
-This file defines which figures lead, and puts the verdict on each configuration beside them; the verdict itself is
-``endive.pipeline.analysis.verdicts``'.
+This file defines which figures lead, and puts the verdict on each configuration and its drift beside them; the verdict
+itself is ``endive.pipeline.analysis.verdicts``'.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from pyspark.sql import functions as sf
+import pyarrow as pa
 
-from endive.pipeline.analysis.breakdown import with_interval
-from endive.pipeline.analysis.scopes import POINT_GROUP
+from endive.pipeline.analysis.across_seeds import Figures
+from endive.pipeline.analysis.breakdown import with_interval, with_statistics
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
 from endive.pipeline.analysis.verdicts import VERDICTS
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 LEADING: Final = (
     "offered_per_s",
@@ -37,22 +36,17 @@ CONFIGURATIONS: Final = (
 )
 
 
-def configurations(figures: DataFrame, verdicts: DataFrame) -> DataFrame:
-    """``CONFIGURATIONS``, from the table of all figures across seeds and the verdicts on groups that are judged."""
-    wide = (
-        figures.where(sf.col("figure").isin(*LEADING))
-        .groupBy(*POINT_GROUP)
-        .agg(
-            sf.max("seeds").alias("seeds"),
-            *(
-                _statistic(figure, statistic, figure if statistic == "mean" else f"{figure}_{statistic}")
-                for figure in LEADING
-                for statistic in ("mean", "stddev", "ci95_low", "ci95_high")
-            ),
-        )
-    )
-    return wide.join(sf.broadcast(verdicts), on=list(POINT_GROUP), how="left").select(*CONFIGURATIONS)
+def configurations(figures: Figures, verdicts: pa.Table) -> pa.Table:
+    """``CONFIGURATIONS``, from all figures across seeds and the verdicts on groups that are judged."""
+    wide = with_statistics(figures.groups, {name: figures.by_name[name] for name in LEADING}, drops_missing=True)
+    joined = wide.join(verdicts, keys=list(POINT_GROUP), join_type="left outer", use_threads=False)
+    return joined.select(list(CONFIGURATIONS))
 
 
-def _statistic(figure: str, statistic: str, alias: str) -> Column:
-    return sf.expr(f"max(if(figure = '{figure}', {statistic}, null)) as {alias}")
+def configuration_table(runs: pa.Table, axes: Sequence[str], judged: pa.Table, drifts: pa.Table) -> pa.Table:
+    """``judged`` configurations with their hash, their axes and their drift."""
+    about = runs.group_by([*POINT, "config_hash", *axes], use_threads=False).aggregate([])
+    joined = about.join(judged, keys=list(POINT), join_type="inner", use_threads=False)
+    joined = joined.join(drifts, keys=list(POINT), join_type="left outer", use_threads=False)
+    columns = [name for name in CONFIGURATIONS if name not in POINT]
+    return joined.select([*POINT, "config_hash", *axes, *columns, "commit_latency_drift", "commits_half_min"])

@@ -7,40 +7,34 @@ halves are in the figures of a run, so studies without txns have it too. From wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pyspark.sql import functions as sf
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.pipeline.analysis.measured import ratio
-from endive.pipeline.analysis.scopes import POINT
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+from endive.pipeline.analysis.scopes import POINT, summed
 
 
-def drift(runs: DataFrame) -> DataFrame:
+def drift(runs: pa.Table) -> pa.Table:
     """``POINT`` and ``commit_latency_drift``: how much slower commits got within the window.
 
     The mean commit latency of txns submitted in its second half, relative to that of the first, less 1. Null where a
     half has no commit. ``commits_half_min`` is the smaller number of commits behind it.
     """
-    sums = (
-        runs.where("status = 'ok'")
-        .groupBy(*POINT)
-        .agg(
-            *(sf.sum(f"txns_committed_{half}_half").alias(half) for half in ("first", "second")),
-            *(_latency_us(half).alias(f"{half}_us") for half in ("first", "second")),
-        )
-    )
-    first, second = (ratio(sf.col(f"{half}_us"), sf.col(half)) for half in ("first", "second"))
-    return sums.select(
-        *POINT,
-        (ratio(second, first) - 1).alias("commit_latency_drift"),
-        sf.least("first", "second").alias("commits_half_min"),
-    )
+    ended = runs.filter(pc.equal(runs["status"], "ok"))
+    halves = ended.select(list(POINT))
+    for half in ("first", "second"):
+        halves = halves.append_column(half, ended[f"txns_committed_{half}_half"])
+        halves = halves.append_column(f"{half}_us", _latency_us(ended, half))
+    sums = summed(halves, POINT, ["first", "second", "first_us", "second_us"])
+    change = ratio(ratio(sums["second_us"], sums["second"]), ratio(sums["first_us"], sums["first"]))
+    found = sums.select(list(POINT)).append_column("commit_latency_drift", pc.subtract(change, 1.0))
+    return found.append_column("commits_half_min", pc.min_element_wise(sums["first"], sums["second"]))
 
 
-def _latency_us(half: str) -> Column:
+def _latency_us(runs: pa.Table, half: str) -> pa.Array:
     """The sum of latencies in whole microseconds, which the mean was made from: whole numbers add up in any order."""
-    sum_us = sf.col(f"commit_latency_{half}_half_mean_ms") * 1000 * sf.col(f"txns_committed_{half}_half")
-    return sf.coalesce(sf.sum(sf.round(sum_us).cast("bigint")), sf.lit(0))
+    mean_ms = pc.fill_null(runs[f"commit_latency_{half}_half_mean_ms"], 0.0).to_numpy()
+    sum_us = mean_ms * 1000 * runs[f"txns_committed_{half}_half"].to_numpy()
+    whole = np.floor(sum_us)
+    return pa.array((whole + (sum_us - whole >= 0.5)).astype(np.int64))

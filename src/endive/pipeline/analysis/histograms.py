@@ -1,22 +1,20 @@
 """How often txns tried, and what being behind cost them.
 
 This file defines two histograms over the window's txns that ended, all seeds of a configuration together: attempts,
-and the convoy (manifest lists read against n_behind). Both are roll-ups of the tally, so no txn is read again.
+and the convoy (manifest lists read against n_behind). The txns are counted in ``endive.pipeline.analysis.txn_counts``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as sf
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.pipeline.analysis.measured import ratio
-from endive.pipeline.analysis.scopes import POINT_GROUP, RUN, by_scope
-from endive.pipeline.analysis.tally import bin_high
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from endive.pipeline.analysis.octave_halves import largest_count
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, summed
+from endive.pipeline.analysis.txn_counts import NO_HISTORY, OUTCOME_SUMS
 
 ATTEMPTS: Final = (*POINT_GROUP, "attempts_low", "attempts_high", "txns_committed", "txns_aborted", "share")
 CONVOY: Final = (
@@ -32,58 +30,44 @@ CONVOY: Final = (
     "success_rate",
 )
 
-_IS_ENDED: Final = "in_window and outcome not in ('executing', 'committing')"
 
-
-def attempts_histogram(tallies: DataFrame, points: DataFrame) -> DataFrame:
+def attempts_histogram(outcomes: pa.Table) -> pa.Table:
     """``ATTEMPTS``: txns by the number of their commit attempts, and their share of all that ended."""
-    is_committed = sf.col("outcome") == "committed"
-    counts = (
-        tallies.where(_IS_ENDED)
-        .transform(by_scope)
-        .join(sf.broadcast(points), on=list(RUN), how="inner")
-        .groupBy(*POINT_GROUP, "attempts_low")
-        .agg(
-            sf.sum(sf.when(is_committed, sf.col("txns")).otherwise(0)).alias("txns_committed"),
-            sf.sum(sf.when(is_committed, 0).otherwise(sf.col("txns"))).alias("txns_aborted"),
-        )
-        .withColumn("txns", sf.col("txns_committed") + sf.col("txns_aborted"))
-    )
-    group = Window.partitionBy(*POINT_GROUP).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    return (
-        counts.withColumn("attempts_high", bin_high(sf.col("attempts_low")))
-        .withColumn("share", ratio(sf.col("txns"), sf.sum("txns").over(group)))
-        .select(*ATTEMPTS)
-    )
+    sums = ["txns_committed", "txns_aborted", "txns"]
+    counts = by_scope(_with_commits(outcomes), [*POINT, "attempts_low"], sums)
+    whole = summed(counts, POINT_GROUP, ["txns"]).rename_columns([*POINT_GROUP, "all"])
+    found = counts.join(whole, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
+    found = found.append_column("attempts_high", _high(found["attempts_low"]))
+    return found.append_column("share", ratio(found["txns"], found["all"])).select(list(ATTEMPTS))
 
 
-def convoy(tallies: DataFrame, points: DataFrame) -> DataFrame:
+def convoy(outcomes: pa.Table) -> pa.Table:
     """``CONVOY``: of txns that read history, what they read and how long it took, by n_behind at first."""
-    is_committed = sf.col("outcome") == "committed"
-    sums = (
-        tallies.where(_IS_ENDED)
-        .where("n_behind_low is not null")
-        .transform(by_scope)
-        .join(sf.broadcast(points), on=list(RUN), how="inner")
-        .groupBy(*POINT_GROUP, "n_behind_low")
-        .agg(
-            *(
-                sf.sum(name).alias(name)
-                for name in ("txns", "n_behind", "history_lists", "phase_history_us", "attempts", "commit_us")
-            ),
-            sf.sum(sf.when(is_committed, sf.col("txns")).otherwise(0)).alias("txns_committed"),
-        )
-    )
-    txns = sf.col("txns")
-    return sums.select(
-        *POINT_GROUP,
-        "n_behind_low",
-        bin_high(sf.col("n_behind_low")).alias("n_behind_high"),
-        "txns",
-        ratio(sf.col("n_behind"), txns).alias("n_behind_mean"),
-        ratio(sf.col("history_lists"), txns).alias("history_lists_mean"),
-        ratio(sf.col("phase_history_us"), 1000 * txns).alias("history_mean_ms"),
-        ratio(sf.col("attempts"), txns).alias("attempts_mean"),
-        ratio(sf.col("commit_us"), 1000 * txns).alias("commit_latency_mean_ms"),
-        ratio(sf.col("txns_committed"), txns).alias("success_rate"),
-    ).select(*CONVOY)
+    reading = outcomes.filter(pc.not_equal(outcomes["n_behind_low"], NO_HISTORY))
+    sums = by_scope(_with_commits(reading), [*POINT, "n_behind_low"], [*OUTCOME_SUMS, "txns_committed"])
+    txns = sums["txns"]
+    thousands = pc.multiply(txns, 1000)
+    columns = {
+        "n_behind_high": _high(sums["n_behind_low"]),
+        "n_behind_mean": ratio(sums["n_behind"], txns),
+        "history_lists_mean": ratio(sums["history_lists"], txns),
+        "history_mean_ms": ratio(sums["phase_history_us"], thousands),
+        "attempts_mean": ratio(sums["attempts"], txns),
+        "commit_latency_mean_ms": ratio(sums["commit_us"], thousands),
+        "success_rate": ratio(sums["txns_committed"], txns),
+    }
+    for name, column in columns.items():
+        sums = sums.append_column(name, column)
+    return sums.select(list(CONVOY))
+
+
+def _with_commits(outcomes: pa.Table) -> pa.Table:
+    """The txns of every row also by their outcome."""
+    is_committed = pc.equal(outcomes["is_committed"], 1)
+    zero = pa.scalar(0, pa.int64())
+    found = outcomes.append_column("txns_committed", pc.if_else(is_committed, outcomes["txns"], zero))
+    return found.append_column("txns_aborted", pc.if_else(is_committed, zero, outcomes["txns"]))
+
+
+def _high(low: pa.ChunkedArray) -> pa.Array:
+    return pa.array(largest_count(low.to_numpy()), pa.int64())

@@ -1,49 +1,52 @@
 """The figures of every run, operation type and source, as the sweep wrote them down.
 
-This file defines the frame that everything across seeds starts from, and the quotients used on Spark. No txn is read:
+This file defines the table that everything across seeds starts from, and the quotient of two columns. No txn is read:
 a run's figures were measured exactly when it was simulated (``endive.results.summary``). ``endive.pipeline.recount``
 derives them again from txns, to test that.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import reduce
+from typing import Final
 
-from pyspark.sql import functions as sf
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP
+from endive.pipeline.analysis.scopes import ALL, RUN_GROUP
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 EXTRA_FIGURES: Final = ("requests_per_txn", "in_flight_committing_share")  # beside the sweep's FIGURES
 MEASURED: Final = (*RUN_GROUP, *FIGURES, *EXTRA_FIGURES)
 
-_REASONS: Final = s.REASONS[1:]
+_ENDED: Final = ("txns_committed", *(f"txns_aborted_{reason}" for reason in s.REASONS[1:]))
 
 
-def measured(runs: DataFrame, groups: DataFrame) -> DataFrame:
+def measured(runs: pa.Table, groups: pa.Table) -> pa.Table:
     """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
-    whole = runs.where("status = 'ok'").selectExpr(*RUN, f"'{ALL}' as scope", f"'{ALL}' as name", *FIGURES)
-    both = whole.unionByName(groups.selectExpr(*RUN_GROUP, *FIGURES))
-    return both.selectExpr(*RUN_GROUP, *FIGURES, *_extras())
+    ended = runs.filter(pc.equal(runs["status"], "ok"))
+    label = pa.array([ALL] * ended.num_rows, pa.string())
+    whole = ended.select(["study", "run_id", *FIGURES]).append_column("scope", label).append_column("name", label)
+    columns = [*RUN_GROUP, *FIGURES]
+    both = pa.concat_tables([whole.select(columns), groups.select(columns)], promote_options="default")
+    extras = (ratio(both["requests_total"], txns_ended(both)), _committing_share(both))
+    for name, column in zip(EXTRA_FIGURES, extras, strict=True):
+        both = both.append_column(name, column)
+    return both
 
 
-def _extras() -> list[str]:
-    ended = " + ".join(["txns_committed", *(f"txns_aborted_{reason}" for reason in _REASONS)])
-    return [
-        ratio_sql("requests_total", f"({ended})") + " as requests_per_txn",
-        ratio_sql("txns_in_flight_committing", "txns_submitted") + " as in_flight_committing_share",
-    ]
+def txns_ended(figures: pa.Table) -> pa.ChunkedArray:
+    """How many txns committed or aborted."""
+    return reduce(pc.add, (figures[name] for name in _ENDED))
 
 
-def ratio(part: Column, whole: Column) -> Column:
+def ratio(part: pa.ChunkedArray, whole: pa.ChunkedArray) -> pa.ChunkedArray:
     """A quotient as a double; null where there is nothing to divide by."""
-    return sf.when(whole != 0, part.cast("double") / whole.cast("double"))
+    divisor = whole.cast(pa.float64(), safe=False)
+    quotient = pc.divide(part.cast(pa.float64(), safe=False), divisor)
+    return pc.if_else(pc.not_equal(divisor, 0.0), quotient, pa.scalar(None, pa.float64()))
 
 
-def ratio_sql(part: str, whole: str) -> str:
-    """``ratio`` as text."""
-    return f"if({whole} != 0, cast({part} as double) / cast({whole} as double), null)"
+def _committing_share(figures: pa.Table) -> pa.ChunkedArray:
+    return ratio(figures["txns_in_flight_committing"], figures["txns_submitted"])

@@ -28,7 +28,7 @@ from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import with_kept_paths
 from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
-from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA, Window
+from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -111,10 +111,6 @@ class Dataset:
         """One row per run, failed ones included: ``RUN_COLUMNS``, axes, window, txns and the sweep's figures."""
         return spark.createDataFrame(self.runs)
 
-    def group_frame(self, spark: SparkSession) -> DataFrame:
-        """One row per run and operation type, and per run and source, with the sweep's figures."""
-        return spark.createDataFrame(self.groups)
-
     def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
         """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
         from pyspark.sql import functions as sf
@@ -133,13 +129,6 @@ class Dataset:
         ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint"
         frame = _read(spark, self.folder.partition(LATENCIES, study), ddl)
         return frame.select(sf.lit(study).alias("study"), "*")
-
-    def common_window(self, study: str) -> Window | None:
-        """The window of all runs of a study; None if they differ, as when duration is an axis."""
-        lengths = ["duration_ms", "warmup_ms", "cooldown_ms"]
-        rows = self.runs.filter(pc.equal(self.runs["study"], study)).select(lengths).drop_null()
-        found = {tuple(row.values()) for row in rows.to_pylist()}
-        return Window.of_ms(**dict(zip(lengths, found.pop(), strict=True))) if len(found) == 1 else None
 
 
 def open_dataset(path: str | DatasetPath) -> Dataset:
@@ -217,7 +206,7 @@ def _read_small(path: DatasetPath) -> pa.Table:
     try:
         return printable_table(parquet_file(path, page_checksum_verification=True).read())
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
 
 
 def _read_study(path: DatasetPath) -> dict[str, Any]:
@@ -331,7 +320,7 @@ def _foot(path: DatasetPath, txns: int) -> Any:
     try:
         file = parquet_file(path)
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
     missing = {"run_id", *TRANSACTION_COLUMNS} - set(file.schema_arrow.names)
     if missing:
         raise OutputError(f"{path} is not a file of txns: it has no column {sorted(missing)[0]}. Sweep again.")
@@ -340,7 +329,8 @@ def _foot(path: DatasetPath, txns: int) -> Any:
     return file.metadata
 
 
-def _damaged(path: DatasetPath, error: Exception) -> OutputError:
+def damaged(path: DatasetPath, error: Exception) -> OutputError:
+    """What to say of a file that cannot be read, and what to do."""
     reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
     return OutputError(
         f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "

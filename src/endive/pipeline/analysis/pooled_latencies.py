@@ -7,17 +7,16 @@ are taken to lie evenly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as sf
+import numpy as np
+import pyarrow as pa
 
+from endive.pipeline.analysis.across_seeds import Floats, first_rows
 from endive.pipeline.analysis.measured import ratio
-from endive.pipeline.analysis.scopes import POINT_GROUP, RUN, by_scope
-from endive.results.latency_grid import BITS
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, summed
+from endive.results.latency_grid import BITS, bin_high_us, bin_low_us
+from endive.results.schema import Ints
 
 SHARES: Final = {"p10": 0.1, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 GROUPED: Final = (*POINT_GROUP, "latency")
@@ -26,81 +25,53 @@ HISTOGRAM: Final = (*GROUPED, "low_ms", "high_ms", "txns", "share")
 COARSE_BITS: Final = 3  # of the histogram: 8 bins per octave, each of 16 of the grid's
 
 
-def pooled_counts(counts: DataFrame, points: DataFrame) -> DataFrame:
-    """``GROUPED``, ``bin`` and ``txns``, over all runs that ``points`` knows."""
-    return (
-        counts.join(sf.broadcast(points), on=list(RUN), how="inner")
-        .groupBy("study", "point", "kind", "source", "latency", "bin")
-        .agg(sf.sum("txns").alias("txns"))  # before every row counts in three scopes
-        .transform(by_scope)
-        .groupBy(*GROUPED, "bin")
-        .agg(sf.sum("txns").alias("txns"))
-    )
+def pooled_counts(counts: pa.Table) -> pa.Table:
+    """``GROUPED``, ``bin`` and ``txns``, in their order."""
+    found = by_scope(counts, [*POINT, "latency", "bin"], ["txns"]).select([*GROUPED, "bin", "txns"])
+    return found.sort_by([(name, "ascending") for name in (*GROUPED, "bin")]).combine_chunks()
 
 
-def pooled_percentiles(pooled: DataFrame, points: DataFrame) -> DataFrame:
-    """``POOLED``: percentiles of the committed txns of all seeds."""
-    group = Window.partitionBy(*GROUPED)
-    so_far = group.orderBy("bin").rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    whole = group.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    ranked = pooled.withColumns(
-        {
-            "below": sf.sum("txns").over(so_far) - sf.col("txns"),
-            "all": sf.sum("txns").over(whole),
-            "low_us": _low_us(sf.col("bin")),
-            "high_us": _high_us(sf.col("bin")),
-        }
-    )
-    found = ranked.groupBy(*GROUPED).agg(
-        sf.sum("txns").alias("txns"),
-        (sf.min("low_us") / 1000.0).alias("low_ms"),
-        (sf.max("high_us") / 1000.0).alias("high_ms"),
-        *(sf.max(_value_us(share) / 1000.0).alias(f"{name}_ms") for name, share in SHARES.items()),
-    )
-    seeds = points.groupBy("study", "point").agg(sf.count(sf.lit(1)).cast("int").alias("seeds"))
-    return found.join(sf.broadcast(seeds), on=["study", "point"], how="inner").select(*POOLED)
+def pooled_percentiles(pooled: pa.Table, runs: pa.Table) -> pa.Table:
+    """``POOLED``: percentiles of the committed txns of all seeds; ``runs`` are those that ended."""
+    first = first_rows(pooled.select(list(GROUPED)))
+    last = np.append(first[1:], pooled.num_rows)[: len(first)] - 1
+    bins, txns = pooled["bin"].to_numpy(), pooled["txns"].to_numpy()
+    low_us, high_us = bin_low_us(bins), bin_high_us(bins)
+    so_far = np.cumsum(txns)
+    before = (so_far - txns)[first]  # txns of all groups before
+    found = pooled.select(list(GROUPED)).take(pa.array(first))
+    found = found.append_column("txns", pa.array(so_far[last] - before, pa.int64()))
+    found = found.append_column("low_ms", pa.array(low_us[first] / 1000.0))
+    found = found.append_column("high_ms", pa.array(high_us[last] / 1000.0))
+    for name, share in SHARES.items():
+        position = share * (so_far[last] - before - 1)
+        row = np.searchsorted(so_far, before + np.floor(position).astype(np.int64), side="right")
+        below = (so_far - txns)[row] - before
+        value_us = _inside(position, below, txns[row], low_us[row], high_us[row])
+        found = found.append_column(f"{name}_ms", pa.array(value_us / 1000.0))
+    seeds = runs.group_by(list(POINT), use_threads=False).aggregate([("run_id", "count")])
+    seeds = seeds.rename_columns([*POINT, "seeds"]).cast(pa.schema([*_POINT_FIELDS, ("seeds", pa.int32())]))
+    return found.join(seeds, keys=list(POINT), join_type="inner", use_threads=False).select(list(POOLED))
 
 
-def latency_histogram(pooled: DataFrame) -> DataFrame:
+_POINT_FIELDS: Final = (("study", pa.string()), ("point", pa.int32()))
+
+
+def _inside(position: Floats, below: Ints, txns: Ints, low_us: Ints, high_us: Ints) -> Floats:
+    """The value at a position in a bin that ``below`` txns come before."""
+    inside = (position - below + 0.5) / txns
+    found: Floats = low_us + np.minimum(inside, 1.0) * (high_us - low_us)
+    return found
+
+
+def latency_histogram(pooled: pa.Table) -> pa.Table:
     """``HISTOGRAM``: the same counts in fewer bins."""
     width = BITS - COARSE_BITS
-    coarse = (
-        pooled.withColumn("coarse", sf.shiftright("bin", width))
-        .groupBy(*GROUPED, "coarse")
-        .agg(sf.sum("txns").alias("txns"))
-    )
-    whole = Window.partitionBy(*GROUPED).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    first = sf.shiftleft("coarse", width)
-    return coarse.select(
-        *GROUPED,
-        (_low_us(first) / 1000.0).alias("low_ms"),
-        (_high_us(first + ((1 << width) - 1)) / 1000.0).alias("high_ms"),
-        "txns",
-        ratio(sf.col("txns"), sf.sum("txns").over(whole)).alias("share"),
-    ).select(*HISTOGRAM)
-
-
-def _value_us(share: float) -> Column:
-    """The ``share`` quantile, in the row whose bin holds it; null in the others."""
-    position = share * (sf.col("all") - 1)
-    inside = (position - sf.col("below") + 0.5) / sf.col("txns")
-    value = sf.col("low_us") + sf.least(inside, sf.lit(1.0)) * (sf.col("high_us") - sf.col("low_us"))
-    return sf.when((sf.col("below") <= position) & (position < sf.col("below") + sf.col("txns")), value)
-
-
-def _shift(place: Column) -> Column:
-    return sf.greatest(sf.shiftright(place, BITS) - 1, sf.lit(0)).cast("int")
-
-
-def _width_us(place: Column) -> Column:
-    return sf.pow(sf.lit(2.0), _shift(place)).cast("bigint")
-
-
-def _low_us(place: Column) -> Column:
-    """As ``endive.results.latency_grid.bin_low_us``."""
-    return (place - _shift(place) * (1 << BITS)).cast("bigint") * _width_us(place)
-
-
-def _high_us(place: Column) -> Column:
-    """As ``endive.results.latency_grid.bin_high_us``."""
-    return _low_us(place) + _width_us(place) - 1
+    coarse = pooled.append_column("coarse", pa.array(pooled["bin"].to_numpy() >> width))
+    counts = summed(coarse, [*GROUPED, "coarse"], ["txns"])
+    whole = summed(counts, GROUPED, ["txns"]).rename_columns([*GROUPED, "all"])
+    found = counts.join(whole, keys=list(GROUPED), join_type="inner", use_threads=False)
+    first = found["coarse"].to_numpy() << width
+    found = found.append_column("low_ms", pa.array(bin_low_us(first) / 1000.0))
+    found = found.append_column("high_ms", pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0))
+    return found.append_column("share", ratio(found["txns"], found["all"])).select(list(HISTOGRAM))

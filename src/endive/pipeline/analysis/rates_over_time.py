@@ -1,30 +1,28 @@
 """Commit rate over simulated time: the whole run in equal bins, warm-up and cool-down included.
 
-This file defines the bins. Txns count where they happen:
-submissions when submitted, commits and aborts when they end; the latency of a bin is that of the txns submitted in
-it.
+This file defines the bins and the rates in them. Txns count where they happen: submissions when submitted, commits and
+aborts when they end; the latency of a bin is that of the txns submitted in it. They are counted in
+``endive.pipeline.analysis.txn_counts``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
-from pyspark.sql import functions as sf
+import numpy as np
+import pyarrow as pa
 
+from endive.pipeline.analysis.across_seeds import Floats
 from endive.pipeline.analysis.confidence import student_t_table
-from endive.pipeline.analysis.measured import ratio
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, RUN, RUN_GROUP, by_scope
-from endive.pipeline.analysis.txn_window import us
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
+from endive.pipeline.analysis.txn_counts import TIMELINE_SUMS, Bools
+from endive.results.schema import Ints
 
 BINS_DEFAULT: Final = 60
 BINS_MAX: Final = 10_000
 
 BIN: Final = ("bin", "start_ms", "end_ms", "in_window")  # in_window: the bin lies in the window, wholly
-COUNTS: Final = ("submitted", "committed", "committed_squared", "aborted", "latency_us", "latency_txns")
-POINT_TIMELINE: Final = (*POINT_GROUP, *BIN, "seeds", *COUNTS)
 TIMELINE: Final = (
     *POINT_GROUP,
     *BIN,
@@ -39,133 +37,88 @@ TIMELINE: Final = (
 )
 
 
-def binned(txns: DataFrame, bins: int) -> DataFrame:
-    """Txns of ``with_window``, counted by the bins in which they were submitted and ended: few rows for any txns."""
-    counted = txns.select(
-        *RUN,
-        "kind",
-        "source",
-        "status",
-        _bin("submit_us", bins).alias("submit_bin"),
-        _bin("end_us", bins).alias("end_bin"),
-        sf.when(sf.col("status") == "committed", us("commit_latency_ms")).alias("commit_us"),
-    )
-    return counted.groupBy(*RUN, "kind", "source", "status", "submit_bin", "end_bin").agg(
-        sf.count(sf.lit(1)).alias("txns"), sf.coalesce(sf.sum("commit_us"), sf.lit(0)).alias("commit_us")
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bins:
+    """Every bin of every group: arrays of groups by bins, and of groups alone."""
+
+    counts: dict[str, Ints]
+    seeds: Ints
+    start_ms: Floats
+    end_ms: Floats
+    is_in_window: Bools
 
 
-def point_timeline(counts: DataFrame, points: DataFrame, bounds: DataFrame, bins: int) -> DataFrame:
-    """``POINT_TIMELINE``: every bin of every configuration and scope, also those in which nothing happened.
+def rates_over_time(counts: pa.Table, runs: pa.Table, bins: int) -> pa.Table:
+    """``TIMELINE``: every bin of every configuration and scope, also those in which nothing happened.
 
-    ``counts`` are those of ``binned``, ``bounds`` the ``windows`` of the runs. All numbers are whole, and sums over the
-    ``seeds`` of a configuration; ``committed_squared`` is the sum of squares that their spread is made of.
+    ``counts`` has ``POINT_GROUP``, ``bin`` and ``TIMELINE_SUMS``, sums over the seeds whose txns were counted; ``runs``
+    are the runs of these seeds, with their windows.
     """
-    counted = [name for name in COUNTS if name != "committed_squared"]
-    found = (
-        counts.transform(_by_bin)
-        .groupBy(*RUN, "kind", "source", "bin")
-        .agg(*(sf.sum(name).alias(name) for name in counted))  # before every row counts in three scopes
-        .transform(by_scope)
-        .groupBy(*RUN_GROUP, "bin")
-        .agg(*(sf.sum(name).alias(name) for name in counted))
-        .withColumn("committed_squared", sf.col("committed") * sf.col("committed"))
-        .join(sf.broadcast(points), on=list(RUN), how="inner")
-        .groupBy(*POINT_GROUP, "bin")
-        .agg(*(sf.sum(name).alias(name) for name in COUNTS))
-    )
-    by_bin = sf.map_from_entries(sf.collect_list(sf.struct("bin", sf.struct(*COUNTS))))
-    dense = (
-        found.groupBy(*POINT_GROUP)
-        .agg(by_bin.alias("by_bin"))
-        .withColumn("bin", sf.explode(sf.sequence(sf.lit(0), sf.lit(bins - 1))))
-        .withColumn("at", sf.try_element_at("by_bin", "bin"))
-        .join(sf.broadcast(_point_bounds(bounds, points)), on=list(POINT), how="inner")
-    )
-    return dense.select(
-        *POINT_GROUP,
-        "bin",
-        *_edges(bins),
-        "seeds",
-        *(sf.coalesce(sf.col("at")[name], sf.lit(0)).alias(name) for name in COUNTS),
-    ).select(*POINT_TIMELINE)
+    groups = counts.group_by(list(POINT_GROUP), use_threads=False).aggregate([]).select(list(POINT_GROUP))
+    numbered = groups.append_column("group", pa.array(np.arange(groups.num_rows)))
+    placed = counts.join(numbered, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
+    place = (placed["group"].to_numpy(), placed["bin"].to_numpy())
+    dense = {name: np.zeros((groups.num_rows, bins), np.int64) for name in TIMELINE_SUMS}
+    for name, cells in dense.items():
+        cells[place] = placed[name].to_numpy()
+    about = numbered.join(_windows(runs), keys=list(POINT), join_type="inner", use_threads=False).sort_by("group")
+    found = _with_edges(dense, about, bins)
+    repeated = groups.take(pa.array(np.repeat(np.arange(groups.num_rows), bins)))
+    columns = {name: repeated[name] for name in POINT_GROUP} | {
+        "bin": pa.array(np.tile(np.arange(bins, dtype=np.int32), groups.num_rows)),
+        "start_ms": found.start_ms.ravel(),
+        "end_ms": found.end_ms.ravel(),
+        "in_window": found.is_in_window.ravel(),
+        "seeds": pa.array(np.repeat(found.seeds, bins), pa.int32()),
+    }
+    rates = {name: pa.array(values.ravel(), pa.float64(), from_pandas=True) for name, values in _rates(found).items()}
+    return pa.table({**columns, **rates}).select(list(TIMELINE))
 
 
-def timeline_rates(timeline: DataFrame, seeds_max: int) -> DataFrame:
-    """``TIMELINE``: the sums of ``point_timeline`` as rates, that of commits with its interval over seeds."""
-    n, total = sf.col("seeds"), sf.col("committed")
-    length_s = (sf.col("end_ms") - sf.col("start_ms")) / 1000.0
-    squares = n * sf.col("committed_squared") - total * total  # n * (n - 1) * variance, in whole numbers
-    stddev = sf.sqrt(squares.cast("double") / (n * (n - 1)).cast("double")) / length_s
-    table = sf.array(*(sf.lit(t) for t in student_t_table(seeds_max)))
-    reach = sf.get(table, n - 2) * stddev / sf.sqrt(n.cast("double"))
-    mean = ratio(total, n) / length_s
-    is_many = n > 1
-    return timeline.select(
-        *POINT_GROUP,
-        *BIN,
-        "seeds",
-        (ratio(sf.col("submitted"), n) / length_s).alias("submitted_per_s"),
-        mean.alias("committed_per_s"),
-        sf.when(is_many, stddev).alias("committed_per_s_stddev"),
-        sf.when(is_many, sf.greatest(mean - reach, sf.lit(0.0))).alias("committed_per_s_ci95_low"),
-        sf.when(is_many, mean + reach).alias("committed_per_s_ci95_high"),
-        (ratio(sf.col("aborted"), n) / length_s).alias("aborted_per_s"),
-        ratio(sf.col("latency_us"), 1000 * sf.col("latency_txns")).alias("commit_latency_mean_ms"),
-    ).select(*TIMELINE)
-
-
-def _point_bounds(bounds: DataFrame, points: DataFrame) -> DataFrame:
+def _windows(runs: pa.Table) -> pa.Table:
     """The window of every configuration, that of any of its runs, and how many ``seeds`` it has."""
-    names = ("duration_us", "window_start_us", "window_end_us")
-    return (
-        bounds.join(sf.broadcast(points), on=list(RUN), how="inner")
-        .groupBy(*POINT)
-        .agg(*(sf.max(name).alias(name) for name in names), sf.count(sf.lit(1)).cast("int").alias("seeds"))
+    names = ("duration", "window_start", "window_end")
+    table = runs.select(list(POINT))
+    for name in names:
+        whole_us = (runs[f"{name}_ms"].to_numpy() * 1000.0 + 0.5).astype(np.int64)
+        table = table.append_column(f"{name}_us", pa.array(whole_us))
+    found = table.group_by(list(POINT), use_threads=False).aggregate(
+        [*((f"{name}_us", "max") for name in names), ("duration_us", "count")]
+    )
+    return found.rename_columns([*POINT, *(f"{name}_us" for name in names), "seeds"])
+
+
+def _with_edges(counts: dict[str, Ints], about: pa.Table, bins: int) -> _Bins:
+    duration, first, last = (
+        about[f"{name}_us"].to_numpy()[:, None] for name in ("duration", "window_start", "window_end")
+    )
+    start, end = np.arange(bins) * duration, (np.arange(bins) + 1) * duration
+    return _Bins(
+        counts=counts,
+        seeds=about["seeds"].to_numpy(),
+        start_ms=start / (1000.0 * bins),
+        end_ms=end / (1000.0 * bins),
+        is_in_window=(start >= first * bins) & (end <= last * bins),
     )
 
 
-def _by_bin(counts: DataFrame) -> DataFrame:
-    """Each count in its bin: submissions and latency in one, the end in another."""
-    zero = sf.lit(0).cast("bigint")
-    txns = sf.col("txns")
-    is_committed = sf.col("status") == "committed"
-    submission = {
-        "bin": sf.col("submit_bin"),
-        "submitted": txns,
-        "committed": zero,
-        "aborted": zero,
-        "latency_us": sf.col("commit_us"),
-        "latency_txns": sf.when(is_committed, txns).otherwise(zero),
+def _rates(found: _Bins) -> dict[str, Floats]:
+    """Sums as rates, that of commits with its interval over seeds; NaN where there is none."""
+    n, commits = found.seeds[:, None], found.counts["committed"]
+    length_s = (found.end_ms - found.start_ms) / 1000.0
+    squares = n * found.counts["committed_squared"] - commits * commits  # n * (n - 1) * variance, in whole numbers
+    factors = np.array(student_t_table(int(found.seeds.max(initial=0))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stddev = np.where(n > 1, np.sqrt(squares / (n * (n - 1))) / length_s, np.nan)
+        reach = factors[np.maximum(n - 2, 0)] * stddev / np.sqrt(n.astype(np.float64))
+        mean = commits / n / length_s
+        latency_ms = found.counts["latency_us"] / (1000 * found.counts["latency_txns"])
+    return {
+        "submitted_per_s": found.counts["submitted"] / n / length_s,
+        "committed_per_s": mean,
+        "committed_per_s_stddev": stddev,
+        "committed_per_s_ci95_low": np.maximum(mean - reach, 0.0),
+        "committed_per_s_ci95_high": mean + reach,
+        "aborted_per_s": found.counts["aborted"] / n / length_s,
+        "commit_latency_mean_ms": np.where(found.counts["latency_txns"] > 0, latency_ms, np.nan),
     }
-    end = {
-        "bin": sf.col("end_bin"),
-        "submitted": zero,
-        "committed": sf.when(is_committed, txns).otherwise(zero),
-        "aborted": sf.when(sf.col("status") == "aborted", txns).otherwise(zero),
-        "latency_us": zero,
-        "latency_txns": zero,
-    }
-    both = sf.array(*(sf.struct(*(value.alias(name) for name, value in one.items())) for one in (submission, end)))
-    return (
-        counts.select(*RUN, "kind", "source", sf.explode(both).alias("count"))
-        .select(*RUN, "kind", "source", "count.*")
-        .where("bin is not null")
-    )
-
-
-def _bin(column_us: str, bins: int) -> Column:
-    """The number of the bin, by whole numbers; the last instant of a run belongs to its last bin."""
-    return sf.expr(
-        f"case when {column_us} is not null then "
-        f"cast(least({column_us} * {bins} div duration_us, {bins - 1}) as int) end"
-    )
-
-
-def _edges(bins: int) -> list[Column]:
-    start, end = sf.col("bin") * sf.col("duration_us"), (sf.col("bin") + 1) * sf.col("duration_us")
-    return [
-        (start / (1000.0 * bins)).alias("start_ms"),
-        (end / (1000.0 * bins)).alias("end_ms"),
-        ((start >= sf.col("window_start_us") * bins) & (end <= sf.col("window_end_us") * bins)).alias("in_window"),
-    ]

@@ -58,6 +58,7 @@ SUSTAINED: Final = (
     "a configuration meets the objective of its study if it holds for the means over its seeds; the sustained load "
     "of a curve is the highest one such that it and all lower ones meet it"
 )
+_OUTPUT_ERROR: Final = f"{OutputError.__module__}.{OutputError.__name__}: "
 _UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 
 SessionMaker = Callable[[], "SparkSession"]
@@ -137,13 +138,17 @@ def spark_errors() -> Iterator[None]:
 
 
 def _told(said: str) -> EndiveError:
+    ours = [line.strip() for line in said.splitlines() if line.strip().startswith(_OUTPUT_ERROR)]
+    if ours:  # a worker's own words
+        return OutputError(ours[-1].removeprefix(_OUTPUT_ERROR))
     if file := _UNREADABLE.search(said):
         return OutputError(
             f"{unquote(file[1])} is damaged and cannot be read. Delete it and start the same 'endive sweep' again: "
             "only what is missing is simulated. Nothing was changed."
         )
     if "S3AFileSystem not found" in said:
-        return EngineError(f"Spark has no way to S3. Give it one: --conf spark.jars.packages={store_package()}")
+        arguments = f"--packages {store_package()} pyspark-shell"
+        return EngineError(f"Spark has no way to S3. Give it one: set PYSPARK_SUBMIT_ARGS='{arguments}'.")
     if "OutOfMemoryError" in said:
         return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
     lines = [line.strip() for line in said.splitlines() if line.strip()]

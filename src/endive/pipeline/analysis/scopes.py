@@ -5,12 +5,10 @@ This file defines the three scopes and the step that lets one row count in each 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from pyspark.sql import functions as sf
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+import pyarrow as pa
 
 ALL: Final = "all"  # scope and name of the whole run
 OPERATION: Final = "operation"
@@ -23,17 +21,22 @@ POINT: Final = ("study", "point")
 POINT_GROUP: Final = (*POINT, *GROUP)
 
 
-def by_scope(frame: DataFrame) -> DataFrame:
-    """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
-    kept = [column for column in frame.columns if column not in ("kind", "source")]
-    exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
-    return exploded.select(*kept, "label.scope", "label.name")
+def by_scope(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
+    """Each row three times, once per scope, and added up: ``kind`` and ``source`` give way to ``scope`` and ``name``.
+
+    The result has ``keys``, ``scope``, ``name`` and ``sums``.
+    """
+    kept = counts.select([*keys, *sums])
+    whole = pa.array([ALL] * counts.num_rows, pa.string())
+    named = {ALL: whole, OPERATION: counts["kind"], SOURCE: counts["source"]}
+    parts = [
+        kept.append_column("scope", pa.array([scope] * counts.num_rows, pa.string())).append_column("name", name)
+        for scope, name in named.items()
+    ]
+    return summed(pa.concat_tables(parts), [*keys, *GROUP], sums)
 
 
-def scope_labels(kind: Column, source: Column) -> Column:
-    """``scope`` and ``name`` of the three groups that a txn of this kind and source belongs to."""
-    return sf.array(_label(ALL, sf.lit(ALL)), _label(OPERATION, kind), _label(SOURCE, source))
-
-
-def _label(scope: str, name: Column) -> Column:
-    return sf.struct(sf.lit(scope).alias("scope"), name.alias("name"))
+def summed(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
+    """Rows with equal ``keys`` as one row with the sums of the columns ``sums``."""
+    found = counts.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
+    return found.select([*keys, *(f"{name}_sum" for name in sums)]).rename_columns([*keys, *sums])

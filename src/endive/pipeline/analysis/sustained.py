@@ -8,92 +8,112 @@ misses it. Which axis is the load is said by ``endive.pipeline.analysis.load_axi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as sf
+import pyarrow as pa
 
-from endive.pipeline.analysis.scopes import ALL, GROUP, POINT, POINT_GROUP
+from endive.pipeline.analysis.load_axis import LoadAxis
+from endive.pipeline.analysis.scopes import ALL, POINT_GROUP
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+Row = Mapping[str, Any]
 
-CURVE: Final = ("study", "curve", *GROUP)
-SUSTAINED: Final = (
-    *CURVE,
-    "points",
-    "sustained_point",
-    "sustained_load",
-    "sustained_offered_per_s",
-    "sustained_committed_per_s",
-    "missed_point",
-    "missed_load",
-    "missed_offered_per_s",
-    "misses",
-    "committed_in_window_max_per_s",
-    "success_rate_at_max",
-    "is_monotone",
+_FIGURES: Final = {
+    "points": pa.int32(),
+    "sustained_point": pa.int32(),
+    "sustained_load": pa.float64(),
+    "sustained_offered_per_s": pa.float64(),
+    "sustained_committed_per_s": pa.float64(),
+    "missed_point": pa.int32(),
+    "missed_load": pa.float64(),
+    "missed_offered_per_s": pa.float64(),
+    "misses": pa.string(),
+    "committed_in_window_max_per_s": pa.float64(),
+    "success_rate_at_max": pa.float64(),
+    "is_monotone": pa.bool_(),
+}
+_NEEDED: Final = (
+    *POINT_GROUP,
+    *("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate"),
+    *("verdict", "meets_objective", "misses"),
 )
 
 
-def sustained(configurations: DataFrame, places: DataFrame) -> DataFrame:
-    """``SUSTAINED``: one row per curve, and per operation type and source of it that the objective speaks of.
+def sustained(configurations: pa.Table, loads: Mapping[str, LoadAxis], axes: Sequence[pa.Field]) -> pa.Table:
+    """One row per curve, and per operation type and source of it that the objective speaks of.
 
-    ``places`` gives every ``study`` and ``point`` its ``curve``, its ``load`` (the axis's value, or null) and whether
-    points are ordered by it (``is_ordered_by_load``) or by the offered rate of the whole run, which is the default.
+    ``configurations`` has the axes too; of a row only those that tell curves apart are told. Points are ordered by the
+    offered rate of the whole run, or by the load's value where it is a closed loop's.
     """
-    needed = ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate", "verdict")
-    configurations = configurations.select(*POINT_GROUP, *needed, "meets_objective", "misses")
-    offered = configurations.where(sf.col("scope") == ALL).select(
-        *POINT, sf.col("offered_per_s").alias("run_offered_per_s")
+    rows = configurations.select([*_NEEDED, *(axis.name for axis in axes)]).to_pylist()
+    whole = {(row["study"], row["point"]): row for row in rows if row["scope"] == ALL}
+    judged = [row for row in rows if row["scope"] == ALL or row["verdict"] is not None]
+    by_group: dict[tuple[str, str, str], list[Row]] = {}
+    for row in judged:
+        by_group.setdefault((row["study"], row["scope"], row["name"]), []).append(row)
+    found = []
+    for (study, scope, name), group in by_group.items():
+        axis = loads[study]
+        for curve, points in _curves(axis, group, whole):
+            told = {key: points[0][key] for key in axis.series}
+            about = {"study": study, "curve": curve, "load_axis": axis.key, **told, "scope": scope, "name": name}
+            found.append({**about, **read_curve(points)})
+    return pa.Table.from_pylist(found, _schema(axes))
+
+
+def _curves(axis: LoadAxis, group: Sequence[Row], whole: Mapping[Any, Row]) -> Iterator[tuple[int, list[Row]]]:
+    """The points of every curve, from the lowest load up, with their ``load`` and ``run_offered_per_s``."""
+    placed = {place.point: place for place in axis.placed}
+    curves: dict[int, list[tuple[tuple[float, int], Row]]] = {}
+    for row in group:
+        place = placed.get(row["point"])
+        run = whole.get((row["study"], row["point"]))
+        if place is None or run is None:
+            continue
+        order = place.load if axis.is_closed_loop else run["offered_per_s"]
+        key = (-math.inf if order is None else order, row["point"])
+        facts = {**row, "load": place.load, "run_offered_per_s": run["offered_per_s"]}
+        curves.setdefault(place.curve, []).append((key, facts))
+    for curve, points in curves.items():
+        yield curve, [row for _, row in sorted(points, key=lambda pair: pair[0])]
+
+
+def read_curve(points: Sequence[Row]) -> dict[str, Any]:
+    """What one curve says; ``points`` from the lowest load up."""
+    is_over = [row["meets_objective"] is not True for row in points]
+    first_over = is_over.index(True) if True in is_over else None
+    held = points[:first_over]
+    last_held: Row = held[-1] if held else {}
+    missed: Row = {} if first_over is None else points[first_over]
+    commits = [row for row in points if row["committed_in_window_per_s"] is not None]
+    most = max((row["committed_in_window_per_s"] for row in commits), default=None)
+    at_most: Row = [row for row in commits if row["committed_in_window_per_s"] == most][-1] if commits else {}
+    return {
+        "points": len(points),
+        "sustained_point": last_held.get("point"),
+        "sustained_load": last_held.get("load"),
+        "sustained_offered_per_s": last_held.get("run_offered_per_s"),
+        "sustained_committed_per_s": last_held.get("committed_per_s"),
+        "missed_point": missed.get("point"),
+        "missed_load": missed.get("load"),
+        "missed_offered_per_s": missed.get("run_offered_per_s"),
+        "misses": missed.get("misses"),
+        "committed_in_window_max_per_s": most,
+        "success_rate_at_max": at_most.get("success_rate"),
+        "is_monotone": first_over is None or all(is_over[first_over:]),
+    }
+
+
+def _schema(axes: Sequence[pa.Field]) -> pa.Schema:
+    return pa.schema(
+        [
+            ("study", pa.string()),
+            ("curve", pa.int32()),
+            ("load_axis", pa.string()),
+            *axes,
+            ("scope", pa.string()),
+            ("name", pa.string()),
+            *_FIGURES.items(),
+        ]
     )
-    ordered = (
-        configurations.where((sf.col("scope") == ALL) | sf.col("verdict").isNotNull())
-        .join(sf.broadcast(places), on=list(POINT), how="inner")
-        .join(sf.broadcast(offered), on=list(POINT), how="inner")
-        .withColumn(
-            "order", sf.when(sf.col("is_ordered_by_load"), sf.col("load")).otherwise(sf.col("run_offered_per_s"))
-        )
-        .withColumn("is_over", ~sf.coalesce("meets_objective", sf.lit(False)))
-    )
-    judged = ordered.withColumns(
-        {
-            "is_past": _so_far(sf.col("is_over")),
-            "rank": sf.row_number().over(Window.partitionBy(*CURVE).orderBy("order", "point")),
-        }
-    )
-    return judged.groupBy(*CURVE).agg(*_columns()).select(*SUSTAINED)
-
-
-def _so_far(condition: Column) -> Column:
-    """Whether a condition holds at this point of the curve or at a lower one."""
-    below = (
-        Window.partitionBy(*CURVE).orderBy("order", "point").rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    )
-    return sf.max(condition).over(below)
-
-
-def _columns() -> list[Column]:
-    col, rank = sf.col, sf.col("rank")
-    held = ~col("is_past")
-
-    def last_held(name: str) -> Column:
-        return sf.max_by(name, sf.when(held, rank))
-
-    def first_over(name: str) -> Column:
-        return sf.min_by(name, sf.when(col("is_over"), rank))
-
-    return [
-        sf.count(sf.lit(1)).cast("int").alias("points"),
-        last_held("point").alias("sustained_point"),
-        last_held("load").alias("sustained_load"),
-        last_held("run_offered_per_s").alias("sustained_offered_per_s"),
-        last_held("committed_per_s").alias("sustained_committed_per_s"),
-        first_over("point").alias("missed_point"),
-        first_over("load").alias("missed_load"),
-        first_over("run_offered_per_s").alias("missed_offered_per_s"),
-        first_over("misses").alias("misses"),
-        sf.max("committed_in_window_per_s").alias("committed_in_window_max_per_s"),
-        sf.max_by("success_rate", "committed_in_window_per_s").alias("success_rate_at_max"),
-        (~sf.max(col("is_past") & ~col("is_over"))).alias("is_monotone"),
-    ]

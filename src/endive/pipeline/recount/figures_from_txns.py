@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.measured import ratio_sql
 from endive.pipeline.analysis.open_dataset import COUNTED
-from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, by_scope
-from endive.pipeline.analysis.tally import PHASE_SUMS, TALLY_SUMS
+from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.pipeline.recount.percentiles import LATENCIES, PERCENTILE_COLUMNS
+from endive.pipeline.recount.tally import PHASE_SUMS, TALLY_SUMS
+from endive.pipeline.recount.txn_scopes import by_scope
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -98,6 +98,11 @@ def _figures(groups: DataFrame) -> DataFrame:
     kept = [name for name in FIGURES if name not in figures]
     made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()))
     return made.select(*RUN_GROUP, *FIGURES)
+
+
+def ratio_sql(part: str, whole: str) -> str:
+    """A quotient as a double; null where there is nothing to divide by."""
+    return f"if({whole} != 0, cast({part} as double) / cast({whole} as double), null)"
 
 
 def _per_s(count: str) -> str:

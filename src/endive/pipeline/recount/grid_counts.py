@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.scopes import RUN, RUN_GROUP, by_scope
+from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
 from endive.pipeline.recount.percentiles import LATENCIES, SHARES, committed_latencies
+from endive.pipeline.recount.txn_scopes import by_scope
 from endive.results.latency_grid import BITS
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.scopes import RUN, RUN_GROUP, scope_labels
-from endive.pipeline.analysis.txn_window import us
+from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
+from endive.pipeline.recount.txn_scopes import scope_labels
+from endive.pipeline.recount.txn_window import us
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -17,8 +17,6 @@ from pyspark.sql import functions as sf
 from endive.pipeline.analysis.measured import measured
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
-from endive.pipeline.analysis.tally import TALLY_SUMS, tallied
-from endive.pipeline.analysis.txn_window import windows, with_window
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.pipeline.recount.figures_from_txns import figures_from_txns
 from endive.pipeline.recount.grid_counts import bracketed, counts_from_txns
@@ -28,6 +26,8 @@ from endive.pipeline.recount.percentiles import (
     committed_latencies,
     exact_percentiles,
 )
+from endive.pipeline.recount.tally import tallied
+from endive.pipeline.recount.txn_window import windows, with_window
 from endive.pipeline.recount.zero_columns import zero_columns
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     found: list[Agreement] = []
     counts = dataset.latency_frame(spark)
     runs = dataset.run_frame(spark).where("status = 'ok'")
-    told = measured(runs, dataset.group_frame(spark))
+    told = spark.createDataFrame(measured(dataset.runs, dataset.groups))
     if dataset.detailed:
         kept = runs.where("transactions_kept")
-        txns = _txns(spark, dataset, kept)
+        txns = windowed_txns(spark, dataset, kept)
         found += _agreements(_joined(told, _figures(dataset, kept, txns), kept), RUN_GROUP, _figures_compared())
         counts_compared = {COUNTS: "told.txns <=> found.txns"}
         both = _joined(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
@@ -67,7 +67,8 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     return sorted(found, key=lambda each: (each.study, [*FIGURES, COUNTS, BRACKETS].index(each.figure)))
 
 
-def _txns(spark: SparkSession, dataset: Dataset, runs: DataFrame) -> DataFrame:
+def windowed_txns(spark: SparkSession, dataset: Dataset, runs: DataFrame) -> DataFrame:
+    """Every txn that was kept of these runs, with its run's window."""
     frames = [dataset.transaction_frame(spark, study) for study in dataset.detailed]
     joined: DataFrame = reduce(lambda left, right: left.unionByName(right), frames)
     return joined.transform(with_window, windows(runs))
@@ -76,7 +77,7 @@ def _txns(spark: SparkSession, dataset: Dataset, runs: DataFrame) -> DataFrame:
 def _figures(dataset: Dataset, runs: DataFrame, txns: DataFrame) -> DataFrame:
     small = runs.where(sf.col("txns") <= EXACT_TXNS_MAX).select(*RUN)
     latencies = committed_latencies(txns).join(sf.broadcast(small), on=list(RUN), how="left_semi")
-    tallies = tallied(txns, TALLY_SUMS, zero_columns(dataset))
+    tallies = tallied(txns, zero_columns(dataset))
     return figures_from_txns(runs, tallies, exact_percentiles(latencies))
 
 

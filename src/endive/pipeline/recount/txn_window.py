@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
-from endive.results import Window
-
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
@@ -46,16 +44,6 @@ def with_window(txns: DataFrame, bounds: DataFrame) -> DataFrame:
     return txns.join(sf.broadcast(bounds), on=["study", "run_id"], how="inner").transform(_judged)
 
 
-def with_common_window(txns: DataFrame, window: Window) -> DataFrame:
-    """As ``with_window``, where all runs have one window: without a join, which is an eighth of the time."""
-    bounds = {
-        "duration_us": window.duration_us,
-        "window_start_us": window.start_us,
-        "window_end_us": window.end_us,
-    }
-    return txns.withColumns({name: sf.lit(value).cast("bigint") for name, value in bounds.items()}).transform(_judged)
-
-
 def _judged(txns: DataFrame) -> DataFrame:
     timed = txns.withColumns({"submit_us": us("submit_ms"), "end_us": us("end_ms")})
     is_commit = sf.col("status") == "committed"
@@ -65,11 +53,6 @@ def _judged(txns: DataFrame) -> DataFrame:
             "is_commit_in_window": is_commit & sf.coalesce(_is_inside("end_us"), sf.lit(False)),
         }
     )
-
-
-def in_window(txns: DataFrame) -> DataFrame:
-    """Only the txns that were submitted in the window."""
-    return txns.where("in_window")
 
 
 def _is_inside(column_us: str) -> Column:

@@ -1,25 +1,22 @@
 """One pass over all txns: exact sums, small enough to be rolled up in any way afterwards.
 
-This file defines the grain (run, operation type, source, outcome, attempts, n_behind) and the integers summed over
-it. Everything that is a sum or a ratio of sums comes from here; percentiles are no sums, and time has bins of its
-own.
+This file defines the grain (run, operation type, source, outcome) and the integers summed over it. Everything that is
+a sum or a ratio of sums comes from here; percentiles are no sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
 from endive.pipeline.analysis.open_dataset import COUNTED
-from endive.pipeline.analysis.txn_window import us_sql
+from endive.pipeline.recount.txn_window import us_sql
 from endive.results import schema as s
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-EXACT_BELOW: Final = 4  # values from here on share bins, two to an octave: 4-5, 6-7, 8-11, 12-15, 16-23, ...
 
 TALLY_KEYS: Final = (
     "study",
@@ -28,19 +25,14 @@ TALLY_KEYS: Final = (
     "source",
     "outcome",  # committed, a reason to abort, executing or committing
     "in_window",
-    "attempts_low",
-    "n_behind_low",  # null unless the txn read history
 )
-HISTOGRAM_SUMS: Final = ("txns", "attempts", "n_behind", "history_lists", "phase_history_us", "commit_us")
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 TALLY_SUMS: Final = (
     "txns",
     "commits_in_window",  # of all txns, in_window or not
-    "attempts",
     "retries",
     "late_commits",  # of txns submitted in the window's second half
     "late_commit_us",
-    "n_behind",
     "commit_us",
     "total_us",
     *PHASE_SUMS,
@@ -48,33 +40,20 @@ TALLY_SUMS: Final = (
 )
 
 
-def bin_low(value: Column) -> Column:
-    """The smallest value of the bin a count lies in; null stays null."""
-    octave = sf.floor(sf.log2(value) + 1e-10)  # the small part keeps powers of two in their own octave
-    half = sf.pow(sf.lit(2.0), octave - 1)
-    return sf.when(value < EXACT_BELOW, value).otherwise((sf.floor(value / half) * half).cast("bigint")).cast("bigint")
-
-
-def bin_high(low: Column) -> Column:
-    """The largest value of the bin that begins at ``low``."""
-    half = sf.pow(sf.lit(2.0), sf.floor(sf.log2(low) + 1e-10) - 1)
-    return sf.when(low < EXACT_BELOW, low).otherwise((low + half - 1).cast("bigint")).cast("bigint")
-
-
-def tallied(txns: DataFrame, sums: Sequence[str] = TALLY_SUMS, zero_columns: Collection[str] = ()) -> DataFrame:
-    """Sums of the txns of ``with_window``: one row per ``TALLY_KEYS``, with ``sums``.
+def tallied(txns: DataFrame, zero_columns: Collection[str] = ()) -> DataFrame:
+    """Sums of the txns of ``with_window``: one row per ``TALLY_KEYS``, with ``TALLY_SUMS``.
 
     ``zero_columns`` are known to hold nothing but zeros, and are not read.
     """
     terms = _terms()
-    read = [name for name in sums if name not in zero_columns]
+    read = [name for name in TALLY_SUMS if name not in zero_columns]
     counted = txns.where("in_window or is_commit_in_window").select(
         "study", "run_id", "kind", "source", *_grain(), *(sf.expr(f"{terms[name]} as {name}") for name in read)
     )
     found = counted.groupBy(*TALLY_KEYS).agg(*(sf.expr(f"sum({name}) as {name}") for name in read))
     return found.selectExpr(
         *TALLY_KEYS,
-        *(f"0L as {name}" if name in zero_columns else f"coalesce({name}, 0L) as {name}" for name in sums),
+        *(f"0L as {name}" if name in zero_columns else f"coalesce({name}, 0L) as {name}" for name in TALLY_SUMS),
     )
 
 
@@ -88,8 +67,6 @@ def _grain() -> list[Column]:
     return [
         outcome.alias("outcome"),
         sf.col("in_window"),
-        bin_low(sf.col("attempts")).alias("attempts_low"),
-        sf.when(sf.col("history_lists") > 0, bin_low(sf.col("n_behind_first"))).alias("n_behind_low"),
     ]
 
 
@@ -103,11 +80,9 @@ def _terms() -> dict[str, str]:
     return {
         "txns": "1L",
         "commits_in_window": "cast(is_commit_in_window as bigint)",
-        "attempts": "cast(attempts as bigint)",
         "retries": "greatest(cast(attempts as bigint) - 1L, 0L)",
         "late_commits": f"cast({is_late} as bigint)",
         "late_commit_us": f"if({is_late}, {commit_us}, 0L)",
-        "n_behind": "n_behind_first",
         "commit_us": commit_us,
         "total_us": us_sql("total_latency_ms"),
         **{name: us_sql(f"phase_{phase}_ms") for name, phase in zip(PHASE_SUMS, s.PHASES, strict=True)},

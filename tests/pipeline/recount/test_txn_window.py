@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from endive.pipeline.analysis.txn_window import in_window, windows, with_common_window, with_window
-from endive.results import Window
+from endive.pipeline.recount.txn_window import windows, with_window
 
 pytestmark = pytest.mark.spark
 
-WINDOW = Window(duration_us=10_000_000, warmup_us=2_000_001, cooldown_us=2_000_000)
 TXNS = "study string, run_id string, status string, submit_ms double, end_ms double"
 RUNS = "study string, run_id string, status string, duration_ms double, window_start_ms double, window_end_ms double"
 ROWS = [
@@ -34,11 +32,7 @@ def told(frame):
     return [(row["in_window"], row["is_commit_in_window"]) for row in rows]
 
 
-def test_the_window_is_half_open_to_the_microsecond(txns):
-    assert EXPECTED == told(txns.transform(with_common_window, WINDOW))
-
-
-def test_a_window_joined_from_the_runs_says_the_same(spark, txns):
+def test_the_window_is_half_open_to_the_microsecond(spark, txns):
     runs = spark.createDataFrame([("s", "r", "ok", 10_000.0, 2_000.001, 8_000.0)], RUNS)
 
     assert EXPECTED == told(txns.transform(with_window, windows(runs)))
@@ -49,8 +43,3 @@ def test_txns_of_runs_that_failed_or_are_not_known_are_left_out(spark, txns):
         [("s", "r", "failed", None, None, None), ("other", "r", "ok", 10_000.0, 2_000.001, 8_000.0)], RUNS
     )
     assert [] == told(txns.transform(with_window, windows(runs)))
-
-
-def test_the_filter_keeps_what_was_submitted_in_the_window(txns):
-    kept = txns.transform(with_common_window, WINDOW).transform(in_window)
-    assert [2_000.001, 5_000.0, 7_999.999] == sorted(row["submit_ms"] for row in kept.toArrow().to_pylist())

@@ -1,0 +1,32 @@
+"""Bins for counts that may be small or large: one per value below 4, then two to an octave (4-5, 6-7, 8-11, ...).
+
+This file defines their arithmetic. Attempts and n_behind are drawn in these bins.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from endive.results.schema import Ints
+
+EXACT_BELOW: Final = 4
+BINS: Final = 2 * 63  # more than any count has
+
+
+def place_of_count(counts: Ints) -> Ints:
+    """The number of the bin in which each count lies; counts are not negative and below 2**53."""
+    lengths = np.frexp(counts.astype(np.float64))[1].astype(np.int64)  # in binary digits
+    upper_half = (counts >> np.maximum(lengths - 2, 0)) & 1
+    return np.where(counts < EXACT_BELOW, counts, 2 * (lengths - 1) + upper_half)
+
+
+def smallest_count(places: Ints) -> Ints:
+    """The smallest count of each bin."""
+    return np.where(places < EXACT_BELOW, places, (2 + places % 2) << np.maximum(places // 2 - 1, 0))
+
+
+def largest_count(smallest: Ints) -> Ints:
+    """The largest count of the bin that begins at each of ``smallest``."""
+    return smallest_count(place_of_count(smallest) + 1) - 1
