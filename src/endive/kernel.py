@@ -1,4 +1,4 @@
-"""The only door to Numba: ``jitted`` compiles a function, ``rule`` lets both engines share one.
+"""The door to Numba: ``jitted`` compiles a function, ``rule`` lets both engines share one.
 
 This file defines how functions are compiled and how compiled code is kept and found again. Knows nothing of what the
 functions compute, and never allows ``fastmath``: one expression must give the same bits everywhere.
@@ -30,7 +30,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic, register_jitable
-from numba.np import arrayobj
 
 from endive.code_cache import code_folder
 from endive.record import specs_of
@@ -253,36 +252,6 @@ def element_of(cls: type[T]) -> Callable[[int, int], T]:
         return kind(types.int64, types.int64), generate
 
     return cast("Callable[[int, int], T]", element)
-
-
-def _vector_of(scalar: Any) -> Any:
-    kind = types.Array(scalar, 1, "C")
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def vector(_context: Any, address: Any, count: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array = arrayobj.make_array(kind)(context, builder)
-            size_bytes = context.get_constant(types.intp, scalar.bitwidth // 8)
-            arrayobj.populate_array(
-                array,
-                data=builder.inttoptr(args[0], context.get_data_type(scalar).as_pointer()),
-                shape=cgutils.pack_array(builder, [args[1]]),
-                strides=cgutils.pack_array(builder, [size_bytes]),
-                itemsize=size_bytes,
-                meminfo=None,
-            )
-            return array._getvalue()
-
-        return kind(types.int64, types.int64), generate
-
-    return vector
-
-
-# For compiled code: the numbers at that address, so many of them.
-ints_at: Callable[[int, int], npt.NDArray[np.int64]] = _vector_of(types.int64)
-int32s_at: Callable[[int, int], npt.NDArray[np.int32]] = _vector_of(types.int32)
-bytes_at: Callable[[int, int], npt.NDArray[np.uint8]] = _vector_of(types.uint8)
-floats_at: Callable[[int, int], npt.NDArray[np.float64]] = _vector_of(types.float64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

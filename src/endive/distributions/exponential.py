@@ -8,7 +8,7 @@ from functools import cache
 from endive.distributions.code import SMOOTH, Component, FloatArray
 from endive.distributions.distribution import LatencyFamily, check_number
 from endive.distributions.portable import exp, log, log1p
-from endive.distributions.table import smooth_table
+from endive.distributions.table import one_by_one, smooth_table
 
 
 @dataclass(frozen=True)
@@ -50,4 +50,4 @@ def _unit_quantile(tail: float, is_upper: bool) -> float:
 
 @cache
 def _table() -> tuple[FloatArray, int]:
-    return smooth_table(_unit_quantile)
+    return smooth_table(one_by_one(_unit_quantile))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from endive.distributions.code import SMOOTH, Component, FloatArray
 from endive.distributions.distribution import LatencyFamily, check_number
 from endive.distributions.incomplete_gamma import gamma_tail_quantile
-from endive.distributions.table import smooth_table
+from endive.distributions.table import one_by_one, smooth_table
 
 SHAPE_MIN = 0.1
 SHAPE_MAX = 10_000.0
@@ -56,4 +56,4 @@ class GammaLatency(LatencyFamily):
 
 @lru_cache(maxsize=256)
 def _table(shape: float) -> tuple[FloatArray, int]:
-    return smooth_table(lambda tail, is_upper: gamma_tail_quantile(shape, tail, is_upper))
+    return smooth_table(one_by_one(lambda tail, is_upper: gamma_tail_quantile(shape, tail, is_upper)))

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
 from endive.distributions.code import CONSTANT, SMOOTH, Component, FloatArray
 from endive.distributions.distribution import LatencyFamily, check_number
 from endive.distributions.incomplete_gamma import normal_tail
 from endive.distributions.portable import exp, expm1, log, normal_tail_quantile
 from endive.distributions.table import smooth_table
+from endive.kernel import jitted
 
 SIGMA_MAX = 8.0
 MU_MAX = 60.0  # a median of 1e26 ms: anything beyond is a mistaken unit
@@ -119,12 +122,21 @@ def lognormal_component(sigma: float, base_ms: float, per_mib_ms: float, shift_m
     )
 
 
+@jitted
 def lognormal_noise(sigma: float, tail: float, is_upper: bool) -> float:
     """Quantile of e**(sigma Z) with ``tail`` of the probability above (or below) it."""
     z = normal_tail_quantile(tail)
     return exp(sigma * z) if is_upper else exp(-sigma * z)
 
 
+@jitted
+def _noises(sigma: float, tails: FloatArray, is_upper: bool) -> FloatArray:
+    noises = np.empty(len(tails))
+    for place in range(len(tails)):
+        noises[place] = lognormal_noise(sigma, tails[place], is_upper)
+    return noises
+
+
 @lru_cache(maxsize=256)
 def _table(sigma: float) -> tuple[FloatArray, int]:
-    return smooth_table(lambda tail, is_upper: lognormal_noise(sigma, tail, is_upper))
+    return smooth_table(lambda tails, is_upper: _noises(sigma, tails, is_upper))

@@ -15,6 +15,7 @@ import numpy as np
 from endive.distributions.code import CONSTANT, SMOOTH, TAIL_MIN, Component, FloatArray, encode, read_table
 from endive.distributions.portable import exp, expm1, log
 from endive.distributions.table import smooth_table
+from endive.kernel import jitted
 
 _LN2 = 0.6931471805599453
 
@@ -42,13 +43,19 @@ def slowest_component(parts: list[tuple[float, Component]], count: int) -> Compo
 def _slowest_table(content: bytes, cell_bits: int, count: int) -> tuple[FloatArray, int]:
     """The table of the slowest, made from the table of one."""
     table = np.frombuffer(content, dtype=np.float64)
-
-    def quantile(tail: float, is_upper: bool) -> float:
-        return float(read_table(table, 0, cell_bits, *tail_of_one(tail, is_upper, count)))
-
-    return smooth_table(quantile)
+    return smooth_table(lambda tails, is_upper: _slowest_of(table, cell_bits, count, tails, is_upper))
 
 
+@jitted
+def _slowest_of(table: FloatArray, cell_bits: int, count: int, tails: FloatArray, is_upper: bool) -> FloatArray:
+    slowest = np.empty(len(tails))
+    for place in range(len(tails)):
+        tail, is_single_upper = tail_of_one(tails[place], is_upper, count)
+        slowest[place] = read_table(table, 0, cell_bits, tail, is_single_upper)
+    return slowest
+
+
+@jitted
 def tail_of_one(tail: float, is_upper: bool, count: int) -> tuple[float, bool]:
     """Where a single draw lies when the slowest of ``count`` has ``tail`` of its probability above (or below) it."""
     log_p = (_log_of_rest(tail) if is_upper else log(tail)) / count
@@ -57,6 +64,7 @@ def tail_of_one(tail: float, is_upper: bool, count: int) -> tuple[float, bool]:
     return exp(log_p), False
 
 
+@jitted
 def _log_of_rest(tail: float) -> float:
     """log(1 - tail), to the last digits for small tails too (Kahan)."""
     rest = 1.0 - tail

@@ -13,7 +13,7 @@ import numpy as np
 
 from endive.distributions.code import TAIL_MIN, FloatArray, cells_per_side
 
-TailQuantile = Callable[[float, bool], float]
+TailQuantiles = Callable[[FloatArray, bool], FloatArray]
 
 CELL_BITS_MIN = 4
 CELL_BITS_MAX = 8
@@ -21,20 +21,25 @@ ERROR_MAX = 2.0e-7  # relative, at the middle of a cell, where it is largest
 NEGLIGIBLE = 1.0e-10  # an error this small against the median counts for nothing
 
 
-def smooth_table(quantile: TailQuantile) -> tuple[FloatArray, int]:
-    """The table of ``quantile(tail, is_upper)``, and how many bits choose a cell.
+def one_by_one(quantile: Callable[[float, bool], float]) -> TailQuantiles:
+    """A quantile function of one tail, for several."""
+    return lambda tails, is_upper: np.array([quantile(tail, is_upper) for tail in tails.tolist()])
+
+
+def smooth_table(quantiles: TailQuantiles) -> tuple[FloatArray, int]:
+    """The table of ``quantiles(tails, is_upper)``, and how many bits choose a cell.
 
     16 cells per octave, and more for a distribution for which that is coarse.
     """
     for cell_bits in range(CELL_BITS_MIN, CELL_BITS_MAX + 1):
-        lower, lower_error = _side(quantile, False, cell_bits)
-        upper, upper_error = _side(quantile, True, cell_bits)
+        lower, lower_error = _side(quantiles, False, cell_bits)
+        upper, upper_error = _side(quantiles, True, cell_bits)
         if max(lower_error, upper_error) < ERROR_MAX:
             break
     return np.concatenate([lower, upper]), cell_bits
 
 
-def _side(quantile: TailQuantile, is_upper: bool, cell_bits: int) -> tuple[FloatArray, float]:
+def _side(quantiles: TailQuantiles, is_upper: bool, cell_bits: int) -> tuple[FloatArray, float]:
     """The cubics of one tail, and their largest relative error."""
     cells = cells_per_side(cell_bits) - 1
     octaves, per_octave = np.divmod(np.arange(cells), 1 << cell_bits)
@@ -43,7 +48,7 @@ def _side(quantile: TailQuantile, is_upper: bool, cell_bits: int) -> tuple[Float
     start = octave_start + per_octave * width
 
     def values(share: float) -> FloatArray:
-        return np.array([quantile(tail, is_upper) for tail in (start + share * width).tolist()])
+        return quantiles(start + share * width, is_upper)
 
     at_0, at_1, at_2, at_3 = values(0.0), values(0.25), values(0.75), values(1.0)
     rise_1, rise_2, rise_3 = at_1 - at_0, at_2 - at_0, at_3 - at_0
@@ -52,7 +57,8 @@ def _side(quantile: TailQuantile, is_upper: bool, cell_bits: int) -> tuple[Float
     c3 = rise_3 - c1 - c2
     middle = values(0.5)
     error = np.abs(at_0 + 0.5 * (c1 + 0.5 * (c2 + 0.5 * c3)) - middle)
-    median = abs(quantile(0.5, False))
+    half = np.array([0.5])
+    median = abs(quantiles(half, False)[0])
     relative = error[error > NEGLIGIBLE * median] / np.abs(middle[error > NEGLIGIBLE * median])
 
     table = np.zeros((cells + 1, 4))
@@ -61,5 +67,5 @@ def _side(quantile: TailQuantile, is_upper: bool, cell_bits: int) -> tuple[Float
     table[:cells, 1] = np.ldexp(c1, -place_bits)
     table[:cells, 2] = np.ldexp(c2, -2 * place_bits)
     table[:cells, 3] = np.ldexp(c3, -3 * place_bits)
-    table[cells, 0] = quantile(0.5, is_upper)
+    table[cells, 0] = quantiles(half, is_upper)[0]
     return table.ravel(), float(relative.max(initial=0.0))

@@ -13,7 +13,7 @@ from endive.distributions.code import CONSTANT, SMOOTH, Component, FloatArray
 from endive.distributions.distribution import LatencyFamily, check_number
 from endive.distributions.incomplete_gamma import normal_tail
 from endive.distributions.portable import exp, normal_tail_quantile
-from endive.distributions.table import smooth_table
+from endive.distributions.table import one_by_one, smooth_table
 
 STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 DEVIATIONS_ABOVE_MEAN_MAX = 30.0  # a minimum farther out leaves nothing to sample
@@ -102,4 +102,4 @@ def _above_cut(cut: float, kept: float, tail: float, is_upper: bool) -> float:
 @lru_cache(maxsize=256)
 def _table(cut: float) -> tuple[FloatArray, int]:
     kept = normal_tail(cut)
-    return smooth_table(lambda tail, is_upper: _above_cut(cut, kept, tail, is_upper))
+    return smooth_table(one_by_one(lambda tail, is_upper: _above_cut(cut, kept, tail, is_upper)))

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from endive.kernel import bytes_at, fill, floats_at, inlined, int32s_at, ints_at, jitted, records
+from endive.kernel import fill, inlined, jitted, records
 from endive.record import Int64, Record, names_of, record
 from endive.results.schema import TRANSACTION_SCHEMA, Ints
+from endive.vectors import bytes_at, floats_at, int32s_at, ints_at
 from endive.vocabulary import (
     ABORTED,
     COMMITTED,

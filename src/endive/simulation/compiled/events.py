@@ -7,7 +7,7 @@ This file defines the handling of each kind of event. Decisions are the rules'; 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
 from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START, SERVED_STATUS
 from endive.distributions.code import draw_us
-from endive.kernel import ints_at, step
+from endive.kernel import step
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
@@ -34,6 +34,7 @@ from endive.simulation.compiled.stages import check_metadata, load_and_run, run,
 from endive.transaction.failures import loses_answer
 from endive.transaction.protocol import BASE_START
 from endive.transaction.rules import checks_before_metadata, commutes
+from endive.vectors import ints_at
 from endive.vocabulary import (
     APPEND,
     CAS,

@@ -88,7 +88,7 @@ def replace_root(world: WorldRecord, time_us: int, who: int) -> None:
         best_us = right_us if right_us < left_us else left_us
         if time_us < best_us:
             break
-        if int(us_0 == best_us) + int(us_1 == best_us) + int(us_2 == best_us) + int(us_3 == best_us) > 1:
+        if us_0 == us_1 or us_2 == us_3 or left_us == right_us:  # seldom, and mostly of events that nobody has
             best = first_of(world, child, best_us)
         if time_us == best_us and order_of(world, who) < order_of(world, event_at(world, best).who):
             break

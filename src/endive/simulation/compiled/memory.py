@@ -10,8 +10,6 @@ from endive.kernel import (
     address_of,
     element_of,
     fetch_ahead,
-    floats_at,
-    ints_at,
     layout_of,
     pasted,
     step,
@@ -27,6 +25,7 @@ from endive.simulation.compiled.records import (
     WorldRecord,
 )
 from endive.storage.contention import ObjectState
+from endive.vectors import floats_at, ints_at
 from endive.vocabulary import N_ROW
 
 _txn = element_of(TxnRecord)

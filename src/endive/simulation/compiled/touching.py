@@ -5,12 +5,13 @@ is exact all the same, because a txn asks at the instant it is shown the table: 
 changes an operation makes and minds is in ``endive.transaction.files``.
 """
 
-from endive.kernel import ints_at, pasted, step
+from endive.kernel import pasted, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.transaction import files
 from endive.transaction.files import N_CHANGES, files_in_partition, first_of_group, makes, minds, touched_place
+from endive.vectors import ints_at
 
 
 @pasted
