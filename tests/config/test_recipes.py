@@ -102,6 +102,24 @@ def test_a_parameter_of_another_recipe_is_not_known():
     assert problem.startswith("source.mine.checkpoint_interval_ms is not known.")
 
 
+def test_a_misspelt_parameter_is_told_by_what_was_meant():
+    assert (
+        "source.mine.interval is not known. Did you mean 'interval_ms', a parameter of 'spark_merge_cow'?",
+        "source.mine.work_ms is not known. Did you mean 'working_ms', a parameter of 'spark_merge_cow'?",
+    ) == problems_of(recipe="spark_merge_cow", interval="1h", work_ms=1)
+
+
+def test_a_source_without_a_name_is_called_as_its_recipe():
+    config = parse_config({"source": [{"recipe": "flink_sink"}, {"recipe": "spark_merge_cow"}]})
+
+    assert ["flink_sink", "spark_merge_cow"] == [source.name for source in config.sources]
+
+
+def test_two_sources_of_one_recipe_need_names():
+    with pytest.raises(ConfigError, match="Give each source a name of its own"):
+        parse_config({"source": [{"recipe": "flink_sink"}, {"recipe": "flink_sink"}]})
+
+
 def test_a_key_inside_a_table_that_the_recipe_gives_can_be_set():
     document = {"source": [{"name": "mine", "recipe": "spark_rewrite_data_files", "interval_ms": "30min"}]}
     source = parse_config(apply_overrides(document, {"source.mine.arrivals.offset_ms": 5})).to_dict()["source"][0]

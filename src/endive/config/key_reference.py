@@ -141,7 +141,8 @@ def _sources() -> ReferenceSection:
         "named `default`, whose arrivals are `transaction.inter_arrival`. A source may also give any of "
         f"these keys of `[transaction]` for itself, a table as a whole: {shared}. `--set` reaches a source "
         'by its name or its number: `source.writers.retry`, `source.0.retry`. `recipe = "flink_sink"` fills in what '
-        "such a writer does, and takes parameters of its own: `endive recipes` lists them.",
+        "such a writer does, and takes parameters of its own: `endive recipes` lists them. Without a name it is "
+        "called as its recipe.",
         tuple(_row(f"source.<name>.{name}", SourceConfig.model_fields[name]) for name in own),
     )
 

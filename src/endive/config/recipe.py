@@ -13,7 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from endive.config.keys import keys_of
 from endive.config.problems import Problem, dotted, shown
+from endive.config.transaction import SourceConfig
 from endive.config.values import nearest
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
 
@@ -61,8 +63,7 @@ class Recipe:
         names = {parameter.name for parameter in self.parameters}
         values = {parameter.name: parameter.value_of(given) for parameter in self.parameters}
         own = {key: value for key, value in given.items() if key not in names and key != RECIPE}
-        name = {"name": own["name"]} if "name" in own else {}
-        return {**name, **_filled(self.template, values), **own}
+        return {"name": self.name, **_filled(self.template, values), **own}
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +107,7 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
         hint = f" Did you mean '{guess}'?" if guess else ""
         text = f"{dotted(path, document)} = {shown(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
         return [Problem(text, path)]
-    problems: list[Problem] = []
+    problems = _misspelt(index, source, recipes()[name], document)
     for parameter in recipes()[name].parameters:
         value = parameter.value_of(source)
         place = (SOURCE, index, parameter.name)
@@ -118,6 +119,20 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
         elif isinstance(parameter.default, int) and value != int(value):
             text = f"{dotted(place, document)} = {shown(value)} must be a whole number. {parameter.meaning}"
             problems.append(Problem(text, place))
+    return problems
+
+
+def _misspelt(index: int, source: Mapping[str, Any], recipe: Recipe, document: dict[str, Any]) -> list[Problem]:
+    """Keys of a source that are none, and close to a parameter of its recipe."""
+    names = [parameter.name for parameter in recipe.parameters]
+    known = {RECIPE, *names, *keys_of(SourceConfig)}
+    problems = []
+    for key in (key for key in source if key not in known):
+        guess = nearest(f"{key}_ms", names) or nearest(key, names)
+        if guess:
+            path = (SOURCE, index, key)
+            text = f"{dotted(path, document)} is not known. Did you mean '{guess}', a parameter of '{recipe.name}'?"
+            problems.append(Problem(text, path))
     return problems
 
 
