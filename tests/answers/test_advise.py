@@ -118,6 +118,18 @@ def test_the_sentence_names_what_would_do_it():
     assert "20 retries" in sentence
 
 
+def test_too_few_txns_are_told_and_no_change_is_praised_that_does_nothing():
+    slo = "writers.success_rate >= 99.99 %"
+    alone = Replicator(processes=1)
+    found = advise_on(base_of(busy_config(1)), slo=slo, levers=("kept",), seeds=3, replicator=alone)
+    sentence = advice_sentence(found)
+
+    assert "cannot tell" == found.now.verdict.outcome
+    assert sentence.startswith("writers.success_rate >= 99.99 %: cannot tell; it is 100.0 % [")
+    assert "would tell. Simulate longer (simulation.duration_ms) or give more --seeds than 3." in sentence
+    assert "helps" not in sentence
+
+
 def test_an_unknown_lever_is_refused_with_the_known_ones():
     with pytest.raises(ObjectiveError) as refused:
         advised("success_rate >= 1 %", ("retrys",))

@@ -49,6 +49,11 @@ class Advice:
         low, high = self.effect.low, self.effect.high
         return low is not None and high is not None and (low > 0.0 or high < 0.0)
 
+    @property
+    def helps(self) -> bool:
+        """Whether it surely brings the figure closer to the objective."""
+        return self.gain > 0.0 and self.is_sure
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advised:
@@ -158,7 +163,7 @@ def _pairs(
 ) -> list[Advice]:
     """The best levers, two at a time, unless they are two strengths of one."""
     ranked = sorted(zip(offers, singles, strict=True), key=lambda item: _rank(item[1]))
-    best = [(offer, advice) for offer, advice in ranked if advice.gain > 0.0 and advice.is_sure][:PAIRED]
+    best = [(offer, advice) for offer, advice in ranked if advice.helps][:PAIRED]
     found: list[Advice] = []
     for (one, first), (other, second) in combinations(best, 2):
         if one[0].name == other[0].name:
@@ -173,6 +178,7 @@ def _pairs(
     return found
 
 
-def _rank(advice: Advice) -> tuple[int, float, int]:
-    """Those that meet the objective first, then by effect; of equals the simpler one."""
-    return _ORDER[advice.verdict.outcome], -advice.gain, advice.words.count(" + ")
+def _rank(advice: Advice) -> tuple[int, float, bool, int]:
+    """Those that meet the objective first, then by effect; of equals those with a figure, and the simpler one."""
+    is_unknown = advice.found.value is None
+    return _ORDER[advice.verdict.outcome], -advice.gain, is_unknown, advice.words.count(" + ")

@@ -51,6 +51,12 @@ class Judged:
         """What was found of that figure."""
         return self.right if isinstance(self.comparison.left, Constant) else self.left
 
+    @property
+    def limit(self) -> float | None:
+        """The number that figure is held against; None if it is another figure."""
+        sides = (self.comparison.left, self.comparison.right)
+        return next((side.value for side in sides if isinstance(side, Constant)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
