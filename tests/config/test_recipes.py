@@ -115,6 +115,15 @@ def test_a_source_without_a_name_is_called_as_its_recipe():
     assert ["flink_sink", "spark_merge_cow"] == [source.name for source in config.sources]
 
 
+def test_such_a_source_is_reached_by_that_name():
+    document = {"source": [{"recipe": "flink_sink"}, {"recipe": "spark_merge_cow"}]}
+    changed = parse_config(apply_overrides(document, {"source.spark_merge_cow.retry": 9}))
+
+    assert [4, 9] == [source.retry for source in changed.sources]
+    with pytest.raises(ConfigError, match=r"source\.flink_sink\.jobs = 0 must be"):
+        parse_config(apply_overrides(document, {"source.flink_sink.jobs": 0}))
+
+
 def test_two_sources_of_one_recipe_need_names():
     with pytest.raises(ConfigError, match="Give each source a name of its own"):
         parse_config({"source": [{"recipe": "flink_sink"}, {"recipe": "flink_sink"}]})

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from endive.config import SimulationConfig, apply_overrides, configuration_file, nearest_key, parse_config, read_toml
 from endive.config.overrides import parse_overrides, plain_copy, split_key
+from endive.config.problems import source_name
+from endive.config.recipe import parameter_of
 from endive.errors import ConfigError, ObjectiveError
 
 LOAD: Final = "load"
@@ -72,6 +74,9 @@ class Base:
             return 1.0
         parts = split_key(key.replace(EVERY_SOURCE, f'"{self.config.sources[0].name}"'))
         found = _at(self.config.to_dict(), [part for part in parts if part != RATE_KEY])
+        if found is None and parts[0] == "source" and len(parts) == 3:
+            source = _at(self.document, parts[:2])
+            found = parameter_of(source, parts[2]) if source else None
         if parts[-1] == RATE_KEY and isinstance(found, dict) and "mean_ms" in found:
             return 1000.0 / float(found["mean_ms"])
         if isinstance(found, bool) or not isinstance(found, (int, float)):
@@ -111,7 +116,7 @@ def scaled_source(source: dict[str, Any], factor: float) -> dict[str, Any]:
 def _at(document: Any, parts: list[str]) -> Any:
     for part in parts:
         if isinstance(document, list):
-            document = next((item for item in document if item.get("name") == part), None) or (
+            document = next((item for item in document if source_name(item) == part), None) or (
                 document[int(part)] if part.isdecimal() and int(part) < len(document) else None
             )
         elif isinstance(document, Mapping):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from endive.config.document import document_of
+from endive.config.problems import source_name
 from endive.config.recipe import SOURCE, table_of_recipe
 from endive.config.values import abridged, nearest
 from endive.errors import ConfigError
@@ -112,7 +113,7 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
 
 
 def _source_named(sources: list[Any], name: str, key: str) -> Any:
-    names = [item.get("name") if isinstance(item, dict) else None for item in sources]
+    names = [source_name(item) for item in sources]
     if name in names:
         return sources[names.index(name)]
     if name.isdecimal() and int(name) < len(sources):

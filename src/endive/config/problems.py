@@ -64,9 +64,14 @@ def dotted(path: Path, document: Mapping[str, Any]) -> str:
 
 def source_label(document: Mapping[str, Any], index: int) -> str:
     """A source's name, or its number if the name is missing or not its own."""
-    names = [item.get("name") if isinstance(item, Mapping) else None for item in document["source"]]
+    names = [source_name(item) for item in document["source"]]
     name = names[index]
     return name if isinstance(name, str) and name.strip() and names.count(name) == 1 else str(index)
+
+
+def source_name(source: Any) -> Any:
+    """What a source is called, whatever was written: by its name, or else by its recipe's; None if by neither."""
+    return source.get("name", source.get("recipe")) if isinstance(source, Mapping) else None
 
 
 def value_at(document: Any, path: Sequence[str | int]) -> Any:

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent / "recipes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A figure that only the user knows, and what it is without him."""
+    """A figure that only the user knows, and what it is if nothing is said."""
 
     name: str
     default: float
@@ -77,6 +77,13 @@ def table_of_recipe(source: Mapping[str, Any], key: str) -> dict[str, Any]:
     recipe = recipes().get(str(source.get(RECIPE)))
     table = recipe.expand(source).get(key) if recipe is not None else None
     return dict(table) if isinstance(table, Mapping) else {}
+
+
+def parameter_of(source: Mapping[str, Any], name: str) -> Any:
+    """What a parameter of a source's recipe is; None if it has no recipe, or that no such parameter."""
+    recipe = recipes().get(str(source.get(RECIPE)))
+    parameters = recipe.parameters if recipe is not None else ()
+    return next((parameter.value_of(source) for parameter in parameters if parameter.name == name), None)
 
 
 def expand_recipes(document: dict[str, Any]) -> list[Problem]:
