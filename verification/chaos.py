@@ -164,7 +164,8 @@ LOCAL_FAULTS: dict[str, Fault] = {
 FAULTS: dict[str, Fault] = {
     **LOCAL_FAULTS,
     "kill the JVM": _descendant_killed("java"),
-    "kill a worker": _descendant_killed("pyspark.daemon", "pyspark.worker"),
+    "kill a worker": _descendant_killed("pyspark.worker"),
+    "kill the head start": _descendant_killed("sweep.head_start"),
     "kill an executor": _descendant_killed("CoarseGrainedExecutorBackend", master=CLUSTER),
     "kill the compiler": compiling_killed,
 }

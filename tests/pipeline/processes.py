@@ -47,7 +47,7 @@ def command_line(pid: int) -> str:
 
 def python_workers() -> list[int]:
     """Workers that Spark's daemon, started by this process, has forked."""
-    daemons = [pid for pid, command in descendants(os.getpid()).items() if "pyspark.daemon" in command]
+    daemons = [pid for pid, command in descendants(os.getpid()).items() if "worker_daemon" in command]
     return [pid for pid in daemons if any(pid in descendants(other) for other in daemons)]
 
 

@@ -63,16 +63,6 @@ def test_nothing_of_the_page_is_fetched(render, report):
         assert not (attributes.get("href") or "#").startswith(("http", "//"))
 
 
-def test_the_script_that_brings_vega_along_begins_with_its_licence(monkeypatch):
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda snippet: snippet)
-    comment, script = page.bundle().split("*/\n")
-
-    assert "window.vegaEmbed = vegaEmbed;" == script
-    assert comment.startswith("/*!\n")
-    assert "Copyright (c) 2015-2023, University of Washington Interactive Data Lab" in comment
-    assert "1. Redistributions of source code must retain the above copyright notice" in comment
-
-
 def test_the_page_forbids_requests(render, report):
     policies = [
         attributes["content"]

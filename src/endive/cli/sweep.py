@@ -99,9 +99,9 @@ def sweep(
     from endive.config.study import load_study
     from endive.errors import OutputError
     from endive.pipeline import PlannedStudy
-    from endive.pipeline.spark.session import parse_conf, session_on_demand
+    from endive.pipeline.spark.session import PYTHON_JOBS, cores_here, parse_conf, session_on_demand
 
-    settings = parse_conf(conf or [])
+    settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
     if dry_run:
         _print_plan(planned, out, master, engine)
@@ -120,6 +120,7 @@ def sweep(
             retries_failed=retry_failed,
             repairs=repair,
             quiet=quiet,
+            cores=cores_here(master),
         )
     print_outcome(outcome)
     exit_if_failed(outcome)
@@ -135,8 +136,9 @@ def swept(
     retries_failed: bool = False,
     repairs: bool = False,
     quiet: bool = False,
+    cores: int | None = None,
 ) -> SweepOutcome:
-    """Run what is missing, with a bar on a terminal."""
+    """Run what is missing, with a bar on a terminal. ``cores``: of the session, if they are this machine's."""
     from endive.pipeline import run_sweep
     from endive.pipeline.dataset.places import place_of
 
@@ -151,6 +153,7 @@ def swept(
                 retries_failed=retries_failed,
                 repairs=repairs,
                 progress=progress,
+                cores=cores,
             )
         except KeyboardInterrupt:
             if not quiet:
@@ -229,7 +232,7 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
 
     from endive.cli.console import stdout
     from endive.cli.tables import new_table, size
-    from endive.pipeline.spark.session import local_cores
+    from endive.pipeline.spark.masters import local_cores
     from endive.pipeline.sweep.expected_time import estimate
 
     study = planned.study

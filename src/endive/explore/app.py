@@ -34,7 +34,7 @@ from endive.explore.starts import Starts
 from endive.explore.taken import taken
 from endive.objectives import duration_text
 from endive.report.chart import CONFIG
-from endive.report.page import bundle
+from endive.report.chart_script import bundle
 
 PAGE: Final = Path(__file__).parent / "page"
 MEDIA: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -15,6 +15,7 @@ from typing import Any, Final
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
 from endive.report.chart import CONFIG, Chart, Legend, Omission
+from endive.report.chart_script import bundle
 from endive.report.comparison import Comparison
 from endive.report.material import Material
 from endive.report.report import Report, Section
@@ -122,14 +123,6 @@ def without_legends(spec: Any) -> Any:
 def to_script(data: Any) -> str:
     """JSON that may stand inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
-
-
-def bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    import vl_convert
-
-    script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
-    return f"/*!\n{_asset('vega-licence.txt')}*/\n{script}"
 
 
 def _asset(name: str) -> str:

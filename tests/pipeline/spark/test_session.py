@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import signal
 import stat
 import tempfile
 from pathlib import Path
@@ -12,86 +12,44 @@ import pytest
 
 from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark import java, session
-from endive.pipeline.spark.session import (
-    check_answer,
-    check_reachable,
-    local_cores,
-    parse_conf,
-    session_on_demand,
-    with_retries,
-)
+from endive.pipeline.spark.session import cores_here, parse_conf, session_on_demand, signals_deferred
 
 
 @pytest.mark.parametrize(
-    ("master", "expected"),
+    ("master", "environment", "cores"),
     [
-        ("local", "local[1,4]"),
-        ("local[2]", "local[2,4]"),
-        ("local[*]", "local[*,4]"),
-        ("local[2,1]", "local[2,1]"),
-        ("spark://a:7077", "spark://a:7077"),
+        ("local[3]", {}, 3),
+        (None, {}, os.cpu_count()),
+        (None, {"MASTER": "local[5]"}, 5),
+        (None, {"SPARK_REMOTE": "sc://host"}, None),
+        (None, {"PYSPARK_GATEWAY_PORT": "1"}, None),
+        ("local-cluster[2,1,1024]", {}, None),
+        ("spark://host:7077", {}, None),
     ],
 )
-def test_a_local_master_tries_a_task_as_often_as_a_cluster(master, expected):
-    assert expected == with_retries(master)
+def test_cores_are_known_before_the_session_only_where_the_driver_does_the_work(
+    master, environment, cores, monkeypatch
+):
+    for name in ("MASTER", "SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert cores == cores_here(master)
 
 
-@pytest.mark.parametrize(
-    ("master", "cores"),
-    [
-        ("local", 1),
-        ("local[3]", 3),
-        ("local[3,4]", 3),
-        ("local[*,4]", os.cpu_count()),
-        (None, os.cpu_count()),
-        ("local-cluster[2,3,1024]", 6),
-        ("spark://a:7077", None),
-        ("", None),
-    ],
-)
-def test_cores_of_a_master_of_this_machine_are_known(master, cores):
-    assert cores == local_cores(master)
+def test_a_request_to_end_waits_until_the_session_is_there():
+    done = []
 
+    def start():
+        signal.raise_signal(signal.SIGINT)
+        done.append("session")
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    with pytest.raises(KeyboardInterrupt), signals_deferred():
+        start()
 
-
-@pytest.mark.parametrize("scheme", ["spark", "sc"])
-def test_a_master_that_does_not_answer_is_told_at_once(scheme):
-    master = f"{scheme}://127.0.0.1:{free_port()}"
-
-    with pytest.raises(EngineError, match=f"--master {master} cannot be reached: 127.0.0.1:.* refused"):
-        check_reachable(master)
-
-
-def test_a_master_that_listens_and_says_nothing_is_given_up(monkeypatch):
-    pytest.importorskip("grpc")
-    pytest.importorskip("grpc_status")
-    monkeypatch.setattr(session, "ANSWER_TIMEOUT_S", 1.0)
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        master = f"sc://127.0.0.1:{server.getsockname()[1]}"
-
-        with pytest.raises(EngineError, match=f"^--master {master} is reached, but does not answer within 1 s"):
-            check_answer(master)
-
-
-def test_one_of_several_masters_is_enough():
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        check_reachable(f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
-        check_reachable(f"sc://127.0.0.1:{server.getsockname()[1]}/;user_id=me")
-
-
-@pytest.mark.parametrize("master", ["loacl[2]", "http://x", "local[x]", "local[2"])
-def test_a_master_that_is_none_is_told(master):
-    with pytest.raises(EngineError, match=r"is no master\. Give local"):
-        check_reachable(master)
+    assert ["session"] == done
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
 
 
 def test_settings_are_spark_keys():

@@ -24,14 +24,12 @@ from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.spark.hadoop import store_package
+from endive.pipeline.spark.session import PYTHON_JOBS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SETTINGS: Final = {  # of a session made for an analysis
-    "spark.driver.memory": "2g",
-    "spark.sql.shuffle.partitions": "8",
-}
+SETTINGS: Final = {**PYTHON_JOBS, "spark.driver.memory": "2g"}  # of a session made for an analysis
 
 TITLES: Final = {
     "configurations": "Configurations: leading figures, means over seeds with 95 % intervals",

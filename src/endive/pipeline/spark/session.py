@@ -1,16 +1,17 @@
 """The Spark session: made here, and nowhere else.
 
-This file defines the settings, the way to a master (local, a cluster, Spark Connect) and what to say when there is
-none. Knows nothing of sweeps.
+This file defines the settings and what to say when there is no session; masters and whether they answer are in
+``endive.pipeline.spark.masters``. Knows nothing of sweeps.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import socket
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,17 +20,14 @@ from typing import TYPE_CHECKING, Any, Final
 from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark.java import provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
+from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-REACH_TIMEOUT_S: Final = 5.0
-ANSWER_TIMEOUT_S: Final = 30.0  # of a server of Spark Connect that may have just been started
-TASK_FAILURES_MAX: Final = 4  # as on a cluster; Spark's local mode would give up after one
-CONNECT: Final = "sc://"
-STANDALONE: Final = "spark://"
 _EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
 
 # For jobs of seconds to minutes; a user's --conf wins.
@@ -44,10 +42,17 @@ SETTINGS: Final = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "20s",
 }
+# For jobs that do no more than hand rows to Python: to compile their plans takes longer than to interpret them.
+PYTHON_JOBS: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 LOCAL_SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
+    "spark.python.daemon.module": "endive.pipeline.spark.worker_daemon",  # imports once what all workers need
     "spark.driver.extraJavaOptions": (
         f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
     ),
@@ -73,9 +78,9 @@ def make_session(
     master = master or _given_master()
     if master is not None:
         check_reachable(master)
+        check_answer(master)
     builder: Any = SparkSession.builder.appName(name)
     if master is not None and master.startswith(CONNECT):
-        check_answer(master)
         settings: dict[str, str] = {"spark.sql.python.filterPushdown.enabled": "true"}
         builder = builder.remote(master)
     else:
@@ -113,7 +118,8 @@ def session_on_demand(
 
     def make() -> SparkSession:
         if not made:
-            made.append(make_session(name, master=master, conf=conf, log=log))
+            with signals_deferred():
+                made.append(make_session(name, master=master, conf=conf, log=log))
         return made[0]
 
     is_log_wanted = False
@@ -132,6 +138,47 @@ def session_on_demand(
             log.unlink(missing_ok=True)
 
 
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """A Ctrl-C, or another request to end, is answered when the block is over.
+
+    A JVM that loses its driver in the middle of its start stays behind for good.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[int] = []
+    answers = {number: signal.signal(number, lambda asking, _: asked.append(asking)) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, answer in answers.items():
+            signal.signal(number, answer)
+    if asked:
+        signal.raise_signal(asked[0])
+
+
+def with_workers(session: Callable[[], SparkSession]) -> Callable[[], SparkSession]:
+    """The same, for a command that needs Python workers in any case: on this machine they start with the session."""
+    woken: list[SparkSession] = []
+
+    def make() -> SparkSession:
+        spark = session()
+        if not woken and is_local(spark):
+            woken.append(spark)
+            threading.Thread(target=_wake, args=(spark,), name="endive-wake", daemon=True).start()
+        return spark
+
+    return make
+
+
+def _wake(spark: SparkSession) -> None:
+    """Let every core hand a row to Python and back."""
+    cores = core_count(spark)
+    with suppress(Exception):  # whoever needs them will say what is wrong
+        spark.range(0, cores, 1, cores).mapInArrow(lambda batches: batches, "id bigint").toArrow()
+
+
 def _given_master() -> str | None:
     """The master of this machine, unless somebody else has decided already."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # started by spark-submit
@@ -139,14 +186,6 @@ def _given_master() -> str | None:
     if os.environ.get("SPARK_REMOTE"):
         return os.environ["SPARK_REMOTE"]
     return os.environ.get("MASTER") or "local[*]"
-
-
-def with_retries(master: str) -> str:
-    """``local[N]`` with as many tries per task as a cluster has; other masters as they are."""
-    if master == "local":
-        return f"local[1,{TASK_FAILURES_MAX}]"
-    found = re.fullmatch(r"local\[([0-9]+|\*)\]", master)
-    return f"local[{found[1]},{TASK_FAILURES_MAX}]" if found else master
 
 
 def _provide_python() -> None:
@@ -165,65 +204,11 @@ def _source_tree() -> dict[str, str]:
     return {"spark.executorEnv.PYTHONPATH": path}
 
 
-# ---- masters -----------------------------------------------------------------------------------------
-
-
-def check_reachable(master: str) -> None:
-    """Raise EngineError if ``master`` is no master, or one of a known address that does not answer."""
-    if master.startswith(STANDALONE):
-        addresses = master.removeprefix(STANDALONE).split(",")
-        port_default = 7077
-    elif master.startswith(CONNECT):
-        addresses = [re.split(r"[/;]", master.removeprefix(CONNECT))[0]]
-        port_default = 15002
-    elif re.fullmatch(r"local(\[[0-9*]+(,[0-9]+)?\])?|local-cluster\[.*\]|yarn|k8s://.+", master):
-        return
-    else:
-        raise EngineError(
-            f"--master {master} is no master. Give local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn."
-        )
-    failures = [failure for address in addresses if (failure := _failure(address, port_default))]
-    if len(failures) == len(addresses):
-        raise EngineError(f"--master {master} cannot be reached: {'; '.join(failures)}.")
-
-
-def check_answer(master: str) -> None:
-    """Raise EngineError if what listens at ``master`` does not speak like a server of Spark Connect."""
-    try:
-        import grpc
-        from pyspark.sql.connect.client import DefaultChannelBuilder
-    except ImportError:
-        return  # what is missing is told by PySpark, in its own words
-    with DefaultChannelBuilder(master).toChannel() as channel:
-        try:
-            grpc.channel_ready_future(channel).result(timeout=ANSWER_TIMEOUT_S)
-        except grpc.FutureTimeoutError:
-            raise EngineError(
-                f"--master {master} is reached, but does not answer within {ANSWER_TIMEOUT_S:g} s. Is it a server of "
-                "Spark Connect?"
-            ) from None
-
-
-def _failure(address: str, port_default: int) -> str | None:
-    host, _, port = address.rpartition(":") if ":" in address else (address, "", str(port_default))
-    if not host or not port.isdecimal():
-        return f"'{address}' is not host:port"
-    try:
-        socket.create_connection((host, int(port)), timeout=REACH_TIMEOUT_S).close()
-    except OSError as error:
-        return f"{host}:{port} says: {error.strerror or error}"
-    return None
-
-
-def local_cores(master: str | None) -> int | None:
-    """Tasks that run at once on a master of this machine; None if it is elsewhere."""
-    if master is None or (found := re.match(r"local\[\*", master)):
-        return os.cpu_count() or 1
-    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
-        return int(found[1]) * int(found[2])
-    if found := re.match(r"local\[(\d+)", master):
-        return int(found[1])
-    return 1 if master == "local" else None
+def cores_here(master: str | None) -> int | None:
+    """Tasks that a session runs at once in the driver's own JVM, known before there is one; else None."""
+    master = master or _given_master()
+    is_one_process = master is not None and re.match(r"local(\[|$)", master)
+    return local_cores(master) if is_one_process else None
 
 
 def is_local(session: SparkSession) -> bool:

@@ -26,11 +26,12 @@ from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whol
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.sweep.gather import gather
+from endive.pipeline.sweep.head_start import HeadStart, PartWork
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
 from endive.pipeline.sweep.standing import Progress, watched
 from endive.pipeline.sweep.warm_up import start_warm_up
-from endive.pipeline.sweep.work import Work
+from endive.pipeline.sweep.work import RunSpec, Work
 from endive.pipeline.sweep.worker import OUTCOME_DDL, TASK_SCHEMA, simulate_task
 
 if TYPE_CHECKING:
@@ -63,10 +64,12 @@ def run_sweep(
     retries_failed: bool = False,
     repairs: bool = False,
     progress: Progress | None = None,
+    cores: int | None = None,
 ) -> SweepOutcome:
     """Run what is missing of a study in a folder; the session is made only if something is.
 
-    With ``repairs``, what is damaged counts as missing.
+    With ``repairs``, what is damaged counts as missing. ``cores``: those of the session, if its master is this machine;
+    then runs are simulated while it starts, and a study that is short enough is done before Spark has begun.
 
     Raises EndiveError if it cannot be finished. Whatever was finished until then stays.
     """
@@ -84,7 +87,7 @@ def run_sweep(
             kept = _forget_failed(folder, name, kept)
         try:
             if len(kept) < len(planned.runs):
-                _simulate_missing(folder, planned, detail, engine, session, progress)
+                _simulate_missing(folder, planned, detail, engine, session, progress, cores)
         finally:
             records = _complete(folder, planned)
             if name in folder.studies:
@@ -172,14 +175,11 @@ def _simulate_missing(
     engine: str,
     make_session: SessionMaker,
     progress: Progress | None,
+    cores: int | None,
 ) -> None:
-    from endive.pipeline.spark.session import core_count, is_local
-
-    warm_up = start_warm_up(engine)
-    spark = make_session()
-    cores = core_count(spark)
-    if warm_up is not None and is_local(spark):
-        warm_up.join()
+    spark = None
+    if cores is None:
+        spark, cores = _session_and_cores(make_session, engine)
     _extend_plan(folder, planned, detail, cores)
     name = planned.study.name
     runs = {run.run_id: run for run in planned.runs}
@@ -189,12 +189,17 @@ def _simulate_missing(
         notes.mkdir(parents=True)
     work = Work(str(folder.path), name, engine, str(notes))
     try:
-        frame = runs_frame(spark, plan_tasks(missing, runs, cores=cores), runs)
         with watched(notes, missing, runs, progress):
-            frame.transform(simulated, work).toArrow()
+            if spark is None:
+                spark = _session_beside([_part_work(work, part, runs) for part in missing], engine, make_session)
+                missing = folder.missing_parts(name)
+            if missing:
+                frame = runs_frame(spark, plan_tasks(missing, runs, cores=cores), runs)
+                frame.transform(simulated, work).toArrow()
     except BaseException as error:
-        with suppress(Exception):
-            spark.interruptAll()
+        if spark is not None:
+            with suppress(Exception):
+                spark.interruptAll()
         if isinstance(error, EndiveError) or not isinstance(error, Exception):
             raise
         if _was_interrupted(error):
@@ -202,6 +207,32 @@ def _simulate_missing(
         raise EngineError(_told(error)) from error
     finally:
         folder.sweep_out()
+
+
+def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSession, int]:
+    """A session on a master that may be elsewhere; the engine is loaded beside its start."""
+    from endive.pipeline.spark.session import core_count, is_local
+
+    warm_up = start_warm_up(engine)
+    spark = make_session()
+    cores = core_count(spark)
+    if warm_up is not None and is_local(spark):
+        warm_up.join()
+    return spark, cores
+
+
+def _session_beside(parts: Sequence[PartWork], engine: str, make_session: SessionMaker) -> SparkSession:
+    """A session on a master of this machine; until it is there, parts are simulated beside it."""
+    with HeadStart(parts, engine) as head_start:
+        spark = make_session()
+        head_start.wait_if_short()
+    return spark
+
+
+def _part_work(work: Work, part: Part, runs: Mapping[str, Run]) -> PartWork:
+    chosen = [runs[run_id] for run_id in part.run_ids]
+    specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash, run.run_id in part.kept) for run in chosen]
+    return PartWork(work, part.name, specs, sum(run.cost for run in chosen))
 
 
 def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mapping[str, Run]) -> DataFrame:

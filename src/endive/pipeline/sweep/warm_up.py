@@ -17,13 +17,17 @@ def start_warm_up(engine: str) -> threading.Thread | None:
     """Begin to load the engine; None if it is not the compiled one. Join it before workers start on this machine."""
     if engine == "reference":
         return None
-    thread = threading.Thread(target=_load, name="endive-warm-up", daemon=True)
+    thread = threading.Thread(target=load_engine, args=(engine,), name="endive-warm-up", daemon=True)
     thread.start()
     return thread
 
 
-def _load() -> None:
+def load_engine(engine: str) -> None:
+    """Compile the engine, or load it from disk; nothing if it is not the compiled one."""
     from endive.simulation import Simulation
+
+    if engine == "reference":
+        return
 
     try:
         Simulation(_TINY).run(engine="compiled")

@@ -6,7 +6,7 @@ This file defines the two schemas of that step. It is called in a Python worker 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -45,10 +45,10 @@ def simulate_task(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
         spec = RunSpec(row["run_id"], row["seed"], row["config"], row["config_hash"], row["keeps_transactions"])
         parts.setdefault(row["part"], []).append(spec)
     for name, specs in parts.items():
-        yield _outcome(name, _simulate_or_read(work, name, specs))
+        yield _outcome(name, simulate_or_read(work, name, specs))
 
 
-def _simulate_or_read(work: Work, name: str, specs: list[RunSpec]) -> list[dict[str, Any]]:
+def simulate_or_read(work: Work, name: str, specs: Sequence[RunSpec]) -> list[dict[str, Any]]:
     """The records of a part, which another attempt at this task may have committed already."""
     from endive.pipeline.dataset.part_files import Part, PartFiles
     from endive.pipeline.dataset.places import place_of

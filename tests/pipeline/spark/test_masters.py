@@ -1,0 +1,131 @@
+"""Masters: those of this machine, those that cannot be reached, and those that do not answer."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+import pytest
+
+from endive.errors import EngineError
+from endive.pipeline import make_session, run_sweep
+from endive.pipeline.spark import masters
+from endive.pipeline.spark.masters import check_answer, check_reachable, local_cores, with_retries
+
+
+@pytest.mark.parametrize(
+    ("master", "expected"),
+    [
+        ("local", "local[1,4]"),
+        ("local[2]", "local[2,4]"),
+        ("local[*]", "local[*,4]"),
+        ("local[2,1]", "local[2,1]"),
+        ("spark://a:7077", "spark://a:7077"),
+    ],
+)
+def test_a_local_master_tries_a_task_as_often_as_a_cluster(master, expected):
+    assert expected == with_retries(master)
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"),
+    [
+        ("local", 1),
+        ("local[3]", 3),
+        ("local[3,4]", 3),
+        ("local[*,4]", os.cpu_count()),
+        (None, os.cpu_count()),
+        ("local-cluster[2,3,1024]", 6),
+        ("spark://a:7077", None),
+        ("", None),
+    ],
+)
+def test_cores_of_a_master_of_this_machine_are_known(master, cores):
+    assert cores == local_cores(master)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_a_master_that_does_not_answer_is_told_at_once(scheme):
+    master = f"{scheme}://127.0.0.1:{free_port()}"
+
+    with pytest.raises(EngineError, match=f"--master {master} cannot be reached: 127.0.0.1:.* refused"):
+        check_reachable(master)
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """The port of a server that takes connections and never says anything."""
+    monkeypatch.setattr(masters, "ANSWER_TIMEOUT_S", 1.0)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize(("scheme", "what"), [("sc", "a server of Spark Connect"), ("spark", "a master of Spark")])
+def test_a_master_that_listens_and_says_nothing_is_given_up(silent, scheme, what):
+    if scheme == "sc":
+        pytest.importorskip("grpc")
+        pytest.importorskip("grpc_status")
+    master = f"{scheme}://127.0.0.1:{silent}"
+
+    with pytest.raises(
+        EngineError, match=rf"^--master {master} is reached, but does not answer within 1 s. Is it {what}\?$"
+    ):
+        check_answer(master)
+
+
+def test_a_master_that_hangs_up_has_answered():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+
+        def hang_up():
+            server.accept()[0].close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        check_answer(f"spark://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+
+
+def test_masters_of_this_machine_are_not_asked():
+    for master in ("local", "local[2]", "yarn", "k8s://https://127.0.0.1:1"):
+        check_answer(master)
+
+
+def test_what_is_finished_is_kept_when_the_master_does_not_answer(silent, planned, in_process, tmp_path):
+    in_process.dies_after = 1
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(planned(), tmp_path / "out", lambda: in_process)
+    finished = sorted(path.name for path in (tmp_path / "out").rglob("transactions/*/*.parquet"))
+    master = f"spark://127.0.0.1:{silent}"
+
+    with pytest.raises(EngineError, match=rf"^--master {master} is reached, but does not answer"):
+        run_sweep(planned(), tmp_path / "out", lambda: make_session(master=master))
+
+    assert finished == sorted(path.name for path in (tmp_path / "out").rglob("transactions/*/*.parquet"))
+    in_process.dies_after = None
+    outcome = run_sweep(planned(), tmp_path / "out", lambda: in_process)
+    assert (12, True) == (outcome.simulated + outcome.kept, outcome.kept > 0)
+
+
+def test_one_of_several_masters_is_enough():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        check_reachable(f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
+        check_reachable(f"sc://127.0.0.1:{server.getsockname()[1]}/;user_id=me")
+
+
+@pytest.mark.parametrize("master", ["loacl[2]", "http://x", "local[x]", "local[2"])
+def test_a_master_that_is_none_is_told(master):
+    with pytest.raises(EngineError, match=r"is no master\. Give local"):
+        check_reachable(master)
