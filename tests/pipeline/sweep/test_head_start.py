@@ -111,6 +111,17 @@ def test_the_process_makes_the_parts_it_is_given_and_tells_of_each(planned, tmp_
     assert ["part-a.parquet"] == [path.name for path in parts_in(tmp_path)]
 
 
+def test_a_part_that_would_not_be_done_in_time_is_left_to_spark(planned, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(head_start, "PART_COST_MAX", 0.0)
+    tried = []
+    monkeypatch.setattr(head_start.pickle, "dump", lambda *arguments: tried.append(arguments))
+    out = tmp_path / "out"
+
+    run_sweep(planned(), out, InProcessSpark, engine="reference", cores=2)
+
+    assert (expected, []) == (contents(out), tried)
+
+
 def test_nothing_to_do_is_done_at_once():
     with HeadStart([], "reference") as idle:
         idle.wait_if_short()

@@ -26,6 +26,7 @@ from endive.pipeline.sweep.work import RunSpec, Work
 from endive.pipeline.sweep.worker import simulate_or_read
 
 JOB_START_S: Final = 4.0  # until the first run of a job on Spark begins, the start of its workers included
+PART_COST_MAX: Final = 1_000_000.0  # in txns: what takes about as long
 END_MAX_S: Final = 2.0  # to take away what it has begun
 _SOURCES: Final = Path(__file__).parents[3]
 _READY: Final = b"ready\n"
@@ -46,7 +47,8 @@ class HeadStart:
     """A context manager, in which the process works through ``waiting``. What it has not done at the end, it leaves."""
 
     def __init__(self, waiting: Sequence[PartWork], engine: str) -> None:
-        self._waiting = sorted(waiting, key=lambda part: part.cost)  # none is long in hand when Spark is there
+        short = [part for part in waiting if part.cost <= PART_COST_MAX]
+        self._waiting = sorted(short, key=lambda part: part.cost)  # none is long in hand when Spark is there
         self._engine = engine
         self._lock = threading.Lock()
         self._is_ready = threading.Event()
