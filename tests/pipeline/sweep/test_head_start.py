@@ -55,7 +55,8 @@ def test_a_short_study_is_done_before_spark_has_begun(planned, expected, tmp_pat
 
 
 def test_sparks_workers_do_what_is_left(planned, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(head_start, "JOB_START_S", 0.0)
+    monkeypatch.setattr(head_start, "IN_HAND_MAX_S", 0.0)
+    monkeypatch.setattr(HeadStart, "wait_if_short", lambda self, limit_s: None)
     out = tmp_path / "out"
 
     run_sweep(planned(), out, session_after(out, 1), engine="reference", cores=2)
@@ -124,4 +125,4 @@ def test_a_part_that_would_not_be_done_in_time_is_left_to_spark(planned, expecte
 
 def test_nothing_to_do_is_done_at_once():
     with HeadStart([], "reference") as idle:
-        idle.wait_if_short()
+        idle.wait_if_short(0.0)

@@ -25,7 +25,7 @@ from endive.pipeline.sweep.warm_up import load_engine
 from endive.pipeline.sweep.work import RunSpec, Work
 from endive.pipeline.sweep.worker import simulate_or_read
 
-JOB_START_S: Final = 4.0  # until the first run of a job on Spark begins, the start of its workers included
+IN_HAND_MAX_S: Final = 4.0  # for the part that it has in hand when it is to end
 PART_COST_MAX: Final = 1_000_000.0  # in txns: what takes about as long
 END_MAX_S: Final = 2.0  # to take away what it has begun
 _SOURCES: Final = Path(__file__).parents[3]
@@ -74,13 +74,13 @@ class HeadStart:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """It may finish what it has in hand, if that does not take longer than it would on Spark."""
+        """It may finish what it has in hand, if that does not take long."""
         assert self._process is not None
         with self._lock:
             self._waiting.clear()
         if kind is None:
             self._is_ready.wait()  # or every worker would compile the engine for itself
-            self._feeder.join(JOB_START_S)
+            self._feeder.join(IN_HAND_MAX_S)
         self._process.terminate()
         try:
             self._process.wait(END_MAX_S)
@@ -89,9 +89,9 @@ class HeadStart:
             self._process.wait()
         self._feeder.join()
 
-    def wait_if_short(self) -> None:
-        """Let it do all, if that does not take longer than to begin with it on Spark."""
-        if self._seconds_left() <= JOB_START_S:
+    def wait_if_short(self, limit_s: float) -> None:
+        """Let it do all, if that takes no longer than ``limit_s``, as far as can be told."""
+        if self._seconds_left() <= limit_s:
             self._feeder.join()
 
     def _seconds_left(self) -> float:

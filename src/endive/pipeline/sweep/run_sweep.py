@@ -222,10 +222,15 @@ def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSe
 
 
 def _session_beside(parts: Sequence[PartWork], engine: str, make_session: SessionMaker) -> SparkSession:
-    """A session on a master of this machine; until it is there, parts are simulated beside it."""
+    """A session on a master of this machine; until it is there, parts are simulated beside it.
+
+    To start a first job and its workers takes about as long as the session did, on a slow machine as on a fast one;
+    what is over sooner is not given to them.
+    """
     with HeadStart(parts, engine) as head_start:
+        begin_s = time.monotonic()
         spark = make_session()
-        head_start.wait_if_short()
+        head_start.wait_if_short(time.monotonic() - begin_s)
     return spark
 
 
