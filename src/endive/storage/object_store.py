@@ -120,9 +120,8 @@ class ObjectStore(StorageProvider):
         """What a run of such requests is drawn from, ``parallel`` at a time; None: one by one."""
         place = (object * N_OPERATIONS + op, parallel)
         if place not in self._summed:
-            latency = self.latency(object, op)
             size_bytes = self._usual_bytes[object] if op in (READ, WRITE) else 0
-            self._summed[place] = latency.summed_code(size_bytes, parallel) if latency.is_built_in else None
+            self._summed[place] = self.profile.summed_code(object, op, parallel, size_bytes)
         return self._summed[place]
 
     # ---- what the profile says ---------------------------------------------------------------------

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from endive.config.known import ASSUMED, GIVEN
 from endive.distributions import FixedLatency, LatencyDistribution
+from endive.distributions.code import FloatArray
 from endive.results.knowledge import KnownFigure
 from endive.storage.requests import DELETE, HEAD, N_OPERATIONS, OBJECTS, OPERATIONS, READ, WRITE
 
@@ -22,6 +23,7 @@ OVERRIDE_SOURCE = "by the user, in the configuration"
 
 # Operations without figures of their own take those of another: asking for an object's head costs what
 # reading it does, deleting it what writing nothing does.
+CODES_MAX = 256  # of one profile: tables of other sizes are made anew
 _STANDS_IN = {HEAD: READ, DELETE: WRITE}
 
 
@@ -143,6 +145,10 @@ class Profile:
     _latencies: dict[ObjectKey, LatencyDistribution] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _floored: dict[int, LatencyDistribution] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _codes: dict[tuple[int, ...], FloatArray | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def supports(self, op: int) -> bool:
         """Whether the provider has the operation."""
@@ -154,11 +160,29 @@ class Profile:
         key = (object, op, success)
         if key not in self._latencies:
             user = self._override(object, op, success)
-            if user is not None:
-                self._latencies[key] = floored(user, self.min_latency_override_ms or 0.0)
-            else:
-                self._latencies[key] = floored(self.figure(object, op, success).distribution, self._floor_ms)
+            floor_ms = self._floor_ms if user is None else self.min_latency_override_ms or 0.0
+            given = self.figure(object, op, success).distribution if user is None else user
+            # Requests that are drawn alike share one distribution, and so the tables that are made for it.
+            self._latencies[key] = self._floored.setdefault(id(given), floored(given, floor_ms))
         return self._latencies[key]
+
+    def slowest_code(self, object: int, op: int, count: int) -> FloatArray | None:
+        """What the slowest of ``count`` such requests is drawn from; None: from all of them."""
+        return self._kept((object, op, count), lambda: self.latency(object, op).slowest_code(count))
+
+    def summed_code(self, object: int, op: int, parallel: int, size_bytes: int) -> FloatArray | None:
+        """What a run of such requests is drawn from, ``parallel`` at a time; None: one by one."""
+        latency = self.latency(object, op)
+        if not latency.is_built_in:
+            return None
+        return self._kept((object, op, parallel, size_bytes), lambda: latency.summed_code(size_bytes, parallel))
+
+    def _kept(self, key: tuple[int, ...], make: Callable[[], FloatArray | None]) -> FloatArray | None:
+        if key not in self._codes:
+            if len(self._codes) == CODES_MAX:
+                self._codes.clear()
+            self._codes[key] = make()
+        return self._codes[key]
 
     def _override(self, object: int, op: int, success: bool) -> LatencyDistribution | None:
         """The user's distribution; one given for success alone also speaks for refusal."""
@@ -196,6 +220,8 @@ class Profile:
         ``head`` or ``delete`` of the same object. The profile's floor does not reach the user's
         distributions; ``min_latency_ms`` replaces it and reaches every operation.
         """
+        if not overrides and min_latency_ms is None:
+            return self  # with all that was made for it
         floor_ms = self.min_latency_override_ms if min_latency_ms is None else min_latency_ms
         merged = {**self.overrides, **(overrides or {})}
         return dataclasses.replace(self, overrides=merged, min_latency_override_ms=floor_ms)

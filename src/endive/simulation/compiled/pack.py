@@ -63,16 +63,20 @@ class _Codes:
     def __init__(self) -> None:
         self._codes: list[FloatArray] = []
         self._places: dict[bytes, int] = {}
+        self._seen: dict[int, tuple[int, FloatArray]] = {}  # by identity, which is quicker to compare
         self._end = 0
 
     def add(self, code: FloatArray | None) -> int:
         """Where the code starts."""
         assert code is not None, "a simulation with a distribution of the user's own is not compiled"
+        if id(code) in self._seen:
+            return self._seen[id(code)][0]
         content = code.tobytes()
         if content not in self._places:
             self._places[content] = self._end
             self._codes.append(code)
             self._end += code.size
+        self._seen[id(code)] = (self._places[content], code)
         return self._places[content]
 
     def add_if_any(self, code: FloatArray | None) -> int:
@@ -207,9 +211,10 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         world.refusal[request] = codes.place_of(refusal)
         world.slowest[request] = world.summed[request] = world.summed_batches[request] = NOT_THERE
         if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS and storage.profile.supports(op):
-            world.slowest[request] = codes.add_if_any(success.slowest_code(world.protocol.parallel_max))
+            parallel = world.protocol.parallel_max
+            world.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
             if has_runs(parts):
-                batched = storage.summed_code(object_kind, op, world.protocol.parallel_max)
+                batched = storage.summed_code(object_kind, op, parallel)
                 world.summed[request] = codes.add_if_any(storage.summed_code(object_kind, op, 1))
                 world.summed_batches[request] = codes.add_if_any(batched)
 
