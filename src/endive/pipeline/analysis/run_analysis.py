@@ -24,7 +24,8 @@ from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.spark.hadoop import store_package
-from endive.pipeline.spark.session import PYTHON_JOBS
+from endive.pipeline.spark.session import EMPTY_PHRASE, PYTHON_JOBS
+from endive.pipeline.spark.worker_start import no_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,10 +148,12 @@ def _told(said: str) -> EndiveError:
     if "S3AFileSystem not found" in said:
         arguments = f"--packages {store_package()} pyspark-shell"
         return EngineError(f"Spark has no way to S3. Give it one: set PYSPARK_SUBMIT_ARGS='{arguments}'.")
+    if workers := no_workers(said):
+        return EngineError(workers)
     if "OutOfMemoryError" in said:
         return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return EngineError(f"Spark gave up: {lines[0] if lines else 'no reason given'}")
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(EMPTY_PHRASE)]
+    return EngineError(f"Spark gave up: {lines[0].removeprefix(': ') if lines else 'no reason given'}")
 
 
 def _facts(

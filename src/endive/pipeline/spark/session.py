@@ -21,11 +21,12 @@ from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark.java import provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
 from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
+from endive.pipeline.spark.worker_start import WORKER_DAEMON
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
+EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
@@ -52,7 +53,7 @@ LOCAL_SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
-    "spark.python.daemon.module": "endive.pipeline.spark.worker_daemon",  # imports once what all workers need
+    "spark.python.daemon.module": WORKER_DAEMON,  # imports once what all workers need
     "spark.driver.extraJavaOptions": (
         f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
     ),
@@ -246,5 +247,5 @@ def parse_conf(options: Sequence[str]) -> dict[str, str]:
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(_EMPTY_PHRASE)]
+    told = [line for line in lines if not line.startswith(EMPTY_PHRASE)]
     return told[0].removeprefix(": ") if told else type(error).__name__

@@ -25,6 +25,7 @@ from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Par
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
+from endive.pipeline.spark.worker_start import no_workers
 from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.head_start import HeadStart, PartWork
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, plan_tasks
@@ -282,6 +283,8 @@ def _told(error: Exception) -> str:
     ours = [line for line in lines if line.startswith("endive.errors.")]
     if ours:
         return ours[-1].partition(": ")[2]
+    if workers := no_workers(str(error)):
+        return f"{workers} What was finished is kept."
     reason = next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "?")
     return f"Spark gave up: {reason} What was finished is kept; the same command goes on from there."
 
