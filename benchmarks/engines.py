@@ -56,11 +56,11 @@ class Workload:
 
 WORKLOADS = (
     Workload("spec-append", "spec", 20.0, APPENDS, 1, 100.0),
-    Workload("spec-mix", "spec", 50.0, MIX, 1, 150.0),
-    Workload("spec-mix-10-tables", "spec", 50.0, MIX, 10, 150.0),
+    Workload("spec-mix", "spec", 50.0, MIX, 1, 250.0),
+    Workload("spec-mix-10-tables", "spec", 50.0, MIX, 10, 250.0),
     Workload("iceberg-append", "iceberg", 20.0, APPENDS, 1, 100.0),
-    Workload("iceberg-mix", "iceberg", 50.0, MIX, 1, 100.0),
-    Workload("iceberg-mix-10-tables", "iceberg", 50.0, MIX, 10, 100.0),
+    Workload("iceberg-mix", "iceberg", 50.0, MIX, 1, 250.0),
+    Workload("iceberg-mix-10-tables", "iceberg", 50.0, MIX, 10, 250.0),
 )
 # Work of three minutes on average and an arrival every 8.5 ms: 21,000 txns in flight once the run has settled.
 IN_FLIGHT = Workload("in-flight", "spec", 8.5, MIX, 1, 0.0)
