@@ -28,7 +28,7 @@ def s3():
     endpoint = f"http://{host}:{port}"
     keys = {"aws_access_key_id": "AKIATEST1234", "aws_secret_access_key": "hunter-22-abc", "region_name": "us-east-1"}
     client = boto3.client("s3", endpoint_url=endpoint, **keys)
-    client.create_bucket(Bucket="lake")
+    client.create_bucket(Bucket="measured")  # of its own: servers of one process share their buckets
     yield endpoint, client
     server.stop()
 
@@ -48,14 +48,16 @@ def test_an_s3_store_becomes_a_profile_without_a_credential_and_without_a_trace(
     endpoint, client = s3
     out = tmp_path / "mine.toml"
 
-    result = invoke("measure", "store", "s3://lake/x", *options(endpoint), "--max-requests", 600, "--yes", "--out", out)
+    result = invoke(
+        "measure", "store", "s3://measured/x", *options(endpoint), "--max-requests", 600, "--yes", "--out", out
+    )
 
     assert 0 == result.exit_code, result.output
     profile = load_profile(str(out))
     assert {"read", "write", "cas"} == {name for name in ("read", "write", "cas") if name in out.read_text()}
     assert "measured" == profile.vintage
     assert not [word for word in ("hunter-22-abc", "AKIATEST1234") if word in out.read_text() + result.output]
-    assert "Contents" not in client.list_objects_v2(Bucket="lake")
+    assert "Contents" not in client.list_objects_v2(Bucket="measured")
     parse_config({"storage": {"provider": str(out)}})
 
 

@@ -45,11 +45,15 @@ def test_a_request_to_end_waits_until_the_session_is_there():
         signal.raise_signal(signal.SIGINT)
         done.append("session")
 
-    with pytest.raises(KeyboardInterrupt), signals_deferred():
-        start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
+    try:
+        with pytest.raises(KeyboardInterrupt), signals_deferred():
+            start()
 
-    assert ["session"] == done
-    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+        assert ["session"] == done
+        assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_settings_are_spark_keys():
