@@ -103,7 +103,7 @@ def test_studies_of_two_model_versions_are_not_put_side_by_side(folder, two_prot
 
 
 def test_studies_of_one_model_version_are(two_protocols):
-    refuse_two_models(open_analysis(two_protocols).studies * 2)
+    assert None is refuse_two_models(open_analysis(two_protocols).studies * 2)
 
 
 def test_a_folder_swept_further_since_is_noted(folder):

@@ -125,6 +125,33 @@ def _code(extra: LatencyDistribution | None) -> Floats:
 
 
 @jitted
+def _is_throttled(state: ObjectState, now_us: int, client: int, throttle_us: int) -> bool:
+    """Whether a request that reaches the object now is held back; the object remembers it either way."""
+    throttled = is_contended(now_us, state.reached_us, state.reached_txn, client, throttle_us)
+    state.reached_us = now_us
+    state.reached_txn = client
+    return throttled
+
+
+@jitted
+def _meets_rival(state: ObjectState, now_us: int, client: int, window_us: int, crowd_us: int) -> bool:
+    """Whether the request is contended; the object remembers it either way."""
+    contended = is_contended(now_us, state.last_us, state.last_txn, client, window_us)
+    state.last_us = now_us
+    state.last_txn = client
+    if crowd_us > 0:
+        meet_crowd(state, now_us, client, crowd_us)
+    return contended
+
+
+@jitted
+def _crowded_us(codes: Floats, crowd_rivals: Ints, op: int, crowd_at: Ints, rivals: int, key: int, counter: int) -> int:
+    """How much later a success is acknowledged because of the rivals it met."""
+    table = crowd_table(crowd_rivals, op, rivals, uniform(key, counter + DRAW_CROWD))
+    return 0 if table == NO_TABLE else draw_us(codes, crowd_at[table], key, counter + DRAW_CROWD + 1, 0)
+
+
+@jitted
 def _run(
     codes: Floats,
     refusal_at: int,
@@ -175,21 +202,14 @@ def _run(
             continue
         if stage[i] == _REACHES:
             stage[i] = _WAITS
-            throttled = is_contended(now_us, state.reached_us, state.reached_txn, i, throttle_us)
-            state.reached_us = now_us
-            state.reached_txn = i
-            if throttled:
+            if _is_throttled(state, now_us, i, throttle_us):
                 due_us[i] = now_us + draw_us(codes, delay_at, keys[i], counter[i] + DRAW_DELAY, 0)
                 if due_us[i] > now_us:
                     continue
         if admitted_us(now_us, state.next_free_us) > now_us:
             due_us[i] = admitted_us(now_us, state.next_free_us)
             continue
-        contended = is_contended(now_us, state.last_us, state.last_txn, i, window_us)
-        state.last_us = now_us
-        state.last_txn = i
-        if crowd_us > 0:
-            meet_crowd(state, now_us, i, crowd_us)
+        contended = _meets_rival(state, now_us, i, window_us, crowd_us)
         latency_us = drawn_us[i]
         penalty_us = draw_us(codes, penalty_at, keys[i], counter[i] + DRAW_PENALTY, 0) if contended else 0
         if known[i] == version:
@@ -197,9 +217,7 @@ def _run(
             outcome[i] = _SUCCEEDED
             state.next_free_us = next_free_us(now_us, spacing_us)
             if crowd_us > 0 and state.rivals > 0:
-                table = crowd_table(crowd_rivals, op, state.rivals, uniform(keys[i], counter[i] + DRAW_CROWD))
-                if table != NO_TABLE:
-                    penalty_us += draw_us(codes, crowd_at[table], keys[i], counter[i] + DRAW_CROWD + 1, 0)
+                penalty_us += _crowded_us(codes, crowd_rivals, op, crowd_at, state.rivals, keys[i], counter[i])
         else:
             outcome[i] = _REFUSED
             latency_us = draw_us(codes, refusal_at, keys[i], counter[i] + DRAW_REFUSAL, SIZE_BYTES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
 import time
 
 import pytest
@@ -123,6 +124,15 @@ def test_a_part_that_would_not_be_done_in_time_is_left_to_spark(planned, expecte
     assert (expected, []) == (contents(out), tried)
 
 
-def test_nothing_to_do_is_done_at_once():
+def test_without_anything_to_do_its_process_ends_with_it(monkeypatch):
+    start, started = subprocess.Popen, []
+
+    def noted(*arguments, **options):
+        started.append(start(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(head_start.subprocess, "Popen", noted)
     with HeadStart([], "reference") as idle:
         idle.wait_if_short(0.0)
+
+    assert [True] == [process.returncode is not None for process in started]

@@ -136,31 +136,6 @@ def throttled_batches_us(
 
 
 @step
-def _some(
-    world: WorldRecord,
-    txn: TxnRecord,
-    phase: int,
-    counter: int,
-    object_kind: int,
-    op: int,
-    size_bytes: int,
-    count: int,
-    parallel: int,
-) -> None:
-    request = object_kind * N_OPERATIONS + op
-    if world.is_throttling == 1:
-        spent_us = throttled_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
-    else:
-        note(txn.row, object_kind, op, size_bytes, count)
-        if count == 1:
-            spent_us = draw_us(codes(world), world.success[request], txn.key, counter, size_bytes)
-        else:
-            spent_us = several_us(world, txn.key, counter, request, size_bytes, count, parallel)
-    txn.row.phases_us[phase] += spent_us
-    txn.time_us += spent_us
-
-
-@step
 def _many(
     world: WorldRecord,
     txn: TxnRecord,
@@ -173,7 +148,17 @@ def _many(
     parallel: int,
 ) -> None:
     if count > 0:
-        _some(world, txn, phase, counter, object_kind, op, size_bytes, count, parallel)
+        request = object_kind * N_OPERATIONS + op
+        if world.is_throttling == 1:
+            spent_us = throttled_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
+        else:
+            note(txn.row, object_kind, op, size_bytes, count)
+            if count == 1:
+                spent_us = draw_us(codes(world), world.success[request], txn.key, counter, size_bytes)
+            else:
+                spent_us = several_us(world, txn.key, counter, request, size_bytes, count, parallel)
+        txn.row.phases_us[phase] += spent_us
+        txn.time_us += spent_us
 
 
 @step

@@ -6,7 +6,7 @@ is judged by results, never by a setting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -284,111 +284,110 @@ def _log_beats_swap() -> Ruling:
     return Ruling(_verdict(retries[0] < 0.5 * retries[1]), what, (log, swap))
 
 
-def _all() -> Iterator[Claim]:
-    internals, specification = "internals", "refactoring specification"
-    report, design, plan = "fidelity report", "append design", "experiment plan"
-    yield Claim(
-        "convoy of appends",
-        internals,
-        "A txn N commits behind reads N manifest lists, whatever it does.",
-        FAILS,
-        _convoy_of_appends,
-    )
-    yield Claim(
-        "no convoy of appends", report, "Appends never read historical manifest lists.", HOLDS, _no_convoy_of_appends
-    )
-    yield Claim(
-        "first attempt fails",
-        f"{internals}, {specification}",
-        "A txn swaps from the snapshot it started on, so beside a stream its first attempt fails.",
-        FAILS,
-        _first_attempt,
-    )
-    yield Claim(
-        "retry of an append",
-        report,
-        "A FastAppend's retry costs about 160 ms: a metadata read, a list read, a list written.",
-        IN_PART,
-        _retry_of_an_append,
-    )
-    yield Claim(
-        "merge append",
-        f"{specification}, {report}",
-        "A retried MergeAppend re-merges in proportion to the commits behind.",
-        FAILS,
-        _merge_append,
-        False,
-    )
-    yield Claim(
-        "compaction beside appends",
-        report,
-        "Compaction beside a stream of appends becomes un-committable.",
-        FAILS,
-        _compaction_beside_appends,
-    )
-    yield Claim(
-        "overwrites beside appends",
-        report,
-        "There is an append rate above which validated overwrites can no longer commit.",
-        HOLDS,
-        _overwrite_beside_appends,
-    )
-    yield Claim("budget", report, "What stops them is the 30-minute budget of retries.", FAILS, _budget)
-    yield Claim(
-        "isolation level",
-        report,
-        "A validated overwrite reads a list per intermediate snapshot.",
-        IN_PART,
-        lambda: _in_part(_snapshot_isolation()),
-    )
-    yield Claim(
-        "batched history",
-        f"{internals}, {report}",
-        "Lists of history are read in parallel batches.",
-        FAILS,
-        _serial_history,
-    )
-    yield Claim(
-        "shrinking history",
-        internals,
-        "A later retry reads only the commits since the one before it.",
-        FAILS,
-        _shrinking_history,
-    )
-    yield Claim(
-        "33.6 seconds",
-        internals,
-        "150 s behind at 25 commits/s, a txn commits after 33.6 s, on its second retry.",
-        IN_PART,
-        _commits_in_the_end,
-        False,
-    )
-    yield Claim(
-        "window of measurement",
-        plan,
-        "Leaving out txns that span the edge of the window gives the steady state.",
-        FAILS,
-        _dropped_txns,
-    )
-    yield Claim(
-        "physical bounds logical",
-        design,
-        "Physical failures bound logical ones from above.",
-        HOLDS,
-        _physical_bounds_logical,
-    )
-    yield Claim(
-        "log beats swap",
-        design,
-        "Txns on different tables commit side by side in a log, and not by swapping the catalog.",
-        HOLDS,
-        _log_beats_swap,
-    )
-
-
 def _in_part(ruling: Ruling) -> Ruling:
     """True of one isolation level and not of the other."""
     return Ruling(IN_PART if ruling.verdict == FAILS else HOLDS, ruling.what, ruling.runs)
 
 
-CLAIMS: Final = tuple(_all())
+_INTERNALS, _SPECIFICATION = "internals", "refactoring specification"
+_REPORT, _DESIGN, _PLAN = "fidelity report", "append design", "experiment plan"
+
+CLAIMS: Final[tuple[Claim, ...]] = (
+    Claim(
+        "convoy of appends",
+        _INTERNALS,
+        "A txn N commits behind reads N manifest lists, whatever it does.",
+        FAILS,
+        _convoy_of_appends,
+    ),
+    Claim(
+        "no convoy of appends", _REPORT, "Appends never read historical manifest lists.", HOLDS, _no_convoy_of_appends
+    ),
+    Claim(
+        "first attempt fails",
+        f"{_INTERNALS}, {_SPECIFICATION}",
+        "A txn swaps from the snapshot it started on, so beside a stream its first attempt fails.",
+        FAILS,
+        _first_attempt,
+    ),
+    Claim(
+        "retry of an append",
+        _REPORT,
+        "A FastAppend's retry costs about 160 ms: a metadata read, a list read, a list written.",
+        IN_PART,
+        _retry_of_an_append,
+    ),
+    Claim(
+        "merge append",
+        f"{_SPECIFICATION}, {_REPORT}",
+        "A retried MergeAppend re-merges in proportion to the commits behind.",
+        FAILS,
+        _merge_append,
+        False,
+    ),
+    Claim(
+        "compaction beside appends",
+        _REPORT,
+        "Compaction beside a stream of appends becomes un-committable.",
+        FAILS,
+        _compaction_beside_appends,
+    ),
+    Claim(
+        "overwrites beside appends",
+        _REPORT,
+        "There is an append rate above which validated overwrites can no longer commit.",
+        HOLDS,
+        _overwrite_beside_appends,
+    ),
+    Claim("budget", _REPORT, "What stops them is the 30-minute budget of retries.", FAILS, _budget),
+    Claim(
+        "isolation level",
+        _REPORT,
+        "A validated overwrite reads a list per intermediate snapshot.",
+        IN_PART,
+        lambda: _in_part(_snapshot_isolation()),
+    ),
+    Claim(
+        "batched history",
+        f"{_INTERNALS}, {_REPORT}",
+        "Lists of history are read in parallel batches.",
+        FAILS,
+        _serial_history,
+    ),
+    Claim(
+        "shrinking history",
+        _INTERNALS,
+        "A later retry reads only the commits since the one before it.",
+        FAILS,
+        _shrinking_history,
+    ),
+    Claim(
+        "33.6 seconds",
+        _INTERNALS,
+        "150 s behind at 25 commits/s, a txn commits after 33.6 s, on its second retry.",
+        IN_PART,
+        _commits_in_the_end,
+        False,
+    ),
+    Claim(
+        "window of measurement",
+        _PLAN,
+        "Leaving out txns that span the edge of the window gives the steady state.",
+        FAILS,
+        _dropped_txns,
+    ),
+    Claim(
+        "physical bounds logical",
+        _DESIGN,
+        "Physical failures bound logical ones from above.",
+        HOLDS,
+        _physical_bounds_logical,
+    ),
+    Claim(
+        "log beats swap",
+        _DESIGN,
+        "Txns on different tables commit side by side in a log, and not by swapping the catalog.",
+        HOLDS,
+        _log_beats_swap,
+    ),
+)
