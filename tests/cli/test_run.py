@@ -119,11 +119,45 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive
 
 
 def test_the_configured_output_path_gets_the_txns(endive, simulation, config_path, tmp_path):
-    path = tmp_path / "txns.parquet"
-    answer = endive("run", config_path, "--set", f'simulation.output_path="{path}"', "--out", tmp_path / "run")
+    folder = tmp_path / "run"
+    command = ("run", config_path, "--set", 'simulation.output_path="txns.parquet"', "--out", folder)
 
-    assert answer.exit_code == 0
-    assert path.read_bytes() == (tmp_path / "run" / "transactions.parquet").read_bytes()
+    assert endive(*command).exit_code == 0
+    assert (folder / "txns.parquet").read_bytes() == (folder / "transactions.parquet").read_bytes()
+    assert endive(*command).exit_code == 0  # the folder of an earlier run is replaced
+
+
+@pytest.mark.parametrize(
+    "path", ["../txns.parquet", "a/../../txns.parquet", "/tmp/txns.parquet", "C:\\txns.parquet", "~/txns.parquet"]
+)
+def test_a_configuration_writes_nothing_outside_the_folder_that_was_named(
+    endive, simulation, config_path, tmp_path, path
+):
+    answer = endive("run", config_path, "--set", f"simulation.output_path='{path}'", "--out", tmp_path / "run")
+
+    assert answer.exit_code == 2
+    assert f"simulation.output_path = {path!r} must be a relative path without '..'" in answer.stderr
+    assert simulation.runs == []
+    assert names(tmp_path) == ["study.toml"]
+
+
+def test_a_link_out_of_the_output_folder_is_not_followed(endive, simulation, config_path, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path / "here")
+    answer = endive("run", config_path, "--set", "simulation.output_path=link/txns.parquet")
+
+    assert answer.exit_code == 2
+    assert "leads out of" in answer.stderr
+    assert names(tmp_path / "elsewhere") == []
+
+
+def test_the_output_path_is_not_one_of_the_files_of_a_run(endive, simulation, config_path, tmp_path):
+    answer = endive("run", config_path, "--set", "simulation.output_path=summary.json", "--out", tmp_path / "run")
+
+    assert answer.exit_code == 2
+    assert "is the name of another file of a run" in answer.stderr
 
 
 def test_a_folder_of_something_else_is_refused_before_anything_runs(endive, simulation, config_path, tmp_path):
@@ -139,9 +173,10 @@ def test_a_folder_of_something_else_is_refused_before_anything_runs(endive, simu
 
 
 def test_an_output_path_that_cannot_be_written_is_refused_before_anything_runs(
-    endive, simulation, config_path, tmp_path
+    endive, simulation, config_path, tmp_path, monkeypatch
 ):
-    answer = endive("run", config_path, "--set", f'simulation.output_path="{tmp_path}/no/t.parquet"')
+    monkeypatch.chdir(tmp_path)
+    answer = endive("run", config_path, "--set", "simulation.output_path=no/t.parquet")
 
     assert answer.exit_code == 2
     assert answer.stderr.endswith("the folder does not exist; create it first.\n")
@@ -171,17 +206,17 @@ def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
 @pytest.mark.parametrize(("failure", "code"), [(EngineError("too many"), 2), (KeyboardInterrupt(), 130)])
 def test_a_run_that_fails_leaves_nothing_behind(endive, simulation, config_path, tmp_path, failure, code):
     simulation.failure = failure
-    path = tmp_path / "txns.parquet"
-    answer = endive("run", config_path, "--out", tmp_path / "run", "--set", f'simulation.output_path="{path}"')
+    answer = endive("run", config_path, "--out", tmp_path / "run", "--set", "simulation.output_path=txns.parquet")
 
     assert answer.exit_code == code
     assert names(tmp_path) == ["study.toml"]
 
 
-def test_a_file_that_is_no_result_is_replaced_only_by_force(endive, simulation, config_path, tmp_path):
+def test_a_file_that_is_no_result_is_replaced_only_by_force(endive, simulation, config_path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     letter = tmp_path / "letter.txt"
     letter.write_text("dear reader")
-    wanted = ("run", config_path, "--set", f'simulation.output_path="{letter}"')
+    wanted = ("run", config_path, "--set", "simulation.output_path=letter.txt")
 
     refused = endive(*wanted)
     assert refused.exit_code == 2

@@ -8,6 +8,8 @@ from tests.explore.conftest import WRITERS
 from endive.errors import ConfigError
 from endive.explore.limits import TXNS_MAX
 from endive.explore.page_question import problems_by_key, read_question
+from endive.explore.starts import Starts, start_of
+from endive.explore.taken import taken
 
 
 def asked(starts, **changes):
@@ -81,11 +83,41 @@ def test_a_configuration_beyond_the_limits_is_refused_in_words(starts, changes, 
         {"storage": '{ provider = "../mine.toml" }'},
         {"simulation.output_path": "out"},
         {"source.writers.arrivals": '{ kind = "trace", path = "trace.csv" }'},
+        {"storage . provider": "/etc/passwd"},
+        {'storage."pro\\u0076ider"': "/etc/passwd"},
+        {"storage.'provider'": "mine.toml"},
+        {'"storage".provider': "mine.toml"},
+        {"storage": '{ "pro\\u0076ider" = "../mine.toml" }'},
+        {"simulation . output_path": "out"},
+        {'simulation."output\\u005fpath"': "out"},
+        {"source.0.arrivals": '{ kind = "trace", path = "trace.csv" }'},
+        {'source.writers."arrivals"': '{ kind = "trace", "p\\u0061th" = "trace.csv" }'},
+        {"source.writers.arrivals.kind": "trace", "source . writers . arrivals . path": "trace.csv"},
+        {"source": '[{ name = "x", arrivals = { kind = "trace", path = "trace.csv" } }]'},
     ],
 )
-def test_no_path_comes_from_a_request(starts, changes):
+def test_no_path_comes_from_a_request(starts, changes, monkeypatch):
+    judged = []  # reading a configuration opens the files it names: it must not come to that
+    monkeypatch.setattr("endive.explore.page_question.parse_config", lambda *given, **_: judged.append(given))
     with pytest.raises(ConfigError, match="the page takes no path"):
         asked(starts, **changes).base()
+
+    assert [] == judged
+
+
+def test_what_the_servers_own_file_names_stays_named(tmp_path):
+    (tmp_path / "seen.csv").write_text("submit_ms,kind\n0,fast_append\n")
+    (tmp_path / "mine.toml").write_text(
+        '[simulation]\noutput_path = "rows.parquet"\n[[source]]\nname = "seen"\n'
+        'arrivals = { kind = "trace", path = "seen.csv" }\n'
+    )
+    start = start_of(tmp_path / "mine.toml", group="")
+    question = read_question({"start": start.id, "changes": {"catalog.num_tables": "2"}}, Starts({start.id: start}))
+
+    base = question.base()
+
+    assert 2 == base.config.catalog.num_tables
+    assert "output_path" not in taken(question, base)["toml"]
 
 
 @pytest.mark.parametrize(

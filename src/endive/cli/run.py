@@ -68,12 +68,15 @@ def run(
     from endive.cli.run_text import print_answer
     from endive.config import load_simulation_config
     from endive.config.slo import objective_of
+    from endive.results.folder import place_below
     from endive.results.writer import refuse_foreign_file
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved = load_simulation_config(config, given)
-    if resolved.simulation.output_path is not None and not force:
-        refuse_foreign_file(Path(resolved.simulation.output_path))
+    if resolved.simulation.output_path is not None:
+        place = place_below(out or Path(), resolved.simulation.output_path)
+        if not force:
+            refuse_foreign_file(place)
     objective = objective_of(resolved, slo)
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     name = resolved.experiment.label or config.stem
@@ -99,6 +102,7 @@ def _run_once(
     from endive.answers.sample import SampleSink
     from endive.cli.progress import run_progress
     from endive.results import ResultWriter, RunFolder
+    from endive.results.folder import place_below
     from endive.simulation import Simulation
 
     simulation = Simulation(config)
@@ -107,11 +111,12 @@ def _run_once(
         typer.echo(f"engine: {chosen} ({reason})", err=True)
     with contextlib.ExitStack() as places:
         writers = []
-        if config.simulation.output_path is not None:
-            writers.append(places.enter_context(ResultWriter(config.simulation.output_path)))
-        folder = None if out is None else places.enter_context(RunFolder(out))
+        named = config.simulation.output_path
+        folder = None if out is None else places.enter_context(RunFolder(out, named))
         if folder is not None:
             writers.append(folder.writer)
+        if named is not None:
+            writers.append(places.enter_context(ResultWriter(place_below(out or Path(), named))))
         with run_progress(config.simulation.duration_ms) as progress:
             sink = SampleSink(config, is_per_table=is_per_table, writers=writers, keep_transactions=False)
             result = simulation.run(engine=engine.value, sink=sink, progress=progress)

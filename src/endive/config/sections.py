@@ -18,6 +18,7 @@ from endive.config.values import (
     Milliseconds,
     Number,
     OneOf,
+    PathBelow,
     Table,
     Text,
     Whole,
@@ -39,9 +40,9 @@ class SimulationSection(Table):
         3_600_000.0, description="Simulated time."
     )
     seed: Annotated[int, SEED] = Field(42, description="Names the random draws of the run.")
-    output_path: Text | None = Field(
+    output_path: Annotated[str, PathBelow()] | None = Field(
         None,
-        description="Where the run's rows go, unless the command says otherwise.",
+        description="A file for the run's rows, below `--out`, or below the current folder without it.",
         json_schema_extra={"default_text": "none"},
     )
     warmup_ms: Milliseconds = Field(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
@@ -205,6 +206,26 @@ class Words:
         if printable(value) != value:
             raise refusal("must not contain control characters.")
         return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class PathBelow:
+    """The path of a file below a folder that whoever runs the configuration chooses, on any system."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return "a relative path without '..'"
+
+    def check(self, value: object) -> str:
+        """The value, or a refusal that says what is allowed."""
+        text = Words().check(value)
+        is_anchored = PurePosixPath(text).is_absolute() or bool(PureWindowsPath(text).anchor)
+        if is_anchored or text.startswith("~") or ".." in PureWindowsPath(text).parts:
+            raise refusal(f"must be {self.describe()}: it names a file below the output folder (--out).")
+        return text
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)

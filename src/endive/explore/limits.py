@@ -48,12 +48,17 @@ def _exceeded(config: SimulationConfig) -> Iterator[str]:
         yield f"simulation.duration_ms = {duration_ms:g} means about {txns:,.0f} txns, more than {TXNS_MAX:,}."
 
 
-def refuse_paths(changes: Mapping[str, Any]) -> None:
-    """ConfigError if a change names a file: files are named where the server is started, not by a request."""
+def refuse_paths(document: Mapping[str, Any], begun: Mapping[str, Any]) -> None:
+    """ConfigError if a document names a file that its start does not name.
+
+    Files are named where the server is started, not by a request. What is judged are keys and values as they were
+    parsed, because a key can be written in many ways.
+    """
+    known = {(place[-1], text) for place, text in _texts(begun) if _is_path(place[-1], text)}
     problems = [
-        f"{key}: the page takes no path. Start endive explore with a file that names it."
-        for key, value in changes.items()
-        if any(_is_path(name, text) for name, text in _texts(key, value))
+        f"{'.'.join(place)}: the page takes no path. Start endive explore with a file that names it."
+        for place, text in _texts(document)
+        if _is_path(place[-1], text) and (place[-1], text) not in known
     ]
     if problems:
         raise ConfigError(problems)
@@ -63,13 +68,14 @@ def _is_path(name: str, text: str) -> bool:
     return name in PATH_KEYS or (name == "provider" and is_profile_path(text))
 
 
-def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every text in a value, with the last name on the way to it."""
+def _texts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text in a document, with the names on the way to it; an entry of a list goes by its own name."""
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from _texts(str(name), item)
+            yield from _texts(item, (*place, str(name)))
     elif isinstance(value, list):
-        for item in value:
-            yield from _texts(key, item)
-    elif isinstance(value, str):
-        yield key.rpartition(".")[2].strip("\"'"), value
+        for number, item in enumerate(value):
+            name = item.get("name", number) if isinstance(item, Mapping) else number
+            yield from _texts(item, (*place, str(name)) if isinstance(item, Mapping) else place)
+    elif isinstance(value, str) and place:
+        yield place, value

@@ -50,10 +50,9 @@ class Question:
 
     def base(self) -> Base:
         """The configuration; ConfigError with every problem, those of limits and paths too."""
-        values = self.values
-        refuse_paths(values)
         begun = self.start.base
-        document = apply_overrides(_without(begun.document, self.left_out), values)
+        document = apply_overrides(_without(begun.document, self.left_out), self.values)
+        refuse_paths(document, begun.document)  # before anything named in it is opened
         config = parse_config(document, source=begun.source)
         refuse_beyond_limits(config)
         return Base(document, begun.source, config)

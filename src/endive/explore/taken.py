@@ -17,11 +17,17 @@ FILE: Final = "explored.toml"  # what the download is called
 def taken(question: Question, base: Base) -> dict[str, Any]:
     """The file, and the shortest command that runs the same simulation."""
     return {
-        "toml": f"# hash {base.config.config_hash()}\n{base.config.to_toml()}",
+        "toml": f"# hash {base.config.config_hash()}\n{_download(base)}",
         "file": FILE,
         "hash": base.config.config_hash(),
         "command": command_of(question, base),
     }
+
+
+def _download(base: Base) -> str:
+    """The configuration without the place where the server's own file wants its rows."""
+    simulation = base.config.simulation.model_copy(update={"output_path": None})
+    return base.config.model_copy(update={"simulation": simulation}).to_toml()
 
 
 def command_of(question: Question, base: Base) -> str:

@@ -22,7 +22,23 @@ from endive.results.writer import ResultWriter, hold, is_abandoned, output_error
 TRANSACTIONS_FILE: Final = "transactions.parquet"
 CONFIG_FILE: Final = "config.toml"
 SUMMARY_FILE: Final = "summary.json"  # the last to appear: where it is, the folder is whole
+FILES: Final = (TRANSACTIONS_FILE, CONFIG_FILE, SUMMARY_FILE)
 _PARTIAL: Final = ".partial-"
+
+
+def place_below(folder: Path, path: str) -> Path:
+    """The place of ``simulation.output_path`` below a folder; OutputError if a link leads out of it."""
+    place = folder / path
+    name = Path(path).parts[0]
+    if name in FILES or name.startswith(_PARTIAL):
+        raise OutputError(f"simulation.output_path = '{path}' is the name of another file of a run. Choose another.")
+    with output_errors(place):
+        is_below = place.resolve().is_relative_to(folder.resolve())
+    if not is_below:
+        raise OutputError(
+            f"simulation.output_path = '{path}' leads out of {folder.absolute()} by a link. Name a file below it."
+        )
+    return place
 
 
 class RunFolder:
@@ -32,8 +48,11 @@ class RunFolder:
     before the simulation starts.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], also: str | None = None) -> None:
+        """``also`` is a file of the run's own below the folder, as ``simulation.output_path`` names one."""
         self.path = Path(path)
+        self._ours = (*FILES, *([] if also is None else [Path(also).parts[0]]))
+        self._left = (_PARTIAL, *([] if also is None else [f".{also}."]))  # how what a killed run leaves begins
         self._is_new = not self.path.exists()
         self._refuse_foreign_files()
         self._partial = self.path / f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
@@ -57,7 +76,7 @@ class RunFolder:
         write_atomically(self._partial / SUMMARY_FILE, text.encode())
         with output_errors(self.path):
             (self.path / SUMMARY_FILE).unlink(missing_ok=True)
-            for name in (TRANSACTIONS_FILE, CONFIG_FILE, SUMMARY_FILE):
+            for name in FILES:
                 os.replace(self._partial / name, self.path / name)
             self._partial.rmdir()
 
@@ -68,8 +87,7 @@ class RunFolder:
             raise OutputError(f"Cannot write {self.path}: it is a file; name a folder.")
         with output_errors(self.path):
             found = sorted(entry.name for entry in self.path.iterdir())
-        ours = (TRANSACTIONS_FILE, CONFIG_FILE, SUMMARY_FILE)
-        foreign = [name for name in found if name not in ours and not name.startswith(_PARTIAL)]
+        foreign = [name for name in found if name not in self._ours and not name.startswith(self._left)]
         if foreign:
             others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
             raise OutputError(
