@@ -16,28 +16,57 @@ MANIFESTS_PER_COMMIT_MAX = 1_000.0
 
 Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge"], OneOf()]
 
-CHOICES = (
-    "base",
-    "io",
-    "own_manifest",
-    "metadata",
-    "history",
-    "history_io",
-    "merging",
-    "real_conflict",
-    "after_success",
-    "head",
-)
-
 PRESETS: dict[str, dict[str, str]] = {
-    name: dict(zip(CHOICES, choices.split(), strict=True))
-    for name, choices in {
-        "iceberg": "refresh before_swap once each_attempt fixed_start serial bins abort reload profile",
-        "pyiceberg": "start before_swap each_attempt if_current fixed_start_on_retry serial off abort clean_up written",
-        "spec": "start after_failure none per_conflict since_last_attempt batched n_behind abort none never",
-        "merge": "start after_failure none per_false_conflict every_kind batched off merge none never",
-    }.items()
+    "iceberg": {
+        "base": "refresh",
+        "io": "before_swap",
+        "own_manifest": "once",
+        "metadata": "each_attempt",
+        "history": "fixed_start",
+        "history_io": "serial",
+        "merging": "bins",
+        "real_conflict": "abort",
+        "after_success": "reload",
+        "head": "profile",
+    },
+    "pyiceberg": {
+        "base": "start",
+        "io": "before_swap",
+        "own_manifest": "each_attempt",
+        "metadata": "if_current",
+        "history": "fixed_start_on_retry",
+        "history_io": "serial",
+        "merging": "off",
+        "real_conflict": "abort",
+        "after_success": "clean_up",
+        "head": "written",
+    },
+    "spec": {
+        "base": "start",
+        "io": "after_failure",
+        "own_manifest": "none",
+        "metadata": "per_conflict",
+        "history": "since_last_attempt",
+        "history_io": "batched",
+        "merging": "n_behind",
+        "real_conflict": "abort",
+        "after_success": "none",
+        "head": "never",
+    },
+    "merge": {
+        "base": "start",
+        "io": "after_failure",
+        "own_manifest": "none",
+        "metadata": "per_false_conflict",
+        "history": "every_kind",
+        "history_io": "batched",
+        "merging": "off",
+        "real_conflict": "merge",
+        "after_success": "none",
+        "head": "never",
+    },
 }
+CHOICES = tuple(PRESETS["iceberg"])
 
 
 def _preset(choice: str) -> Callable[[dict[str, Any]], str]:
