@@ -234,6 +234,14 @@ def fill(target: Any, value: object) -> None:
             target[name] = part
 
 
+def value_of(cls: type[T], source: Any) -> T:
+    """A record of the reference engine with what stands in a place of an array: the inverse of ``fill``."""
+    values: dict[str, Any] = {}
+    for name, spec in specs_of(cls).items():
+        values[name] = value_of(spec, source[name]) if isinstance(spec, type) else source[name].tolist()
+    return cls(**values)
+
+
 def element_of(cls: type[T]) -> Callable[[int, int], T]:
     """A function for compiled code: the record with that index in the array of records at that address.
 

@@ -11,6 +11,7 @@ import pytest
 from endive.kernel import jitted, records
 from endive.simulation.compiled import heap
 from endive.simulation.compiled.memory import event_at
+from endive.simulation.compiled.pack import point_to
 from endive.simulation.compiled.records import Event, Seat, TxnRecord, WorldRecord
 
 SEATS = 3
@@ -51,8 +52,8 @@ def world() -> Any:
     seats["order"] = np.arange(SEATS) - SEATS
     txns["row"]["txn_id"] = np.arange(TXNS)[::-1]
     made = records(WorldRecord, 1)
-    for name, array in (("heap", events), ("seats", seats), ("txns", txns)):
-        made[name] = array.ctypes.data
+    for name, array in (("loop.heap", events), ("workload.seats", seats), ("flight.txns", txns)):
+        point_to(made[0], name, array)
     yield made[0]
     assert len(events) + len(seats) + len(txns)  # kept alive until here: the world knows addresses only
 
@@ -73,7 +74,7 @@ def test_what_is_pushed_comes_out_in_order(world: Any, times: int) -> None:
     for time_us, who in chance.sample(due, len(due)):
         push(world, time_us, who)
     found = []
-    while world["heap_size"]:
+    while world["loop"]["heap_size"]:
         found.append(root(world))
         drop_root(world)
     assert sorted(due, key=lambda entry: (entry[0], order_of(world, entry[1]))) == found

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.properties.recording import RawRows
 
+from endive.catalog.ledger import Ledger
 from endive.config import parse_config
 from endive.errors import HistoryError
 from endive.simulation.build import OwnParts, build_parts
@@ -30,36 +31,36 @@ class Corrupted(CompiledEngine):
 
     corrupt: Corruption
 
-    def _raise_violation(self) -> None:
-        super()._raise_violation()
+    def _raise_violation(self, ledger: Ledger) -> None:
+        super()._raise_violation(ledger)
         self.corrupt(self)
 
     @property
     def versions(self) -> Any:
         """The server's versions."""
-        return self._arrays["versions"]
+        return self._arrays["server.versions"]
 
     @property
     def world(self) -> Any:
         """Settings and state."""
-        return self._run
+        return self._world
 
     def records(self) -> list[Any]:
         """The records of all txns in flight."""
-        who = self._arrays["heap"]["who"][heap.ROOT : heap.ROOT + int(self._run["heap_size"])]
-        return [self._arrays["txns"][place] for place in who if place >= 0]
+        who = self._arrays["loop.heap"]["who"][heap.ROOT : heap.ROOT + int(self._world["loop"]["heap_size"])]
+        return [self._arrays["flight.txns"][place] for place in who if place >= 0]
 
     def next_record(self) -> Any:
         """The record of the txn whose event comes next; None if somebody submits."""
-        place = int(self._arrays["heap"]["who"][heap.ROOT])
-        return self._arrays["txns"][place] if place >= 0 else None
+        place = int(self._arrays["loop.heap"]["who"][heap.ROOT])
+        return self._arrays["flight.txns"][place] if place >= 0 else None
 
     def expect_the_newest(self, record: Any) -> None:
         """As if a check of what the txn watches were skipped: it always finds what it expects."""
-        room = int(self._run["watched_max"])
+        room = int(self._world["flight"]["watched_max"])
         first = int(record["place"]) * room
-        watched = self._arrays["watched"][first : first + int(record["n_watched"])]
-        self._arrays["expected"][first : first + len(watched)] = self.versions[watched]
+        watched = self._arrays["flight.watched"][first : first + int(record["n_watched"])]
+        self._arrays["flight.expected"][first : first + len(watched)] = self.versions[watched]
 
 
 def run_corrupted(monkeypatch: pytest.MonkeyPatch, name: str, corrupt: Corruption) -> None:
@@ -104,7 +105,8 @@ def report_an_abort(runner: Corrupted) -> None:
 
 def install_twice(runner: Corrupted) -> None:
     """The first commit to a table counts twice."""
-    tables = runner.versions[1 + runner.world["num_groups"] :][: runner.world["num_tables"]]
+    catalog = runner.world["catalog"]
+    tables = runner.versions[1 + catalog["num_groups"] :][: catalog["num_tables"]]
     tables[tables == 1] = 2
 
 

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from endive.catalog import ledger as books
 from endive.catalog.catalog import Catalog
+from endive.catalog.ledger import Violation
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.errors import HistoryError
-from endive.kernel import Ints
 from endive.results.history import HistoryCheck
 from endive.rng import START_READ
 from endive.storage.client import Client, Clock
@@ -48,7 +48,7 @@ class Rebase(NamedTuple):
     """A commit whose own base was old: the instants at which its server may have rebased it, and what else is wrong."""
 
     instants_us: frozenset[int]
-    violation: tuple[int, ...]
+    violation: Violation
 
 
 class ObservedCatalog(Catalog):
@@ -58,7 +58,8 @@ class ObservedCatalog(Catalog):
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
         state = catalog.state
-        self._ledger = books.open_ledger(state.versions, state.log)
+        self._ledger = books.open_ledger(state.log)
+        self._units = books.open_units(state.versions)
         self._versions = tuple(state.versions)
         self._entry_bytes: int | None = getattr(catalog, "log_entry_bytes", None) if state.log is not None else None
         # Of txns in flight only: what they were shown, the instant they were applied, an old base.
@@ -109,8 +110,8 @@ class ObservedCatalog(Catalog):
                 looks.append((clock.now_us, self._versions))
         except StopIteration as answer:
             snapshot: CatalogSnapshot = answer.value
-        if self.state.versions[0] != self._ledger[books.COMMITS]:
-            self._blame(books.CHANGED_BY_NOBODY, txn_id, self._ledger[books.COMMITS], self.state.versions[0])
+        if self.state.versions[0] != self._ledger.commits:
+            self._blame(books.CHANGED_BY_NOBODY, txn_id, self._ledger.commits, self.state.versions[0])
         self._show(txn_id, snapshot, looks)
         return snapshot
 
@@ -128,7 +129,7 @@ class ObservedCatalog(Catalog):
             except StopIteration as answer:
                 result: CommitResult = answer.value
                 is_answered, delay_us = True, 0
-            if versions[0] != ledger[books.COMMITS]:
+            if versions[0] != ledger.commits:
                 if not looks and delay_us > 0:
                     self._blame(books.COMMITTED_BEFORE_ARRIVAL, txn_id, clock.now_us + delay_us, clock.now_us)
                 self._account(txn_id, claim_of(intention), looks)
@@ -145,11 +146,11 @@ class ObservedCatalog(Catalog):
     def _hear(self, txn_id: int, result: CommitResult, looks: Looks) -> None:
         """A txn hears of its commit."""
         if result.success != (txn_id in self._applied):
-            books.check_told(self._ledger, 0, txn_id, result.success, int(not result.success), self._clock.now_us)
+            books.check_told(self._ledger, txn_id, result.success, int(not result.success), self._clock.now_us)
             self._fail()
         rebase = self._rebased.pop(txn_id, None)
         if rebase is not None and result.rebased_us not in rebase.instants_us:
-            self._ledger[: books.COMMITS] = rebase.violation
+            self._ledger.violation = rebase.violation
             self._fail()
         if result.snapshot is not None:
             self._show(txn_id, result.snapshot, looks)
@@ -170,11 +171,11 @@ class ObservedCatalog(Catalog):
         stamped_us, ledger = snapshot.timestamp_us, self._ledger
         found = [versions for at_us, versions in looks if at_us == stamped_us]
         if not found:
-            books.check_instant(ledger, 0, txn_id, looks[0][0], stamped_us)
+            books.check_instant(ledger, txn_id, looks[0][0], stamped_us)
             self._fail()
         pairs = enumerate(zip(found[-1], snapshot.versions, strict=True))
         unit, version, seen = next((unit, *pair) for unit, pair in pairs if pair[0] != pair[1])
-        books.blame(ledger, 0, books.READ_ANOTHER_STATE, txn_id, unit, version, seen, stamped_us)
+        books.blame(ledger, books.READ_ANOTHER_STATE, txn_id, unit, version, seen, stamped_us)
         self._fail()
 
     # --- commits ------------------------------------------------------------------------------------
@@ -185,14 +186,14 @@ class ObservedCatalog(Catalog):
             return
         log, now_us = self.state.log, self._clock.now_us
         assert log is not None
-        if not books.check_log(self._ledger, 0, txn_id, log.offset, log.epoch, self._entry_bytes, has_applied, now_us):
+        if not books.check_log(self._ledger, txn_id, log.offset, log.epoch, self._entry_bytes, has_applied, now_us):
             self._fail()
 
     def _account(self, txn_id: int, claim: Claim, looks: Looks) -> None:
         """The request has just changed the server's state: book it."""
         now_us = self._clock.now_us
         self._account_log(txn_id, True)
-        if not books.check_once(self._ledger, 0, txn_id, int(txn_id in self._applied), now_us):
+        if not books.check_once(self._ledger, txn_id, int(txn_id in self._applied), now_us):
             self._fail()
         self._check_claim(txn_id, claim, looks, now_us)
         self._left_behind[txn_id] = self._book(txn_id, claim, now_us)
@@ -202,35 +203,35 @@ class ObservedCatalog(Catalog):
         """Its base was shown to it and is not old; if it is, its server must have rebased it."""
         if not any(claim.base is shown for shown in self._shown.get(txn_id, ())):
             self._blame(books.BUILT_ON_UNREAD, txn_id, 0, claim.base_commit)
-        units, ledger = touched_units(self.state, claim), self._ledger
-        if all(books.check_base(ledger, 0, txn_id, unit, claim.base_commit, now_us) for unit in units):
+        ledger = self._ledger
+        units = [self._units[number] for number in touched_units(self.state, claim)]
+        if all(books.check_base(ledger, unit, txn_id, claim.base_commit, now_us) for unit in units):
             return
         if not claim.commutes:
             self._fail()
-        violation = tuple(ledger[: books.COMMITS])
-        ledger[: books.COMMITS] = [0] * books.COMMITS
+        violation, ledger.violation = ledger.violation, Violation()
         fresh = (
             at_us
             for at_us, versions in looks
-            if not any(books.has_changed(ledger, 0, unit, versions[books.THE_CATALOG]) for unit in units)
+            if not any(books.has_changed(unit, versions[books.THE_CATALOG]) for unit in units)
         )
         self._rebased[txn_id] = Rebase(frozenset(fresh), violation)
 
     def _book(self, txn_id: int, claim: Claim, now_us: int) -> CatalogSnapshot:
         """Book the commit, and compare what it installed, which is returned."""
-        state, ledger = self.state, self._ledger
-        books.begin_commit(ledger, 0)
-        for unit in written_units(state, claim):
-            books.change_unit(ledger, 0, unit)
+        state, ledger, units = self.state, self._ledger, self._units
+        books.begin_commit(ledger, units[books.THE_CATALOG])
+        for number in written_units(state, claim):
+            books.change_unit(ledger, units[number])
         installed = state.snapshot(now_us)
         self._versions = installed.versions
-        if books.versions_of(ledger) != installed.versions:
-            for unit, version in enumerate(installed.versions):
-                books.check_installed(ledger, 0, txn_id, unit, version, now_us)
+        if books.versions_of(units) != installed.versions:
+            for unit, version in zip(units, installed.versions, strict=True):
+                books.check_installed(ledger, unit, txn_id, version, now_us)
             self._fail()
         for table in claim.tables[: claim.n_written]:
-            unit = books.unit_of_table(table, state.num_groups)
-            if not books.check_installed(ledger, 0, txn_id, unit, installed.tables[table].version, now_us):
+            unit = units[books.unit_of_table(table, state.num_groups)]
+            if not books.check_installed(ledger, unit, txn_id, installed.tables[table].version, now_us):
                 self._fail()
         return installed
 
@@ -262,28 +263,28 @@ class ObservedCatalog(Catalog):
         self._shown.pop(txn_id, None)
         self._left_behind.pop(txn_id, None)
         if is_unknown:
-            books.leave_untold(self._ledger, 0, int(is_applied))
-        elif not books.check_told(self._ledger, 0, txn_id, is_committed, int(is_applied), self._clock.now_us):
+            books.leave_untold(self._ledger, int(is_applied))
+        elif not books.check_told(self._ledger, txn_id, is_committed, int(is_applied), self._clock.now_us):
             self._fail()
 
     def close(self, reported: int) -> HistoryCheck:
         """The clock has stopped, and so many txns were reported as committed."""
-        if not books.check_counts(self._ledger, 0, reported, len(self._applied), self._clock.now_us):
+        if not books.check_counts(self._ledger, reported, len(self._applied), self._clock.now_us):
             self._fail()
         return HistoryCheck(
-            commits_applied=self._ledger[books.COMMITS],
+            commits_applied=self._ledger.commits,
             commits_reported=reported,
             commits_unanswered=len(self._applied),
-            commits_untold=self._ledger[books.UNTOLD],
+            commits_untold=self._ledger.untold,
         )
 
     def _blame(self, wrong: int, txn_id: int, due: int, found: int) -> NoReturn:
-        books.blame(self._ledger, 0, wrong, txn_id, books.THE_CATALOG, due, found, self._clock.now_us)
+        books.blame(self._ledger, wrong, txn_id, books.THE_CATALOG, due, found, self._clock.now_us)
         self._fail()
 
     def _fail(self) -> NoReturn:
         state = self.state
-        raise violation(self._ledger, 0, state.num_groups, state.num_tables, state.num_partitions)
+        raise history_error(self._ledger.violation, state.num_groups, state.num_tables, state.num_partitions)
 
 
 # --- what a commit says about itself ------------------------------------------------------------------
@@ -353,17 +354,17 @@ _TEXTS = {
 }
 
 
-def violation(ledger: Ints, at: int, num_groups: int, num_tables: int, num_partitions: int) -> HistoryError:
-    """The violation that the books hold, in words."""
-    wrong, txn, unit, due, found, now_us = (int(value) for value in ledger[at : at + books.COMMITS])
-    told = _TEXTS[wrong].format(
-        txn=f"txn {txn}",
-        unit=unit_name(unit, num_groups, num_tables, num_partitions),
+def history_error(violation: Violation, num_groups: int, num_tables: int, num_partitions: int) -> HistoryError:
+    """A violation in words."""
+    due, found = violation.due, violation.found
+    told = _TEXTS[violation.wrong].format(
+        txn=f"txn {violation.txn}",
+        unit=unit_name(violation.unit, num_groups, num_tables, num_partitions),
         due=f"{due:,}",
         found=f"{found:,}",
         due_ms=f"{due / 1000:,.3f}",
         found_ms=f"{found / 1000:,.3f}",
-        at_ms=f"{now_us / 1000:,.3f}",
+        at_ms=f"{violation.at_us / 1000:,.3f}",
     )
     return HistoryError(
         f"the history is not serial: {told}. The result would be wrong, so there is none. This is a bug of the "

@@ -23,12 +23,12 @@ def send(
     world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
 ) -> None:
     """A request to storage leaves; the txn's time is when the object evaluates it."""
-    if world.is_throttling == 1 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
+    if world.store.is_throttling == 1 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
         give_up(world, txn, stage)
         return
     txn.counter = counter
     txn.latency_us = one_us(world, txn, counter, object_kind, op, size_bytes)
-    txn.leg_us = request_leg_us(txn.latency_us, world.leg_shares[op])
+    txn.leg_us = request_leg_us(txn.latency_us, world.store.leg_shares[op])
     txn.stage = stage
     txn.time_us += txn.leg_us
 
@@ -37,7 +37,7 @@ def send(
 def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, stage: int) -> None:
     """A request to a catalog that is a service leaves."""
     txn.counter = counter
-    txn.latency_us = draw_us(codes(world), world.latency, txn.key, counter, 0)
+    txn.latency_us = draw_us(codes(world), world.catalog.latency, txn.key, counter, 0)
     txn.leg_us = request_leg_us(txn.latency_us, REQUEST_SHARE)
     note(txn.row, CATALOG, op, 0, 1)
     txn.stage = stage
@@ -48,10 +48,10 @@ def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, s
 def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, size_bytes: int) -> None:
     """A catalog read leaves."""
     txn.purpose = purpose
-    if world.catalog == at.CATALOG_CAS or world.catalog == at.CATALOG_APPEND:
+    if world.catalog.kind == at.CATALOG_CAS or world.catalog.kind == at.CATALOG_APPEND:
         send(world, txn, counter, CATALOG, READ, size_bytes, at.STAGE_READ)
     else:
-        is_served = world.catalog == at.CATALOG_SERVICE
+        is_served = world.catalog.kind == at.CATALOG_SERVICE
         send_to_catalog(world, txn, counter, READ, at.STAGE_READ_ARRIVES if is_served else at.STAGE_READ)
 
 
@@ -59,11 +59,11 @@ def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, si
 def read_answered_us(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """When the answer to the catalog read evaluated now arrives."""
     time_us = now + txn.latency_us - txn.leg_us
-    if world.entry_read >= 0 and world.log.entries > 0:
+    if world.catalog.entry_read >= 0 and world.server.log.entries > 0:
         counter = slot(txn.row.attempts, LOG_ENTRIES, entries_position(txn.purpose))
         if txn.purpose == at.READ_COMPACTION:
             counter += txn.tries
-        time_us += draw_us(codes(world), world.entry_read, txn.key, counter, 0) * world.log.entries
+        time_us += draw_us(codes(world), world.catalog.entry_read, txn.key, counter, 0) * world.server.log.entries
     return time_us
 
 

@@ -19,7 +19,7 @@ from endive.vocabulary import N_OPERATIONS
 def one_us(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int) -> int:
     """One request: noted, and how long it takes."""
     note(txn.row, object_kind, op, size_bytes, 1)
-    return draw_us(codes(world), world.success[object_kind * N_OPERATIONS + op], txn.key, counter, size_bytes)
+    return draw_us(codes(world), world.store.success[object_kind * N_OPERATIONS + op], txn.key, counter, size_bytes)
 
 
 @step
@@ -28,19 +28,19 @@ def several_us(
 ) -> int:
     """``count`` requests, ``parallel`` at a time, of each batch the slowest: how long they take."""
     drawn = codes(world)
-    code = world.success[request]
+    code = world.store.success[request]
     if parallel == 1:
-        if world.summed[request] >= 0:
-            return draw_sum_us(drawn, world.summed[request], key, counter, count, size_bytes)
+        if world.store.summed[request] >= 0:
+            return draw_sum_us(drawn, world.store.summed[request], key, counter, count, size_bytes)
         return draws_us(drawn, code, key, counter, 1, count, size_bytes)
     assert parallel == world.protocol.parallel_max
     total_us = 0
     full = count // parallel
     first = full * parallel
-    if world.summed_batches[request] >= 0:
-        total_us = draw_sum_us(drawn, world.summed_batches[request], key, counter, full, size_bytes)
-    elif world.slowest[request] >= 0:
-        total_us = draws_us(drawn, world.slowest[request], key, counter, parallel, full, size_bytes)
+    if world.store.summed_batches[request] >= 0:
+        total_us = draw_sum_us(drawn, world.store.summed_batches[request], key, counter, full, size_bytes)
+    elif world.store.slowest[request] >= 0:
+        total_us = draws_us(drawn, world.store.slowest[request], key, counter, parallel, full, size_bytes)
     else:
         first = 0
     while first < count:
@@ -53,14 +53,16 @@ def several_us(
 @step
 def success_us(world: WorldRecord, request: int, key: int, counter: int, size_bytes: int) -> int:
     """The latency of one request."""
-    return draw_us(codes(world), world.success[request], key, counter, size_bytes)
+    return draw_us(codes(world), world.store.success[request], key, counter, size_bytes)
 
 
 @rare
 def goes_through(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int) -> bool:
     """At a store that throttles: the txn's time is when one request leaves for good, or False when it is given up."""
     request = object_kind * N_OPERATIONS + op
-    served, tries, spent_us = throttle_run(success_us, world, world.slow_down, txn.key, counter, request, size_bytes, 1)
+    served, tries, spent_us = throttle_run(
+        success_us, world, world.store.slow_down, txn.key, counter, request, size_bytes, 1
+    )
     note(txn.row, object_kind, op, 0, tries)
     txn.time_us += spent_us
     return served == 1
@@ -85,12 +87,12 @@ def throttled_us(
         return 0
     request = object_kind * N_OPERATIONS + op
     if count > 1 and parallel > 1:
-        if is_any_throttled(world.slow_down, txn.key, counter, count):
+        if is_any_throttled(world.store.slow_down, txn.key, counter, count):
             return throttled_batches_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
         note(txn.row, object_kind, op, size_bytes, count)
         return several_us(world, txn.key, counter, request, size_bytes, count, parallel)
     served, tries, spent_us = throttle_run(
-        success_us, world, world.slow_down, txn.key, counter, request, size_bytes, count
+        success_us, world, world.store.slow_down, txn.key, counter, request, size_bytes, count
     )
     note(txn.row, object_kind, op, 0, tries)
     note(txn.row, object_kind, op, size_bytes, served)
@@ -121,7 +123,7 @@ def throttled_batches_us(
     while first < count and txn.has_failed == 0:
         sent = min(parallel, count - first)
         at_once, later, tries, spent_us = throttle_batch(
-            success_us, world, world.slow_down, txn.key, counter + first, request, size_bytes, sent
+            success_us, world, world.store.slow_down, txn.key, counter + first, request, size_bytes, sent
         )
         note(txn.row, object_kind, op, 0, tries)
         note(txn.row, object_kind, op, size_bytes, at_once + later)
@@ -149,12 +151,12 @@ def _many(
 ) -> None:
     if count > 0:
         request = object_kind * N_OPERATIONS + op
-        if world.is_throttling == 1:
+        if world.store.is_throttling == 1:
             spent_us = throttled_us(world, txn, counter, object_kind, op, size_bytes, count, parallel)
         else:
             note(txn.row, object_kind, op, size_bytes, count)
             if count == 1:
-                spent_us = draw_us(codes(world), world.success[request], txn.key, counter, size_bytes)
+                spent_us = draw_us(codes(world), world.store.success[request], txn.key, counter, size_bytes)
             else:
                 spent_us = several_us(world, txn.key, counter, request, size_bytes, count, parallel)
         txn.row.phases_us[phase] += spent_us

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from endive.catalog import ledger as books
+from endive.catalog.ledger import Ledger
 from endive.distributions.code import IntArray
 from endive.errors import EngineError
-from endive.kernel import fill, layout_of, records
+from endive.kernel import fill, layout_of, records, value_of
 from endive.results.columns import Columns, columns_of
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
@@ -22,9 +23,9 @@ from endive.simulation.compiled import heap
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import push
 from endive.simulation.compiled.loop import advance, next_submission_us
-from endive.simulation.compiled.pack import pack
+from endive.simulation.compiled.pack import pack, point_to
 from endive.simulation.compiled.records import Event, TouchedTable, TxnRecord
-from endive.simulation.observer import violation
+from endive.simulation.observer import history_error
 from endive.simulation.reference import Progress
 from endive.simulation.standstill import Standstill
 from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, N_ROW, NONE, Row
@@ -48,42 +49,41 @@ class CompiledEngine:
         self._reported = 0  # commits in the rows handed over
         self._standstill = Standstill(parts.workload.clients)
         packed = pack(parts)
-        self._world = packed.world
-        self._run = packed.world[0]  # what compiled code takes
+        self._world = packed.world[0]  # what compiled code takes
         self._arrays = packed.arrays  # kept alive here: the world knows their addresses only
-        self._tables_max = int(self._run["tables_max"])
-        self._seats = len(packed.arrays["seats"])
+        self._tables_max = int(self._world["flight"]["tables_max"])
+        self._seats = len(packed.arrays["workload.seats"])
         events = records(Event, heap.BEYOND + self._seats)
         events["time_us"] = heap.NEVER
-        self._keep(txns=records(TxnRecord, 0), heap=events)
+        self._keep({"flight.txns": records(TxnRecord, 0), "loop.heap": events})
         self._take_batch()
 
-    def _keep(self, **arrays: Array) -> None:
+    def _keep(self, arrays: dict[str, Array]) -> None:
         """Keep arrays, and tell the world where they are."""
         for name, array in arrays.items():
             self._arrays[name] = array
-            self._world[name] = array.ctypes.data
+            point_to(self._world, name, array)
 
     def _take_batch(self) -> None:
         """A new batch for finished txns."""
         self._columns = Columns(ROWS_PER_BATCH, ROWS_PER_BATCH * self._tables_max)
-        fill(self._run["output"], self._columns.batch)
-        self._world["n_rows"] = 0
+        fill(self._world["output"], self._columns.batch)
+        self._world["loop"]["n_rows"] = 0
 
     @property
     def events(self) -> int:
         """Events handled so far."""
-        return int(self._run["events"])
+        return int(self._world["loop"]["events"])
 
     @property
     def txns(self) -> int:
         """Txns submitted so far."""
-        return int(self._run["next_id"])
+        return int(self._world["flight"]["next_id"])
 
     @property
     def in_flight_max(self) -> int:
         """Most txns in flight at once."""
-        return int(self._run["active_max"])
+        return int(self._world["flight"]["active_max"])
 
     def run(self) -> HistoryCheck:
         """Until the clock reaches the configured duration."""
@@ -97,21 +97,21 @@ class CompiledEngine:
                 self._make_room_for_times()
             else:
                 self._flush()
-            self._raise_violation()
+            self._raise_violation(value_of(Ledger, self._world["books"]["ledger"]))
             if why == at.DONE:
                 break
-        end_us = int(self._run["end_us"])
+        end_us = int(self._world["loop"]["end_us"])
         unanswered = self._record_in_flight(end_us)
         if self._progress is not None:
             self._progress(end_us, self.txns)
-        ledger = self._arrays["ledger"]
-        books.check_counts(ledger, 0, self._reported, unanswered, end_us)
-        self._raise_violation()
+        ledger = value_of(Ledger, self._world["books"]["ledger"])
+        books.check_counts(ledger, self._reported, unanswered, end_us)
+        self._raise_violation(ledger)
         return HistoryCheck(
-            commits_applied=int(ledger[books.COMMITS]),
+            commits_applied=ledger.commits,
             commits_reported=self._reported,
             commits_unanswered=unanswered,
-            commits_untold=int(ledger[books.UNTOLD]),
+            commits_untold=ledger.untold,
         )
 
     def _turn(self) -> int:
@@ -120,12 +120,12 @@ class CompiledEngine:
         A turn may take long, when each of its events does: an interrupt leaves it to itself and does not wait.
         """
         if threading.current_thread() is not threading.main_thread():
-            return int(advance(self._run, EVENTS_PER_TURN))
+            return int(advance(self._world, EVENTS_PER_TURN))
         ended: list[int | BaseException] = []
 
         def compute() -> None:
             try:
-                ended.append(int(advance(self._run, EVENTS_PER_TURN)))
+                ended.append(int(advance(self._world, EVENTS_PER_TURN)))
             except BaseException as error:
                 ended.append(error)
 
@@ -136,23 +136,22 @@ class CompiledEngine:
             raise ended[0]
         return ended[0]
 
-    def _raise_violation(self) -> None:
-        """Whatever the observer has written down since it was last asked."""
-        ledger, world = self._arrays["ledger"], self._run
-        if ledger[books.WRONG] != books.NOTHING:
-            counts = (int(world[name]) for name in ("num_groups", "num_tables", "num_partitions"))
-            raise violation(ledger, 0, *counts)
+    def _raise_violation(self, ledger: Ledger) -> None:
+        """Whatever the observer has written down."""
+        if ledger.violation.wrong != books.NOTHING:
+            counts = (int(self._world["catalog"][name]) for name in ("num_groups", "num_tables", "num_partitions"))
+            raise history_error(ledger.violation, *counts)
 
     def _start_sources(self) -> None:
         """The first submission of every seat; seats wait with negative orders, in the order of the sources."""
-        for number, seat in enumerate(self._arrays["seats"]):
-            first_us = next_submission_us(self._run, int(seat["source"]), int(seat["index"]), 0, 0)
+        for number, seat in enumerate(self._arrays["workload.seats"]):
+            first_us = next_submission_us(self._world, int(seat["source"]), int(seat["index"]), 0, 0)
             if first_us != NO_MORE:
-                push(self._run, first_us, -1 - number)
+                push(self._world, first_us, -1 - number)
 
     def _grow(self) -> None:
         """Twice as many places for txns in flight."""
-        before = len(self._arrays["txns"])
+        before = len(self._arrays["flight.txns"])
         lengths = self._lengths()
         place_bytes = sum(length * layout.itemsize for layout, length in lengths.values())
         after = 2 * before or min(PLACES_AT_FIRST, max(PLACES_MIN, BYTES_AT_FIRST // place_bytes))
@@ -164,70 +163,70 @@ class CompiledEngine:
             )
         try:
             self._keep(
-                **{
+                {
                     name: _grown(self._arrays.get(name), after * length, layout)
                     for name, (layout, length) in lengths.items()
-                    if name != "heap"
-                },
-                heap=_longer(self._arrays["heap"], heap.BEYOND + after + self._seats),
+                    if name != "loop.heap"
+                }
             )
+            self._keep({"loop.heap": _longer(self._arrays["loop.heap"], heap.BEYOND + after + self._seats)})
         except MemoryError:
             raise EngineError(
                 f"no memory for {after:,} txns in flight ({needed / 2**30:.1f} GiB). Lower the rate of the "
                 "workload or its retries, or use a machine with more memory."
             ) from None
-        self._world["n_places"] = after
+        self._world["flight"]["n_places"] = after
 
     def _make_room_for_times(self) -> None:
         """Twice as many times of snapshots for every table."""
-        before, tables = int(self._run["times_max"]), int(self._run["num_tables"])
+        before, tables = int(self._world["server"]["times_max"]), int(self._world["catalog"]["num_tables"])
         longer = np.zeros((tables, 2 * before), dtype=np.int64)
-        longer[:, :before] = self._arrays["snapshot_times"].reshape(tables, before)
-        self._keep(snapshot_times=longer.reshape(-1))
-        self._world["times_max"] = 2 * before
-        self._world["is_times_full"] = 0
+        longer[:, :before] = self._arrays["server.snapshot_times"].reshape(tables, before)
+        self._keep({"server.snapshot_times": longer.reshape(-1)})
+        self._world["server"]["times_max"] = 2 * before
+        self._world["server"]["is_times_full"] = 0
 
     def _lengths(self) -> dict[str, tuple[np.dtype[Any], int]]:
         """What a txn in flight needs: by array, the type and how many of it."""
-        world = self._run
-        tables, watched = self._tables_max, int(world["watched_max"])
-        partitions = tables * int(world["partitions_max"])
+        flight = self._world["flight"]
+        tables, watched = self._tables_max, int(flight["watched_max"])
+        partitions = tables * int(flight["partitions_max"])
         number: np.dtype[Any] = np.dtype(np.int64)
         return {
-            "txns": (layout_of(TxnRecord), 1),
-            "heap": (layout_of(Event), 1),
-            "touched": (layout_of(TouchedTable), tables),
-            "table_ids": (number, tables),
-            "watched": (number, watched),
-            "expected": (number, watched),
-            "partitions": (number, partitions),
-            "partition_versions": (number, 3 * partitions),
+            "flight.txns": (layout_of(TxnRecord), 1),
+            "loop.heap": (layout_of(Event), 1),
+            "flight.touched": (layout_of(TouchedTable), tables),
+            "flight.table_ids": (number, tables),
+            "flight.watched": (number, watched),
+            "flight.expected": (number, watched),
+            "flight.partitions": (number, partitions),
+            "flight.partition_versions": (number, 3 * partitions),
         }
 
     def _flush(self) -> None:
         columns = self._columns
-        columns.n_rows = int(self._run["n_rows"])
+        columns.n_rows = int(self._world["loop"]["n_rows"])
         if columns.n_rows:
             self._reported += int(np.count_nonzero(columns.count("status") == COMMITTED))
             self._standstill.add(columns)
             self._sink.add(columns)
             self._take_batch()
         if self._progress is not None:
-            self._progress(int(self._run["now_us"]), self.txns)
+            self._progress(int(self._world["loop"]["now_us"]), self.txns)
 
     def _record_in_flight(self, end_us: int) -> int:
         """Txns still running at the end: who they are and where they stood. Their bill is not closed.
 
         Returns how many of them the catalog had applied.
         """
-        who = self._arrays["heap"]["who"][heap.ROOT : heap.ROOT + int(self._run["heap_size"])]
+        who = self._arrays["loop.heap"]["who"][heap.ROOT : heap.ROOT + int(self._world["loop"]["heap_size"])]
         places = who[who >= 0]
         if not len(places):
             return 0
-        txns = self._arrays["txns"]
+        txns = self._arrays["flight.txns"]
         places = places[np.argsort(txns["row"]["txn_id"][places])]
         rows = without_bills(txns["row"], places, end_us)
-        tables = self._arrays["table_ids"].reshape(-1, self._tables_max)[places]
+        tables = self._arrays["flight.table_ids"].reshape(-1, self._tables_max)[places]
         table_ids = tables[np.arange(self._tables_max)[None, :] < rows["n_tables_read"][:, None]]
         self._sink.add(columns_of(_numbers(rows), table_ids))
         return int(txns["times_applied"][places].sum())

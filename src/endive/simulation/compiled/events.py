@@ -56,12 +56,14 @@ from endive.vocabulary import (
 def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> None:
     """Queue for a worker until it is done."""
     service_us = 0
-    if world.service_time >= 0:
+    if world.catalog.service_time >= 0:
         counter = slot(txn.row.attempts, SERVICE, position)
         if position == SERVED_COMMIT:
             counter += txn.tries
-        service_us = draw_us(codes(world), world.service_time, txn.key, counter, 0)
-    txn.time_us = take_worker(ints_at(world.workers_free, world.workers), world.workers, now, service_us)
+        service_us = draw_us(codes(world), world.catalog.service_time, txn.key, counter, 0)
+    txn.time_us = take_worker(
+        ints_at(world.server.workers_free, world.catalog.workers), world.catalog.workers, now, service_us
+    )
 
 
 @step
@@ -114,8 +116,8 @@ def read_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
         txn.stage = at.STEP_RELOAD
     elif purpose == at.READ_COMPACTION:
-        txn.is_newest_sealed = world.log.is_sealed
-        txn.newest_epoch = world.log.epoch
+        txn.is_newest_sealed = world.server.log.is_sealed
+        txn.newest_epoch = world.server.log.epoch
         txn.stage = at.STEP_COMPACT
     elif purpose == at.READ_CHECK:
         txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
@@ -205,11 +207,11 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
 @step
 def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The server evaluates a commit on the catalog's own state."""
-    if world.catalog == at.CATALOG_CAS:
+    if world.catalog.kind == at.CATALOG_CAS:
         swap_evaluated(world, txn, now)
         return
     success = is_current(world, txn)
-    if world.is_rest == 1:
+    if world.catalog.is_rest == 1:
         if not success:
             rest_refused(world, txn, now)
             return
@@ -219,7 +221,7 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     if success:
         apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
-    decided(world, txn, success, world.is_refusal_telling == 1, now)
+    decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
 
 
 @step
@@ -249,7 +251,7 @@ def rest_writes_metadata(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 @step
 def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A REST server finds the base stale: it rebases what commutes and tries again, or refuses."""
-    if commutes(txn.operation) and txn.tries < world.server_retries:
+    if commutes(txn.operation) and txn.tries < world.catalog.server_retries:
         txn.tries += 1
         txn.rebased_us = now
         expect(world, txn)
@@ -257,7 +259,7 @@ def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         commit_arrives(world, txn, now)
         return
     txn.time_us = now + txn.latency_us - txn.leg_us
-    decided(world, txn, False, world.is_refusal_telling == 1, now)
+    decided(world, txn, False, world.catalog.is_refusal_telling == 1, now)
 
 
 @step
@@ -290,9 +292,9 @@ def apply_record(world: WorldRecord, txn: TxnRecord, now: int) -> bool:
 @step
 def learn_log_end(world: WorldRecord, txn: TxnRecord) -> None:
     """Where the log ends at this instant."""
-    txn.offset = world.log.offset
-    txn.is_sealed = world.log.is_sealed
-    txn.epoch = world.log.epoch
+    txn.offset = world.server.log.offset
+    txn.is_sealed = world.server.log.is_sealed
+    txn.epoch = world.server.log.epoch
 
 
 @step
@@ -303,17 +305,24 @@ def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         return
     contended = meets_rival(world, txn, at.LOG_OBJECT, APPEND, now)
     txn.evaluated_us = now
-    is_landed = find_log(world.log, txn.offset) == LANDED
+    is_landed = find_log(world.server.log, txn.offset) == LANDED
     if is_landed:
         applied = apply_record(world, txn, now)
-        if land_entry(world.log, world.entry_bytes, world.compaction_bytes, world.compaction_entries):
+        if land_entry(
+            world.server.log,
+            world.catalog.entry_bytes,
+            world.catalog.compaction_bytes,
+            world.catalog.compaction_entries,
+        ):
             txn.row.append_compactions_triggered += 1
         observe_log(world, txn, applied, now)
         txn.row.append_physical_success += 1
     else:
         txn.row.append_physical_failure += 1
     txn.read_bytes = catalog_bytes(world)
-    txn.time_us = answer_us(world, txn, at.LOG_OBJECT, LOG, APPEND, world.entry_bytes, is_landed, contended, now)
+    txn.time_us = answer_us(
+        world, txn, at.LOG_OBJECT, LOG, APPEND, world.catalog.entry_bytes, is_landed, contended, now
+    )
     txn.stage = at.STEP_DISCOVER
     if not is_landed:
         learn_log_end(world, txn)
@@ -324,9 +333,9 @@ def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 def log_missed(world: WorldRecord, txn: TxnRecord) -> None:
     """The log had moved, was sealed, or was compacted by somebody else: try again, or give the attempt up."""
     txn.tries += 1
-    if world.physical_attempts_max > 0 and txn.tries >= world.physical_attempts_max:
+    if world.catalog.physical_attempts_max > 0 and txn.tries >= world.catalog.physical_attempts_max:
         decided(world, txn, False, False, txn.evaluated_us)
-    elif world.is_append_design == 1:
+    elif world.catalog.is_append_design == 1:
         txn.stage = at.STEP_LOG
     else:
         send(world, txn, slot(txn.row.attempts, LOG_HEAD, 0) + txn.tries, LOG, HEAD, 0, at.STAGE_LOG_HEAD)
@@ -347,11 +356,11 @@ def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     if txn.time_us > now:
         return
     contended = meets_rival(world, txn, at.LOG_OBJECT, CAS, now)
-    is_done = world.log.is_sealed != 0 and world.log.epoch == txn.epoch
+    is_done = world.server.log.is_sealed != 0 and world.server.log.epoch == txn.epoch
     applied = False
-    is_append_design = world.is_append_design == 1
+    is_append_design = world.catalog.is_append_design == 1
     if is_done:
-        compact_log(world.log)
+        compact_log(world.server.log)
         txn.row.append_compactions_completed += 1
         if not is_append_design:
             txn.evaluated_us = now
@@ -379,9 +388,9 @@ def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     if txn.time_us > now:
         return
     contended = meets_rival(world, txn, number, APPEND, now)
-    size_bytes = world.list_entry_bytes
+    size_bytes = world.lists.entry_bytes
     table = server_table(world, table_id)
-    is_landed = append_to_list(table, txn.offset, size_bytes, world.list_seal_bytes) == LANDED
+    is_landed = append_to_list(table, txn.offset, size_bytes, world.lists.seal_bytes) == LANDED
     txn.time_us = answer_us(world, txn, number, MANIFEST_LIST, APPEND, size_bytes, is_landed, contended, now)
     if is_landed:
         txn.row.manifest_append_physical_success += 1

@@ -47,8 +47,8 @@ def first_of(world: WorldRecord, child: int, time_us: int) -> int:
 @leaf
 def push(world: WorldRecord, time_us: int, who: int) -> None:
     """Add an event."""
-    at = ROOT + world.heap_size
-    world.heap_size += 1
+    at = ROOT + world.loop.heap_size
+    world.loop.heap_size += 1
     while at > ROOT:
         parent_at = (at >> 2) + 2
         parent = event_at(world, parent_at)
@@ -72,7 +72,7 @@ def set_event(world: WorldRecord, at: int, time_us: int, who: int) -> None:
 @step
 def replace_root(world: WorldRecord, time_us: int, who: int) -> None:
     """Put another event where the root stands."""
-    end = ROOT + world.heap_size
+    end = ROOT + world.loop.heap_size
     at = ROOT
     while True:
         child = 4 * at - 8
@@ -112,10 +112,10 @@ def next_who(world: WorldRecord) -> int:
 @step
 def drop_root(world: WorldRecord) -> None:
     """Take the root away."""
-    world.heap_size -= 1
-    last = event_at(world, ROOT + world.heap_size)
+    world.loop.heap_size -= 1
+    last = event_at(world, ROOT + world.loop.heap_size)
     time_us = last.time_us
     who = last.who
     last.time_us = NEVER
-    if world.heap_size > 0:
+    if world.loop.heap_size > 0:
         replace_root(world, time_us, who)

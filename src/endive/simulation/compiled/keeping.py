@@ -4,7 +4,6 @@ This file defines which state that is: the newest one the client was shown, or l
 with it is the business of ``stages``.
 """
 
-from endive.catalog import ledger as books
 from endive.catalog.rules import partition_slot
 from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
@@ -27,12 +26,12 @@ def remember(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     kept.is_there = 1
     kept.shown_us = now
     kept.catalog_bytes = catalog_bytes(world)
-    kept.commit = memory.ledger(world)[books.COMMITS]
+    kept.commit = world.books.ledger.commits
     taken = memory.kept_versions(world, number)
     versions = memory.versions(world)
-    for place in range(world.n_versions):
+    for place in range(world.server.n_versions):
         taken[place] = versions[place]
-    for table in range(world.num_tables):
+    for table in range(world.catalog.num_tables):
         overwrite(kept_table(world, number, table), server_table(world, table))
 
 
@@ -49,8 +48,10 @@ def recall(world: WorldRecord, txn: TxnRecord) -> None:
     for position in range(txn.row.n_tables_written):
         table = tables[position]
         overwrite(touched_at(world, txn, position).base, kept_table(world, number, table))
-        if world.num_partitions > 0:
-            first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, table, 0)
+        if world.catalog.num_partitions > 0:
+            first = partition_slot(
+                world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, table, 0
+            )
             partitions = memory.partitions(world, txn, position)
             seen = memory.partition_versions(world, txn, position, 2)
             for i in range(touched_at(world, txn, position).n_partitions):

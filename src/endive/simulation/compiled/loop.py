@@ -106,13 +106,13 @@ def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -
 @step
 def take_place(world: WorldRecord) -> TxnRecord:
     """A free record: the one given back last, which is still near, or one that was never taken."""
-    if world.free_head >= 0:
-        txn = txn_at(world, world.free_head)
-        world.free_head = txn.next_free
+    if world.flight.free_head >= 0:
+        txn = txn_at(world, world.flight.free_head)
+        world.flight.free_head = txn.next_free
         return txn
-    txn = txn_at(world, world.n_taken)
-    txn.place = world.n_taken
-    world.n_taken += 1
+    txn = txn_at(world, world.flight.n_taken)
+    txn.place = world.flight.n_taken
+    world.flight.n_taken += 1
     return txn
 
 
@@ -120,12 +120,12 @@ def take_place(world: WorldRecord) -> TxnRecord:
 def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRecord:
     """A txn begins: the record it takes, with the time of its first event."""
     txn = take_place(world)
-    world.active += 1
-    world.active_max = max(world.active_max, world.active)
+    world.flight.active += 1
+    world.flight.active_max = max(world.flight.active_max, world.flight.active)
     source = source_at(world, source_index)
-    overwrite(txn.row, world.blank_row)
-    txn.row.txn_id = world.next_id
-    world.next_id += 1
+    overwrite(txn.row, world.blank.row)
+    txn.row.txn_id = world.flight.next_id
+    world.flight.next_id += 1
     txn.row.source = source_index
     if source.timing.clients > 0:
         txn.row.client = client_of(index)
@@ -263,11 +263,11 @@ def record(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A finished txn's row goes out, and its place is free."""
     observe_end(world, txn, now)
     txn.row.end_us = now
-    write_row(world.output, world.n_rows, memory.row_of(txn), memory.table_ids(world, txn))
-    world.n_rows += 1
-    txn.next_free = world.free_head
-    world.free_head = txn.place
-    world.active -= 1
+    write_row(world.output, world.loop.n_rows, memory.row_of(txn), memory.table_ids(world, txn))
+    world.loop.n_rows += 1
+    txn.next_free = world.flight.free_head
+    world.flight.free_head = txn.place
+    world.flight.active -= 1
 
 
 @step
@@ -298,14 +298,14 @@ def advance(world: WorldRecord, events_max: int) -> int:
         root = event_at(world, ROOT)
         now = root.time_us
         who = root.who
-        if now >= world.end_us:
+        if now >= world.loop.end_us:
             why = at.DONE
             break
-        if world.is_times_full == 1:
+        if world.server.is_times_full == 1:
             why = at.TIMES_SHORT
             break
         if who < 0:
-            if world.free_head < 0 and world.n_taken == world.n_places:
+            if world.flight.free_head < 0 and world.flight.n_taken == world.flight.n_places:
                 why = at.PLACES_SHORT
                 break
             take_turn(world, seat_at(world, -1 - who), -1 - who, now)
@@ -317,12 +317,12 @@ def advance(world: WorldRecord, events_max: int) -> int:
                 handle(world, txn, now)
                 walk(world, txn)
                 replace_root(world, txn.time_us, who)
-            elif world.n_rows == world.output.room:
+            elif world.loop.n_rows == world.output.room:
                 why = at.BATCH_FULL
                 break
             else:
                 finish(world, txn, now)
         handled += 1
-        world.now_us = now
-    world.events += handled
+        world.loop.now_us = now
+    world.loop.events += handled
     return why

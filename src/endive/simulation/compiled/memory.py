@@ -3,6 +3,7 @@
 This file defines the way from the world to everything else, and nothing that is done with it.
 """
 
+from endive.catalog.ledger import Unit
 from endive.catalog.rules import TableState
 from endive.distributions.code import FloatArray, IntArray
 from endive.kernel import (
@@ -37,6 +38,7 @@ _submission = element_of(Submission)
 _seat = element_of(Seat)
 _kept = element_of(Kept)
 _event = element_of(Event)
+_unit = element_of(Unit)
 
 _TXN_BYTES, _TOUCHED_BYTES = layout_of(TxnRecord).itemsize, layout_of(TouchedTable).itemsize
 _TXN_LINES, _TOUCHED_LINES = (-(-size // CACHE_LINE_BYTES) for size in (_TXN_BYTES, _TOUCHED_BYTES))
@@ -48,76 +50,76 @@ def codes(world: WorldRecord) -> FloatArray:
     return floats_at(world.codes, world.n_codes)
 
 
-@pasted
-def ledger(world: WorldRecord) -> IntArray:
-    """The observer's account."""
-    return ints_at(world.ledger, world.n_ledger)
+@step
+def unit_at(world: WorldRecord, number: int) -> Unit:
+    """A unit of conflict in the observer's books."""
+    return _unit(world.books.units, number)
 
 
 @pasted
 def versions(world: WorldRecord) -> IntArray:
     """Every version a commit can be checked against."""
-    return ints_at(world.versions, world.n_versions)
+    return ints_at(world.server.versions, world.server.n_versions)
 
 
 @pasted
 def snapshot_times(world: WorldRecord, table: int) -> IntArray:
     """When the snapshots of a table were installed, those there at first left out."""
-    return ints_at(world.snapshot_times + 8 * (table * world.times_max), world.times_max)
+    return ints_at(world.server.snapshot_times + 8 * (table * world.server.times_max), world.server.times_max)
 
 
 @step
 def server_table(world: WorldRecord, table: int) -> TableState:
     """A table as the server knows it."""
-    return _table(world.tables, table)
+    return _table(world.server.tables, table)
 
 
 @step
 def server_object(world: WorldRecord, number: int) -> ObjectState:
     """A contended object."""
-    return _object(world.objects, number)
+    return _object(world.server.objects, number)
 
 
 @step
 def source_at(world: WorldRecord, source: int) -> SourceRecord:
     """A source."""
-    return _source(world.sources, source)
+    return _source(world.workload.sources, source)
 
 
 @step
 def submission_at(world: WorldRecord, number: int) -> Submission:
     """A line of the traces."""
-    return _submission(world.trace, number)
+    return _submission(world.workload.trace, number)
 
 
 @step
 def seat_at(world: WorldRecord, seat: int) -> Seat:
     """Who submits."""
-    return _seat(world.seats, seat)
+    return _seat(world.workload.seats, seat)
 
 
 @step
 def kept_at(world: WorldRecord, number: int) -> Kept:
     """What a client has kept."""
-    return _kept(world.kept, number)
+    return _kept(world.kept.states, number)
 
 
 @step
 def kept_table(world: WorldRecord, number: int, table: int) -> TableState:
     """A table as a client has kept it."""
-    return _table(world.kept_tables, number * world.num_tables + table)
+    return _table(world.kept.tables, number * world.catalog.num_tables + table)
 
 
 @pasted
 def kept_versions(world: WorldRecord, number: int) -> IntArray:
     """The versions a client has kept."""
-    return ints_at(world.kept_versions + 8 * (number * world.n_versions), world.n_versions)
+    return ints_at(world.kept.versions + 8 * (number * world.server.n_versions), world.server.n_versions)
 
 
 @step
 def event_at(world: WorldRecord, place: int) -> Event:
     """An entry of the heap."""
-    return _event(world.heap, place)
+    return _event(world.loop.heap, place)
 
 
 @pasted
@@ -129,56 +131,56 @@ def row_of(txn: TxnRecord) -> IntArray:
 @step
 def txn_at(world: WorldRecord, place: int) -> TxnRecord:
     """A txn in flight."""
-    return _txn(world.txns, place)
+    return _txn(world.flight.txns, place)
 
 
 @step
 def touched_at(world: WorldRecord, txn: TxnRecord, position: int) -> TouchedTable:
     """A table the txn touches, as it knows it."""
-    return _touched(world.touched, txn.place * world.tables_max + position)
+    return _touched(world.flight.touched, txn.place * world.flight.tables_max + position)
 
 
 @pasted
 def table_ids(world: WorldRecord, txn: TxnRecord) -> IntArray:
     """The tables it touches, written ones first."""
-    return ints_at(world.table_ids + 8 * (txn.place * world.tables_max), world.tables_max)
+    return ints_at(world.flight.table_ids + 8 * (txn.place * world.flight.tables_max), world.flight.tables_max)
 
 
 @pasted
 def watched(world: WorldRecord, txn: TxnRecord) -> IntArray:
     """The versions its commits are checked against, by place."""
-    return ints_at(world.watched + 8 * (txn.place * world.watched_max), world.watched_max)
+    return ints_at(world.flight.watched + 8 * (txn.place * world.flight.watched_max), world.flight.watched_max)
 
 
 @pasted
 def expected(world: WorldRecord, txn: TxnRecord) -> IntArray:
     """What those were when it last looked."""
-    return ints_at(world.expected + 8 * (txn.place * world.watched_max), world.watched_max)
+    return ints_at(world.flight.expected + 8 * (txn.place * world.flight.watched_max), world.flight.watched_max)
 
 
 @pasted
 def partitions(world: WorldRecord, txn: TxnRecord, position: int) -> IntArray:
     """The partitions it touches of a table, written ones first."""
-    room = world.partitions_max
-    return ints_at(world.partitions + 8 * ((txn.place * world.tables_max + position) * room), room)
+    room = world.flight.partitions_max
+    return ints_at(world.flight.partitions + 8 * ((txn.place * world.flight.tables_max + position) * room), room)
 
 
 @pasted
 def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: int) -> IntArray:
     """Their versions at its start (0), at the attempt before (1), at its base (2)."""
-    room = world.partitions_max
-    first = ((txn.place * world.tables_max + position) * 3 + at) * room
-    return ints_at(world.partition_versions + 8 * first, room)
+    room = world.flight.partitions_max
+    first = ((txn.place * world.flight.tables_max + position) * 3 + at) * room
+    return ints_at(world.flight.partition_versions + 8 * first, room)
 
 
 @step
 def fetch_txn(world: WorldRecord, place: int) -> None:
     """The txn at a place is needed next: begin to bring it near, without a look at it. Changes nothing."""
-    tables, watched = place * world.tables_max, place * world.watched_max
+    tables, watched = place * world.flight.tables_max, place * world.flight.watched_max
     for line in range(_TXN_LINES):
-        fetch_ahead(world.txns + place * _TXN_BYTES + line * CACHE_LINE_BYTES)
+        fetch_ahead(world.flight.txns + place * _TXN_BYTES + line * CACHE_LINE_BYTES)
     for line in range(_TOUCHED_LINES):
-        fetch_ahead(world.touched + tables * _TOUCHED_BYTES + line * CACHE_LINE_BYTES)
-    fetch_ahead(world.table_ids + 8 * tables)
-    fetch_ahead(world.watched + 8 * watched)
-    fetch_ahead(world.expected + 8 * watched)
+        fetch_ahead(world.flight.touched + tables * _TOUCHED_BYTES + line * CACHE_LINE_BYTES)
+    fetch_ahead(world.flight.table_ids + 8 * tables)
+    fetch_ahead(world.flight.watched + 8 * watched)
+    fetch_ahead(world.flight.expected + 8 * watched)

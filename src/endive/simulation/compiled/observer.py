@@ -6,10 +6,10 @@ raises it when the loop comes back.
 """
 
 from endive.catalog import ledger as books
-from endive.catalog.ledger import THE_CATALOG
+from endive.catalog.ledger import THE_CATALOG, Unit
 from endive.kernel import step
 from endive.simulation.compiled import memory
-from endive.simulation.compiled.memory import ledger, server_table, touched_at
+from endive.simulation.compiled.memory import server_table, touched_at, unit_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.vocabulary import COMMIT_STATE_UNKNOWN, COMMITTED
 
@@ -17,19 +17,21 @@ UNSEEN = -1  # the version of a unit that a txn meets others on and was shown no
 
 
 @step
-def unit_of_partition(world: WorldRecord, table: int, partition: int) -> int:
+def unit_of_partition(world: WorldRecord, table: int, partition: int) -> Unit:
     """The unit of one partition of a table."""
-    return books.unit_of_partition(table, partition, world.num_groups, world.num_tables, world.num_partitions)
+    catalog = world.catalog
+    number = books.unit_of_partition(table, partition, catalog.num_groups, catalog.num_tables, catalog.num_partitions)
+    return unit_at(world, number)
 
 
 @step
 def observe_read(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has just been shown the catalog."""
-    account = ledger(world)
-    txn.base_commit = account[books.COMMITS]
-    books.check_instant(account, 0, txn.row.txn_id, now, txn.base_us)
-    if world.scope == books.BY_CATALOG:
-        books.check_seen(account, 0, txn.row.txn_id, THE_CATALOG, memory.expected(world, txn)[0], now)
+    ledger = world.books.ledger
+    txn.base_commit = ledger.commits
+    books.check_instant(ledger, txn.row.txn_id, now, txn.base_us)
+    if world.catalog.scope == books.BY_CATALOG:
+        books.check_seen(ledger, unit_at(world, THE_CATALOG), txn.row.txn_id, memory.expected(world, txn)[0], now)
     else:
         observe_units_read(world, txn, now)
 
@@ -37,25 +39,25 @@ def observe_read(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 @step
 def observe_units_read(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """What it was shown of every unit it meets others on."""
-    account = ledger(world)
+    ledger = world.books.ledger
     txn_id = txn.row.txn_id
     expected = memory.expected(world, txn)
     tables = memory.table_ids(world, txn)
     shown = 0
     for position in range(txn.row.n_tables_read):
         table = tables[position]
-        if world.scope == books.BY_PARTITION:
+        if world.catalog.scope == books.BY_PARTITION:
             partitions = memory.partitions(world, txn, position)
             for i in range(touched_at(world, txn, position).n_partitions):
                 unit = unit_of_partition(world, table, partitions[i])
-                books.check_seen(account, 0, txn_id, unit, expected[shown], now)
+                books.check_seen(ledger, unit, txn_id, expected[shown], now)
                 shown += 1
-        elif world.scope == books.BY_GROUP:
-            unit = books.unit_of_group(table, world.num_groups)
-            books.check_seen(account, 0, txn_id, unit, shown_of_group(world, txn, unit), now)
+        elif world.catalog.scope == books.BY_GROUP:
+            unit = unit_at(world, books.unit_of_group(table, world.catalog.num_groups))
+            books.check_seen(ledger, unit, txn_id, shown_of_group(world, txn, unit.number), now)
         else:
-            unit = books.unit_of_table(table, world.num_groups)
-            books.check_seen(account, 0, txn_id, unit, expected[position], now)
+            unit = unit_at(world, books.unit_of_table(table, world.catalog.num_groups))
+            books.check_seen(ledger, unit, txn_id, expected[position], now)
 
 
 @step
@@ -71,73 +73,77 @@ def shown_of_group(world: WorldRecord, txn: TxnRecord, unit: int) -> int:
 @step
 def observe_commit(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn's commit has just been installed."""
-    account = ledger(world)
+    ledger = world.books.ledger
     versions = memory.versions(world)
     txn_id = txn.row.txn_id
-    books.check_once(account, 0, txn_id, txn.times_applied, now)
+    books.check_once(ledger, txn_id, txn.times_applied, now)
     txn.times_applied += 1
-    if world.scope == books.BY_CATALOG:
-        books.check_base(account, 0, txn_id, THE_CATALOG, txn.base_commit, now)
+    if world.catalog.scope == books.BY_CATALOG:
+        books.check_base(ledger, unit_at(world, THE_CATALOG), txn_id, txn.base_commit, now)
     else:
         observe_base(world, txn, now)
-    books.begin_commit(account, 0)
-    books.check_installed(account, 0, txn_id, THE_CATALOG, versions[0], now)
+    books.begin_commit(ledger, unit_at(world, THE_CATALOG))
+    books.check_installed(ledger, unit_at(world, THE_CATALOG), txn_id, versions[0], now)
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         table = tables[position]
-        unit = books.unit_of_table(table, world.num_groups)
-        books.change_unit(account, 0, unit)
-        books.check_installed(account, 0, txn_id, unit, versions[unit], now)
-        books.check_installed(account, 0, txn_id, unit, server_table(world, table).version, now)
-        if world.num_groups > 0:
-            unit = books.unit_of_group(table, world.num_groups)
-            books.change_unit(account, 0, unit)
-            books.check_installed(account, 0, txn_id, unit, versions[unit], now)
-        if world.num_partitions > 0:
+        unit = unit_at(world, books.unit_of_table(table, world.catalog.num_groups))
+        observe_change(world, txn, unit, now)
+        books.check_installed(ledger, unit, txn_id, server_table(world, table).version, now)
+        if world.catalog.num_groups > 0:
+            unit = unit_at(world, books.unit_of_group(table, world.catalog.num_groups))
+            observe_change(world, txn, unit, now)
+        if world.catalog.num_partitions > 0:
             partitions = memory.partitions(world, txn, position)
             for i in range(touched_at(world, txn, position).n_partitions_written):
-                unit = unit_of_partition(world, table, partitions[i])
-                books.change_unit(account, 0, unit)
-                books.check_installed(account, 0, txn_id, unit, versions[unit], now)
+                observe_change(world, txn, unit_of_partition(world, table, partitions[i]), now)
+
+
+@step
+def observe_change(world: WorldRecord, txn: TxnRecord, unit: Unit, now: int) -> None:
+    """The commit being booked changes a unit, and the catalog has installed the version that follows."""
+    books.change_unit(world.books.ledger, unit)
+    installed = memory.versions(world)[unit.number]
+    books.check_installed(world.books.ledger, unit, txn.row.txn_id, installed, now)
 
 
 @step
 def observe_base(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """Nothing that the txn touches has changed since the commit it built on."""
-    account = ledger(world)
+    ledger = world.books.ledger
     txn_id = txn.row.txn_id
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
         table = tables[position]
-        if world.scope == books.BY_PARTITION:
+        if world.catalog.scope == books.BY_PARTITION:
             partitions = memory.partitions(world, txn, position)
             for i in range(touched_at(world, txn, position).n_partitions):
                 unit = unit_of_partition(world, table, partitions[i])
-                books.check_base(account, 0, txn_id, unit, txn.base_commit, now)
+                books.check_base(ledger, unit, txn_id, txn.base_commit, now)
         else:
-            unit = books.deciding_unit(world.scope, table, world.num_groups)
-            books.check_base(account, 0, txn_id, unit, txn.base_commit, now)
+            unit = unit_at(world, books.deciding_unit(world.catalog.scope, table, world.catalog.num_groups))
+            books.check_base(ledger, unit, txn_id, txn.base_commit, now)
 
 
 @step
 def observe_rebase(world: WorldRecord, txn: TxnRecord) -> None:
     """A server that may do so has rebased a change that commutes on the newest state."""
-    txn.base_commit = ledger(world)[books.COMMITS]
+    txn.base_commit = world.books.ledger.commits
 
 
 @step
 def observe_log(world: WorldRecord, txn: TxnRecord, has_applied: bool, now: int) -> None:
     """A request has just been at the log of an append catalog."""
-    log = world.log
+    log = world.server.log
     txn_id = txn.row.txn_id
-    books.check_log(ledger(world), 0, txn_id, log.offset, log.epoch, world.entry_bytes, has_applied, now)
+    books.check_log(world.books.ledger, txn_id, log.offset, log.epoch, world.catalog.entry_bytes, has_applied, now)
 
 
 @step
 def observe_end(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has ended, and its row says what it was told."""
     if txn.row.reason == COMMIT_STATE_UNKNOWN:
-        books.leave_untold(ledger(world), 0, txn.times_applied)
+        books.leave_untold(world.books.ledger, txn.times_applied)
         return
     is_committed = txn.row.status == COMMITTED
-    books.check_told(ledger(world), 0, txn.row.txn_id, is_committed, txn.times_applied, now)
+    books.check_told(world.books.ledger, txn.row.txn_id, is_committed, txn.times_applied, now)

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, InstantCatalog, ServiceCatalog
-from endive.catalog.ledger import open_ledger
+from endive.catalog.ledger import Unit, open_ledger
 from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, TableState
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
-from endive.kernel import fill, records
+from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import NOT_THERE, Kept, Seat, SourceRecord, Submission, WorldRecord
@@ -51,7 +51,7 @@ TIMES_AT_FIRST = 1_024  # of snapshots, per table; the engine makes room for mor
 
 
 class Packed(NamedTuple):
-    """The world, and the arrays it knows the addresses of, by the name of the field that holds each."""
+    """The world, and the arrays it knows the addresses of, by the path of the field that holds each."""
 
     world: Array  # one WorldRecord
     arrays: dict[str, Array]
@@ -102,29 +102,47 @@ def pack(parts: Parts) -> Packed:
     sources, trace = _pack_sources(parts.workload.sources, codes)
     keepers = _pack_keepers(parts.workload.sources, sources)
     arrays = {
-        "versions": np.array(state.versions, dtype=np.int64),
-        "tables": _filled(TableState, state.tables),
-        "workers_free": np.zeros(world.workers, dtype=np.int64),
-        "objects": records(ObjectState, at.FIRST_LIST_OBJECT + state.num_tables),
-        "trace": _filled(Submission, trace),
-        "seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
-        "sources": _filled(SourceRecord, sources),
-        "changed": np.full(state.num_tables * N_CHANGES * state.data_files, NOT_THERE, dtype=np.int64),
-        "changed_in": np.full(state.num_tables * N_CHANGES * max(1, state.num_partitions), NOT_THERE, dtype=np.int64),
-        "snapshot_times": np.zeros(state.num_tables * world.times_max, dtype=np.int64),
-        "kept": records(Kept, keepers),
-        "kept_versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
-        "kept_tables": records(TableState, keepers * state.num_tables),
-        "ledger": np.array(open_ledger(state.versions, state.log), dtype=np.int64),
+        "server.versions": np.array(state.versions, dtype=np.int64),
+        "server.tables": _filled(TableState, state.tables),
+        "server.workers_free": np.zeros(world.catalog.workers, dtype=np.int64),
+        "server.objects": records(ObjectState, at.FIRST_LIST_OBJECT + state.num_tables),
+        "workload.trace": _filled(Submission, trace),
+        "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
+        "workload.sources": _filled(SourceRecord, sources),
+        "server.changed": np.full(state.num_tables * N_CHANGES * state.data_files, NOT_THERE, dtype=np.int64),
+        "server.changed_in": np.full(
+            state.num_tables * N_CHANGES * max(1, state.num_partitions), NOT_THERE, dtype=np.int64
+        ),
+        "server.snapshot_times": np.zeros(state.num_tables * world.server.times_max, dtype=np.int64),
+        "kept.states": records(Kept, keepers),
+        "kept.versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
+        "kept.tables": records(TableState, keepers * state.num_tables),
+        "books.units": _pack_units(state.versions),
         "codes": codes.array(),
     }
-    for name in ("versions", "ledger", "codes"):
-        setattr(world, f"n_{name}", arrays[name].size)
+    world.books.ledger = open_ledger(state.log)
+    world.server.n_versions, world.n_codes = len(state.versions), arrays["codes"].size
     packed = records(WorldRecord, 1)
     fill(packed[0], world)
     for name, array in arrays.items():
-        packed[name] = array.ctypes.data
+        point_to(packed[0], name, array)
     return Packed(packed, arrays)
+
+
+def point_to(world: Any, name: str, array: Array) -> None:
+    """Tell the world where an array is; its name is that of the field which holds the address."""
+    *parts, field = name.split(".")
+    for part in parts:
+        world = world[part]
+    world[field] = array.ctypes.data
+
+
+def _pack_units(versions: Ints) -> Array:
+    """The units of the observer's books, as ``open_units`` makes them; there may be millions."""
+    units = records(Unit, len(versions))
+    units["number"] = np.arange(len(versions))
+    units["version"] = versions
+    return units
 
 
 def _filled(cls: type, values: list[Any]) -> Array:
@@ -136,70 +154,71 @@ def _filled(cls: type, values: list[Any]) -> Array:
 
 def _pack_model(parts: Parts, world: WorldRecord) -> None:
     """What belongs to no single part."""
-    state = parts.catalog.state
-    world.end_us = parts.duration_us
-    world.scope = state.scope
-    world.num_groups = state.num_groups
-    world.num_tables = state.num_tables
-    world.num_partitions = state.num_partitions
-    world.catalog_bytes = state.catalog_bytes
+    state, server = parts.catalog.state, world.server
+    world.loop.end_us = parts.duration_us
+    world.catalog.scope = state.scope
+    world.catalog.num_groups = state.num_groups
+    world.catalog.num_tables = state.num_tables
+    world.catalog.num_partitions = state.num_partitions
+    server.catalog_bytes = state.catalog_bytes
     if state.log is not None:
-        world.log = state.log
-    world.is_pointer_checked = parts.is_pointer_checked
-    world.list_entry_bytes = parts.list_entry_bytes
-    world.list_seal_bytes = parts.list_seal_threshold_bytes
+        server.log = state.log
+    world.catalog.is_pointer_checked = parts.is_pointer_checked
+    world.lists.entry_bytes = parts.list_entry_bytes
+    world.lists.seal_bytes = parts.list_seal_threshold_bytes
     is_by_chance = isinstance(parts.detector, ProbabilisticConflictDetector)
-    world.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
-    world.conflicting = parts.conflicting.counting
-    world.initial_snapshots = state.initial_snapshots
-    world.times_max = TIMES_AT_FIRST if state.has_snapshot_times else 0
-    world.files_per_partition = state.data_files // max(1, state.num_partitions)
+    world.conflicts.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
+    world.conflicts.conflicting = parts.conflicting.counting
+    server.initial_snapshots = state.initial_snapshots
+    server.times_max = TIMES_AT_FIRST if state.has_snapshot_times else 0
+    server.files_per_partition = state.data_files // max(1, state.num_partitions)
     world.sizes = parts.sizes
     world.protocol = parts.protocol
     world.failures = parts.failures
-    world.slow_down = parts.slow_down
-    world.is_throttling = parts.slow_down.rate > 0.0
+    world.store.slow_down = parts.slow_down
+    world.store.is_throttling = parts.slow_down.rate > 0.0
 
 
 def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
-    world.is_refusal_telling = catalog.refusal_returns_snapshot
+    settings = world.catalog
+    settings.is_refusal_telling = catalog.refusal_returns_snapshot
     if isinstance(catalog, CASCatalog):
-        world.catalog = at.CATALOG_CAS
+        settings.kind = at.CATALOG_CAS
     elif isinstance(catalog, AppendCatalog):
-        world.catalog = at.CATALOG_APPEND
-        world.is_append_design = catalog.is_append_design
-        world.entry_bytes = catalog.log_entry_bytes
-        world.compaction_bytes = catalog.compaction_threshold_bytes
-        world.compaction_entries = catalog.compaction_max_entries
-        world.physical_attempts_max = catalog.physical_attempts_max
-        world.entry_read = codes.place_of(catalog.log_entry_read)
+        settings.kind = at.CATALOG_APPEND
+        settings.is_append_design = catalog.is_append_design
+        settings.entry_bytes = catalog.log_entry_bytes
+        settings.compaction_bytes = catalog.compaction_threshold_bytes
+        settings.compaction_entries = catalog.compaction_max_entries
+        settings.physical_attempts_max = catalog.physical_attempts_max
+        settings.entry_read = codes.place_of(catalog.log_entry_read)
     elif isinstance(catalog, ServiceCatalog):
-        world.catalog = at.CATALOG_SERVICE
-        world.is_rest = catalog.is_rest
-        world.server_retries = catalog.server_retries
-        world.workers = catalog.workers
-        world.latency = codes.place_of(catalog.latency)
-        world.service_time = codes.place_of(catalog.service_time)
+        settings.kind = at.CATALOG_SERVICE
+        settings.is_rest = catalog.is_rest
+        settings.server_retries = catalog.server_retries
+        settings.workers = catalog.workers
+        settings.latency = codes.place_of(catalog.latency)
+        settings.service_time = codes.place_of(catalog.service_time)
     else:
         assert isinstance(catalog, InstantCatalog)
-        world.catalog = at.CATALOG_INSTANT
-        world.latency = codes.place_of(catalog.latency)
+        settings.kind = at.CATALOG_INSTANT
+        settings.latency = codes.place_of(catalog.latency)
 
 
 def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
-    storage = parts.storage
+    storage, settings = parts.storage, world.store
     assert isinstance(storage, ObjectStore)
-    world.spacing_us = storage.spacing_us
+    settings.spacing_us = storage.spacing_us
     for op in range(N_OPERATIONS):
-        world.leg_shares[op] = storage.leg_share(op)
-        world.contention_us[op] = storage.contention_window_us(op)
-        world.penalty[op] = codes.place_of(storage.penalty(op))
-        world.throttle_us[op] = storage.throttle_window_us(op)
-        world.delay[op] = codes.place_of(storage.throttle_delay(op))
-        world.crowd_us[op] = storage.crowd_window_us(op)
+        settings.leg_shares[op] = storage.leg_share(op)
+        settings.contention_us[op] = storage.contention_window_us(op)
+        settings.penalty[op] = codes.place_of(storage.penalty(op))
+        settings.throttle_us[op] = storage.throttle_window_us(op)
+        settings.delay[op] = codes.place_of(storage.throttle_delay(op))
+        settings.crowd_us[op] = storage.crowd_window_us(op)
         for place, table in enumerate(storage.crowd_tables(op)):
-            world.crowd_rivals[op * CROWD_TABLES_MAX + place] = table.rivals
-            world.crowd[op * CROWD_TABLES_MAX + place] = codes.place_of(table.penalty)
+            settings.crowd_rivals[op * CROWD_TABLES_MAX + place] = table.rivals
+            settings.crowd[op * CROWD_TABLES_MAX + place] = codes.place_of(table.penalty)
     for request in range(N_REQUESTS):
         object_kind, op = divmod(request, N_OPERATIONS)
         success: LatencyDistribution = FixedLatency(0.0)
@@ -207,16 +226,16 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         if storage.profile.supports(op):
             success = storage.latency(object_kind, op)
             refusal = storage.latency(object_kind, op, success=False)
-        world.success[request] = codes.place_of(success)
-        world.refusal[request] = codes.place_of(refusal)
-        world.slowest[request] = world.summed[request] = world.summed_batches[request] = NOT_THERE
+        settings.success[request] = codes.place_of(success)
+        settings.refusal[request] = codes.place_of(refusal)
+        settings.slowest[request] = settings.summed[request] = settings.summed_batches[request] = NOT_THERE
         if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS and storage.profile.supports(op):
             parallel = world.protocol.parallel_max
-            world.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
+            settings.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
             if has_runs(parts):
                 batched = storage.summed_code(object_kind, op, parallel)
-                world.summed[request] = codes.add_if_any(storage.summed_code(object_kind, op, 1))
-                world.summed_batches[request] = codes.add_if_any(batched)
+                settings.summed[request] = codes.add_if_any(storage.summed_code(object_kind, op, 1))
+                settings.summed_batches[request] = codes.add_if_any(batched)
 
 
 def has_runs(parts: Parts) -> bool:
@@ -282,14 +301,14 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
 
 def _pack_room(parts: Parts, world: WorldRecord) -> None:
     """How much room a txn may need."""
-    sources, scope = parts.workload.sources, parts.catalog.state.scope
-    world.tables_max = max(source.tables.room for source in sources)
-    world.partitions_max = max(
+    sources, scope, flight = parts.workload.sources, parts.catalog.state.scope, world.flight
+    flight.tables_max = max(source.tables.room for source in sources)
+    flight.partitions_max = max(
         (source.partitions.room for source in sources if source.partitions is not None), default=0
     )
-    world.watched_max = 1 if scope == SCOPE_CATALOG else world.tables_max
+    flight.watched_max = 1 if scope == SCOPE_CATALOG else flight.tables_max
     if scope == SCOPE_PARTITION:
-        world.watched_max = world.tables_max * world.partitions_max
+        flight.watched_max = flight.tables_max * flight.partitions_max
 
 
 def _pack_keepers(sources: tuple[Source, ...], packed: list[SourceRecord]) -> int:

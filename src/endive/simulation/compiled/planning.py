@@ -45,7 +45,7 @@ def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
     """The verdict of the detector on one table."""
     if source_at(world, txn.source).is_by_files == 1:
         return meets_rival_on_files(world, txn, position)
-    if world.detector != DETECTOR_PARTITION_OVERLAP:
+    if world.conflicts.detector != DETECTOR_PARTITION_OVERLAP:
         probability = source_at(world, txn.source).real_conflict_probability
         return is_real_by_chance(txn.key, txn.row.attempts, position, probability)
     return overlaps(world, txn, position)
@@ -54,12 +54,12 @@ def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
 @step
 def older_than(world: WorldRecord, txn: TxnRecord, position: int) -> int:
     """Snapshots of a table that are older than the age an expiry keeps, counted from when that begins."""
-    if world.times_max == 0 or txn.operation.kind != EXPIRE_SNAPSHOTS:
+    if world.server.times_max == 0 or txn.operation.kind != EXPIRE_SNAPSHOTS:
         return 0
     table = memory.table_ids(world, txn)[position]
-    known = snapshot_number(touched_at(world, txn, position).base) - world.initial_snapshots
+    known = snapshot_number(touched_at(world, txn, position).base) - world.server.initial_snapshots
     before_us = txn.begin_us - txn.operation.expire_age_us
-    return world.initial_snapshots + count_before(memory.snapshot_times(world, table), 0, known, before_us)
+    return world.server.initial_snapshots + count_before(memory.snapshot_times(world, table), 0, known, before_us)
 
 
 @step
@@ -72,9 +72,9 @@ def plan(world: WorldRecord, txn: TxnRecord) -> int:
         touched = touched_at(world, txn, position)
         filtered = -1
         behind = -1
-        if world.num_partitions > 0:
+        if world.catalog.num_partitions > 0:
             filtered = partitions_moved(world, txn, position, 0)
-            if world.scope == SCOPE_PARTITION:
+            if world.catalog.scope == SCOPE_PARTITION:
                 behind = partitions_moved(world, txn, position, 1)
         describe_situation(
             txn.operation, txn.attempt, touched.start, touched.previous, touched.base, filtered, behind, situation
@@ -89,9 +89,9 @@ def plan(world: WorldRecord, txn: TxnRecord) -> int:
             is_real = True
             situation.is_real = 1
             u = uniform(txn.key, slot(txn.row.attempts, CONFLICTING_MANIFESTS, position))
-            situation.conflicting = draw_count(world.conflicting, u)
+            situation.conflicting = draw_count(world.conflicts.conflicting, u)
         reason = verdict_on(situation, world.protocol, reason)
-        overwrite(touched.cost, world.blank_cost)
+        overwrite(touched.cost, world.blank.cost)
         plan_attempt(world.protocol, txn.operation, situation, touched.cost)
     if is_real:
         txn.row.real_conflicts += 1

@@ -9,6 +9,7 @@ which made the arrays, keeps them alive.
 
 from typing import Annotated, Final
 
+from endive.catalog.ledger import Ledger
 from endive.catalog.rules import LogState, ObjectSizes, TableState
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
@@ -212,47 +213,23 @@ class Event(Record):
 
 
 @record
-class WorldRecord(Record):
-    """The settings of a simulation, the state of its server, and where everything else is."""
+class Loop(Record):
+    """The clock and the events that are due."""
 
-    # the loop
     end_us: Int64
     now_us: Int64
-    events: Int64
-    next_id: Int64
+    events: Int64  # handled so far
+    heap: Int64  # an Event each
     heap_size: Int64
     n_rows: Int64  # finished txns waiting in the output batch
-    active: Int32  # txns in flight
-    active_max: Int32
-    free_head: Int32 = NOT_THERE  # of the records that txns have given back, the latest
-    n_taken: Int32  # records that were ever taken; those behind them are free as well, and untouched
-    is_times_full: Int8  # a table has no room for the time of its next snapshot
-    # the server
-    catalog_bytes: Int64
-    log: LogState
-    # addresses
-    codes: Int64  # of distributions and choices, laid end to end
-    n_codes: Int64
-    versions: Int64
-    n_versions: Int64
-    tables: Int64  # a TableState each
-    workers_free: Int64  # when each worker is free
-    objects: Int64  # an ObjectState each
-    trace: Int64  # a Submission each
-    seats: Int64
-    sources: Int64
-    kept: Int64  # a Kept for every client that keeps its table
-    kept_versions: Int64  # n_versions for each
-    kept_tables: Int64  # num_tables for each
-    changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
-    changed_in: Int64
-    files_per_partition: Int64  # 0: data files are not modelled
-    snapshot_times: Int64  # times_max for every table
-    times_max: Int64  # 0: nobody asks how old a snapshot is
-    initial_snapshots: Int64  # of every table, older than any time that is kept
-    ledger: Int64  # the observer's account
-    n_ledger: Int64
-    heap: Int64
+
+
+@record
+class Flight(Record):
+    """Txns in flight: how many there are, and where each of their arrays begins."""
+
+    next_id: Int64
+    n_places: Int64  # txns there is room for
     txns: Int64
     touched: Int64  # tables_max for every txn
     table_ids: Int64  # likewise, written ones first
@@ -260,23 +237,71 @@ class WorldRecord(Record):
     expected: Int64  # and what they were when it last looked
     partitions: Int64  # tables_max * partitions_max for every txn
     partition_versions: Int64  # three times as many: start, previous, base
-    output: Batch
-    n_places: Int64  # txns there is room for
+    active: Int32  # txns in flight
+    active_max: Int32
+    free_head: Int32 = NOT_THERE  # of the records that txns have given back, the latest
+    n_taken: Int32  # records that were ever taken; those behind them are free as well, and untouched
     tables_max: Int32
     partitions_max: Int32
     watched_max: Int32
-    # settings
-    protocol: CommitProtocol
-    sizes: ObjectSizes
-    failures: Failures
-    catalog: Int8
+
+
+@record
+class Server(Record):
+    """What the catalog's server and the store hold now."""
+
+    catalog_bytes: Int64
+    log: LogState
+    versions: Int64
+    n_versions: Int64
+    tables: Int64  # a TableState each
+    workers_free: Int64  # when each worker is free
+    objects: Int64  # an ObjectState each
+    changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
+    changed_in: Int64
+    files_per_partition: Int64  # 0: data files are not modelled
+    snapshot_times: Int64  # times_max for every table
+    times_max: Int64  # 0: nobody asks how old a snapshot is
+    initial_snapshots: Int64  # of every table, older than any time that is kept
+    is_times_full: Int8  # a table has no room for the time of its next snapshot
+
+
+@record
+class Demand(Record):
+    """Who submits txns, and what is known of them beforehand."""
+
+    sources: Int64
+    seats: Int64
+    trace: Int64  # a Submission each
+
+
+@record
+class KeptStates(Record):
+    """What clients that keep their table took along."""
+
+    states: Int64  # a Kept for every such client
+    versions: Int64  # n_versions for each
+    tables: Int64  # num_tables for each
+
+
+@record
+class Books(Record):
+    """The observer's account."""
+
+    ledger: Ledger
+    units: Int64  # a Unit each
+
+
+@record
+class CatalogSettings(Record):
+    """The catalog as configured."""
+
+    kind: Int8
     scope: Int8
     is_refusal_telling: Int8
     is_pointer_checked: Int8
     is_rest: Int8
     is_append_design: Int8
-    detector: Int8
-    is_throttling: Int8  # the store, at the rate in slow_down
     num_groups: Int32
     num_tables: Int32
     num_partitions: Int32
@@ -286,14 +311,16 @@ class WorldRecord(Record):
     entry_bytes: Int64
     compaction_bytes: Int64
     compaction_entries: Int64
-    list_entry_bytes: Int64
-    list_seal_bytes: Int64
-    conflicting: Counting  # manifests a real conflict has to merge
-    spacing_us: Int64
     latency: Int64 = NOT_THERE  # of an instant catalog or a service
     service_time: Int64 = NOT_THERE
     entry_read: Int64 = NOT_THERE
-    success: Annotated[list[int], "i8", N_REQUESTS]  # places of the latencies' codes
+
+
+@record
+class StoreSettings(Record):
+    """The store as configured; latencies by the place of their code, for every request or operation."""
+
+    success: Annotated[list[int], "i8", N_REQUESTS]
     refusal: Annotated[list[int], "i8", N_REQUESTS]
     slowest: Annotated[list[int], "i8", N_REQUESTS]  # of a full batch
     summed: Annotated[list[int], "i8", N_REQUESTS]  # of runs of requests, one after another
@@ -306,8 +333,54 @@ class WorldRecord(Record):
     crowd_rivals: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
     crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]  # places of the penalties' codes
     leg_shares: Annotated[list[float], "f8", N_OPERATIONS]
-    # what a new one looks like
-    blank_row: Row
-    blank_cost: AttemptCost
-    situation: Situation  # scratch
+    spacing_us: Int64
     slow_down: SlowDown
+    is_throttling: Int8  # at the rate in slow_down
+
+
+@record
+class ListSettings(Record):
+    """Manifest lists that are appended to."""
+
+    entry_bytes: Int64
+    seal_bytes: Int64
+
+
+@record
+class ConflictSettings(Record):
+    """How a conflict is found to be real, and what it costs."""
+
+    conflicting: Counting  # manifests a real conflict has to merge
+    detector: Int8
+
+
+@record
+class Blanks(Record):
+    """What a new one looks like."""
+
+    row: Row
+    cost: AttemptCost
+
+
+@record
+class WorldRecord(Record):
+    """A simulation: its settings, the state of its server, and where everything else is."""
+
+    loop: Loop
+    flight: Flight
+    server: Server
+    workload: Demand
+    kept: KeptStates
+    books: Books
+    output: Batch
+    codes: Int64  # of distributions and choices, laid end to end
+    n_codes: Int64
+    protocol: CommitProtocol
+    sizes: ObjectSizes
+    failures: Failures
+    catalog: CatalogSettings
+    store: StoreSettings
+    lists: ListSettings
+    conflicts: ConflictSettings
+    blank: Blanks
+    situation: Situation  # scratch

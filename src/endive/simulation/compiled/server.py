@@ -35,9 +35,9 @@ from endive.vocabulary import N_OPERATIONS
 @step
 def catalog_bytes(world: WorldRecord) -> int:
     """Size of the catalog object, or of checkpoint and log together."""
-    size_bytes = world.catalog_bytes
-    if world.catalog == CATALOG_APPEND:
-        size_bytes += rules.log_bytes(world.log)
+    size_bytes = world.server.catalog_bytes
+    if world.catalog.kind == CATALOG_APPEND:
+        size_bytes += rules.log_bytes(world.server.log)
     return size_bytes
 
 
@@ -47,12 +47,14 @@ def watch(world: WorldRecord, txn: TxnRecord) -> None:
     n_read = txn.row.n_tables_read
     tables = memory.table_ids(world, txn)
     watched = memory.watched(world, txn)
-    if world.scope != SCOPE_PARTITION:
-        txn.n_watched = rules.watch_tables(world.scope, world.num_groups, tables, 0, n_read, watched)
+    if world.catalog.scope != SCOPE_PARTITION:
+        txn.n_watched = rules.watch_tables(world.catalog.scope, world.catalog.num_groups, tables, 0, n_read, watched)
         return
     found = 0
     for position in range(n_read):
-        first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, tables[position], 0)
+        first = partition_slot(
+            world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, tables[position], 0
+        )
         count = touched_at(world, txn, position).n_partitions
         found = rules.watch_partitions(first, memory.partitions(world, txn, position), 0, count, watched, found)
     txn.n_watched = found
@@ -87,18 +89,18 @@ def see(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         overwrite(touched_at(world, txn, position).base, server_table(world, tables[position]))
-        if world.num_partitions > 0:
+        if world.catalog.num_partitions > 0:
             see_partitions(world, txn, position, tables[position])
     txn.base_us = now
     txn.base_bytes = catalog_bytes(world)
-    if world.catalog == CATALOG_APPEND:
-        overwrite(txn.base_log, world.log)
+    if world.catalog.kind == CATALOG_APPEND:
+        overwrite(txn.base_log, world.server.log)
 
 
 @step
 def see_partitions(world: WorldRecord, txn: TxnRecord, position: int, table: int) -> None:
     """The versions of the touched partitions of one table."""
-    first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, table, 0)
+    first = partition_slot(world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, table, 0)
     versions = memory.versions(world)
     partitions = memory.partitions(world, txn, position)
     seen = memory.partition_versions(world, txn, position, 2)
@@ -114,7 +116,7 @@ def keep_base(world: WorldRecord, txn: TxnRecord, is_start: bool) -> None:
         overwrite(touched.previous, touched.base)
         if is_start:
             overwrite(touched.start, touched.base)
-        if world.num_partitions > 0:
+        if world.catalog.num_partitions > 0:
             base = memory.partition_versions(world, txn, position, 2)
             previous = memory.partition_versions(world, txn, position, 1)
             start = memory.partition_versions(world, txn, position, 0)
@@ -133,9 +135,11 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     operation = txn.operation
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
-        rules.advance_table(versions, world.num_groups, tables, 0, position)
-        if world.num_partitions > 0:
-            first = partition_slot(world.num_groups, world.num_tables, world.num_partitions, tables[position], 0)
+        rules.advance_table(versions, world.catalog.num_groups, tables, 0, position)
+        if world.catalog.num_partitions > 0:
+            first = partition_slot(
+                world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, tables[position], 0
+            )
             partitions = memory.partitions(world, txn, position)
             for i in range(touched.n_partitions_written):
                 versions[first + partitions[i]] += 1
@@ -150,21 +154,21 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             touched.cost.expired,
             effect_thinning(operation, touched.cost),
         )
-        if world.files_per_partition > 0:
+        if world.server.files_per_partition > 0:
             change_files(world, txn, position, table.version)
         if world.protocol.is_inlined == 1:
-            world.catalog_bytes += rules.metadata_bytes(world.sizes, rules.snapshots_kept(table)) - before_bytes
-        if world.times_max > 0 and effect_class(operation) != CLASS_NONE:
+            world.server.catalog_bytes += rules.metadata_bytes(world.sizes, rules.snapshots_kept(table)) - before_bytes
+        if world.server.times_max > 0 and effect_class(operation) != CLASS_NONE:
             note_time(world, tables[position], table, now)
 
 
 @step
 def note_time(world: WorldRecord, table_id: int, table: TableState, now: int) -> None:
     """Remember when the table's newest snapshot was installed; the loop makes room before the next one."""
-    installed = rules.snapshot_number(table) - world.initial_snapshots
+    installed = rules.snapshot_number(table) - world.server.initial_snapshots
     memory.snapshot_times(world, table_id)[installed - 1] = now
-    if installed == world.times_max:
-        world.is_times_full = 1
+    if installed == world.server.times_max:
+        world.server.is_times_full = 1
 
 
 # --- contended objects ---------------------------------------------------------------------------------------
@@ -173,7 +177,7 @@ def note_time(world: WorldRecord, table_id: int, table: TableState, now: int) ->
 @step
 def waits_until_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
     """When the object takes a conditional request that reaches it now, or has waited at it until now."""
-    if world.throttle_us[op] > 0 and txn.has_reached == 0:
+    if world.store.throttle_us[op] > 0 and txn.has_reached == 0:
         txn.has_reached = 1
         free_us = now + throttled_us(world, txn, number, op, now)
         if free_us > now:
@@ -185,21 +189,21 @@ def waits_until_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now
 def throttled_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
     """How long a request that reaches the object now is held back; the object remembers it either way."""
     state = server_object(world, number)
-    throttled = is_contended(now, state.reached_us, state.reached_txn, txn.row.txn_id, world.throttle_us[op])
+    throttled = is_contended(now, state.reached_us, state.reached_txn, txn.row.txn_id, world.store.throttle_us[op])
     state.reached_us = now
     state.reached_txn = txn.row.txn_id
-    return draw_us(codes(world), world.delay[op], txn.key, txn.counter + DRAW_DELAY, 0) if throttled else 0
+    return draw_us(codes(world), world.store.delay[op], txn.key, txn.counter + DRAW_DELAY, 0) if throttled else 0
 
 
 @step
 def meets_rival(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> bool:
     """Whether the request is contended; the object remembers it either way."""
     state = server_object(world, number)
-    contended = is_contended(now, state.last_us, state.last_txn, txn.row.txn_id, world.contention_us[op])
+    contended = is_contended(now, state.last_us, state.last_txn, txn.row.txn_id, world.store.contention_us[op])
     state.last_us = now
     state.last_txn = txn.row.txn_id
-    if world.crowd_us[op] > 0:
-        meet_crowd(state, now, txn.row.txn_id, world.crowd_us[op])
+    if world.store.crowd_us[op] > 0:
+        meet_crowd(state, now, txn.row.txn_id, world.store.crowd_us[op])
     txn.has_reached = 0
     return contended
 
@@ -210,10 +214,10 @@ def crowded_us(world: WorldRecord, txn: TxnRecord, number: int, op: int) -> int:
     rivals = server_object(world, number).rivals
     if rivals == 0:
         return 0
-    table = crowd_table(world.crowd_rivals, op, rivals, uniform(txn.key, txn.counter + DRAW_CROWD))
+    table = crowd_table(world.store.crowd_rivals, op, rivals, uniform(txn.key, txn.counter + DRAW_CROWD))
     if table == NO_TABLE:
         return 0
-    code = world.crowd[op * CROWD_TABLES_MAX + table]
+    code = world.store.crowd[op * CROWD_TABLES_MAX + table]
     return draw_us(codes(world), code, txn.key, txn.counter + DRAW_CROWD + 1, 0)
 
 
@@ -232,13 +236,13 @@ def answer_us(
     """When the answer to a conditional request evaluated now arrives."""
     latency_us = txn.latency_us
     penalty_us = 0
-    if contended and world.penalty[op] >= 0:
-        penalty_us = draw_us(codes(world), world.penalty[op], txn.key, txn.counter + DRAW_PENALTY, 0)
+    if contended and world.store.penalty[op] >= 0:
+        penalty_us = draw_us(codes(world), world.store.penalty[op], txn.key, txn.counter + DRAW_PENALTY, 0)
     if success:
-        server_object(world, number).next_free_us = next_free_us(now, world.spacing_us)
-        if world.crowd_us[op] > 0:
+        server_object(world, number).next_free_us = next_free_us(now, world.store.spacing_us)
+        if world.store.crowd_us[op] > 0:
             penalty_us += crowded_us(world, txn, number, op)
     else:
-        code = world.refusal[object_kind * N_OPERATIONS + op]
+        code = world.store.refusal[object_kind * N_OPERATIONS + op]
         latency_us = draw_us(codes(world), code, txn.key, txn.counter + DRAW_REFUSAL, size_bytes)
     return now + answer_leg_us(latency_us, txn.leg_us, penalty_us)

@@ -218,7 +218,7 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> None:
         txn.stage = at.STAGE_LIST_REWRITTEN
         return
     counter = slot(txn.row.attempts, LIST_APPEND, txn.position) + APPEND_DRAWS * txn.tries
-    send(world, txn, counter, MANIFEST_LIST, APPEND, world.list_entry_bytes, at.STAGE_LIST_APPEND)
+    send(world, txn, counter, MANIFEST_LIST, APPEND, world.lists.entry_bytes, at.STAGE_LIST_APPEND)
 
 
 # --- swapping -----------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def swap(world: WorldRecord, txn: TxnRecord) -> None:
     """Everything is written; ask whether the base still stands if the protocol does, then swap."""
     touched = touched_at(world, txn, 0)
     txn.metadata_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, touched.base, touched.cost))
-    if checks_before_metadata(world.protocol) or world.is_pointer_checked == 1:
+    if checks_before_metadata(world.protocol) or world.catalog.is_pointer_checked == 1:
         txn.sent_us = txn.time_us
         send_read(world, txn, at.READ_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
         return
@@ -243,16 +243,16 @@ def send_commit(world: WorldRecord, txn: TxnRecord) -> None:
     txn.tries = 0
     txn.rebased_us = NONE
     counter = slot(txn.row.attempts, COMMIT, 0)
-    if world.catalog == at.CATALOG_APPEND:
+    if world.catalog.kind == at.CATALOG_APPEND:
         txn.offset = txn.base_log.offset
         txn.is_sealed = txn.is_newest_sealed = txn.base_log.is_sealed
         txn.epoch = txn.newest_epoch = txn.base_log.epoch
         txn.evaluated_us = txn.time_us
         txn.stage = at.STEP_LOG
-    elif world.catalog == at.CATALOG_CAS:
+    elif world.catalog.kind == at.CATALOG_CAS:
         send(world, txn, counter, CATALOG, CAS, txn.base_bytes, at.STAGE_COMMIT)
     else:
-        is_served = world.catalog == at.CATALOG_SERVICE
+        is_served = world.catalog.kind == at.CATALOG_SERVICE
         send_to_catalog(world, txn, counter, CAS, at.STAGE_COMMIT_ARRIVES if is_served else at.STAGE_COMMIT)
 
 
@@ -261,10 +261,10 @@ def send_log(world: WorldRecord, txn: TxnRecord) -> None:
     """Append catalog: the record leaves for the log's end, or the log, known to be sealed, is compacted."""
     if txn.is_sealed == 0:
         counter = slot(txn.row.attempts, COMMIT, 0) + DRAWS_PER_REQUEST * txn.tries
-        send(world, txn, counter, LOG, APPEND, world.entry_bytes, at.STAGE_LOG_APPEND)
+        send(world, txn, counter, LOG, APPEND, world.catalog.entry_bytes, at.STAGE_LOG_APPEND)
         return
     is_read = txn.is_newest_sealed == 1 and txn.newest_epoch == txn.epoch
-    if world.is_append_design == 1 or is_read:
+    if world.catalog.is_append_design == 1 or is_read:
         txn.stage = at.STEP_COMPACT
         return
     counter = slot(txn.row.attempts, DISCOVERY, COMPACTION_READ) + txn.tries

@@ -17,35 +17,35 @@ from endive.vectors import ints_at
 @pasted
 def changed_places(world: WorldRecord, table: int, change: int):  # type: ignore[no-untyped-def]
     """The version that last changed each place of a table so."""
-    count = world.files_per_partition * max(1, world.num_partitions)
-    return ints_at(world.changed + 8 * ((table * N_CHANGES + change) * count), count)
+    count = world.server.files_per_partition * max(1, world.catalog.num_partitions)
+    return ints_at(world.server.changed + 8 * ((table * N_CHANGES + change) * count), count)
 
 
 @pasted
 def changed_partitions(world: WorldRecord, table: int, change: int):  # type: ignore[no-untyped-def]
     """The version that last changed anything in each partition of a table so."""
-    count = max(1, world.num_partitions)
-    return ints_at(world.changed_in + 8 * ((table * N_CHANGES + change) * count), count)
+    count = max(1, world.catalog.num_partitions)
+    return ints_at(world.server.changed_in + 8 * ((table * N_CHANGES + change) * count), count)
 
 
 @step
 def n_partitions_written(world: WorldRecord, txn: TxnRecord, position: int) -> int:
     """Partitions of a table that the txn writes; a table without partitions is one."""
-    return touched_at(world, txn, position).n_partitions_written if world.num_partitions > 0 else 1
+    return touched_at(world, txn, position).n_partitions_written if world.catalog.num_partitions > 0 else 1
 
 
 @step
 def partition_written(world: WorldRecord, txn: TxnRecord, position: int, number: int) -> int:
     """The ``number``-th of them."""
-    return memory.partitions(world, txn, position)[number] if world.num_partitions > 0 else 0
+    return memory.partitions(world, txn, position)[number] if world.catalog.num_partitions > 0 else 0
 
 
 @step
 def count_in(world: WorldRecord, txn: TxnRecord, n_partitions: int, number: int) -> int:
     """Files the txn's job touches in the ``number``-th partition it writes."""
     if files.replaces_whole_partitions(txn.operation):
-        return world.files_per_partition
-    return min(files_in_partition(txn.touched_files, n_partitions, number), world.files_per_partition)
+        return world.server.files_per_partition
+    return min(files_in_partition(txn.touched_files, n_partitions, number), world.server.files_per_partition)
 
 
 @step
@@ -61,7 +61,7 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job
         for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):
-            place = touched_place(txn.job_key, position, index, partition, world.files_per_partition)
+            place = touched_place(txn.job_key, position, index, partition, world.server.files_per_partition)
             for change in range(N_CHANGES):
                 if makes(txn.operation, change):
                     changed_places(world, table, change)[place] = version
@@ -81,7 +81,7 @@ def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> b
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job
         for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):
-            place = touched_place(txn.job_key, position, index, partition, world.files_per_partition)
+            place = touched_place(txn.job_key, position, index, partition, world.server.files_per_partition)
             for change in range(N_CHANGES):
                 if minds(txn.operation, change) and changed_places(world, table, change)[place] > start:
                     return True
