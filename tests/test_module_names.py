@@ -14,8 +14,9 @@ OF_A_SUBJECT = {
     "knowledge",  # how well figures are known: of a simulation, and as its results say it
     "observer",  # who holds histories to be serial: in the reference engine, and in the compiled one
     "price",  # what requests cost: computed, and drawn
-    "rules",  # what both engines decide by: of a catalog, and of a txn
 }
+# A room of every format in formats/, and in another package the word in its plain sense.
+OF_A_FORMAT = {"plan", "words"}
 
 
 def packages_by_name():
@@ -25,7 +26,7 @@ def packages_by_name():
 
 
 def test_a_name_stands_twice_only_where_it_means_the_same():
-    assert OF_A_COMMAND | OF_A_SECTION | OF_A_SUBJECT == set(packages_by_name())
+    assert OF_A_COMMAND | OF_A_SECTION | OF_A_SUBJECT | OF_A_FORMAT == set(packages_by_name())
 
 
 def test_a_name_shared_with_a_command_or_a_section_stands_there_and_in_one_other_place():

@@ -1,6 +1,7 @@
 """The words of the model, each defined once: kinds, phases, reasons, objects, operations, and the row of a txn.
 
-This file defines names and the codes that stand for them; a code is the place of its name. What else can be derived
+Names, and the codes that stand for them; a code is the place of its name. A format names its own kinds, objects and
+phases (its ``words``), and they get their codes here. What else can be derived
 is derived: counters and columns from ``Row``, the Arrow schema in ``endive.results.schema``. Everything here is a plain
 int or a tuple of names, so that compiled code can read it as ``vocabulary.NAME``.
 
@@ -11,24 +12,18 @@ is and how far it got; its attempts, phases, requests, bytes and counters are ze
 
 from typing import Annotated, Final
 
+from endive.formats.iceberg import words as iceberg
 from endive.record import Int64, Record, names_of, record, specs_of
 
 NONE: Final = -1  # a field without a value; null in Arrow
 
 # --- what a txn does -------------------------------------------------------------------------------------
 
-KINDS: Final = (
-    "fast_append",
-    "merge_append",
-    "validated_overwrite",
-    "rewrite_files",
-    "rewrite_manifests",
-    "expire_snapshots",
-)
+KINDS: Final = iceberg.KINDS
 FAST_APPEND, MERGE_APPEND, VALIDATED_OVERWRITE, REWRITE_FILES, REWRITE_MANIFESTS, EXPIRE_SNAPSHOTS = range(len(KINDS))
 N_KINDS: Final = len(KINDS)
 
-OVERWRITE_FORMS: Final = ("row_delta", "overwrite_files", "replace_partitions")
+OVERWRITE_FORMS: Final = iceberg.OVERWRITE_FORMS
 ROW_DELTA, OVERWRITE_FILES, REPLACE_PARTITIONS = range(len(OVERWRITE_FORMS))
 
 ISOLATIONS: Final = ("serializable", "snapshot")
@@ -60,7 +55,7 @@ REASONS: Final = (
 
 # --- where its time went ---------------------------------------------------------------------------------
 
-PHASES: Final = ("catalog_read", "metadata", "history", "manifests", "manifest_list", "commit", "backoff", "runtime")
+PHASES: Final = ("catalog_read", *iceberg.PHASES, "commit", "backoff", "runtime")
 (
     PHASE_CATALOG_READ,
     PHASE_METADATA,
@@ -74,7 +69,7 @@ PHASES: Final = ("catalog_read", "metadata", "history", "manifests", "manifest_l
 
 # --- what it asked of storage ----------------------------------------------------------------------------
 
-OBJECTS: Final = ("catalog", "metadata", "manifest_list", "manifest", "log")
+OBJECTS: Final = ("catalog", *iceberg.OBJECTS, "log")
 CATALOG, METADATA, MANIFEST_LIST, MANIFEST, LOG = range(len(OBJECTS))
 
 OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "delete")

@@ -12,9 +12,9 @@ from endive.config.commit import PRESETS
 from endive.config.storage import OBJECTS
 from endive.config.transaction import KINDS
 from endive.distributions import from_table
+from endive.formats.iceberg import protocol
 from endive.results.schema import KINDS as RESULT_KINDS
 from endive.storage.requests import OBJECTS as STORAGE_OBJECTS
-from endive.transaction import protocol
 
 PROFILES = Path(endive.__file__).parent / "storage" / "profiles"
 

@@ -28,6 +28,8 @@ from endive import Simulation, simulate
 from endive.catalog import InstantCatalog
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
+from endive.formats.iceberg import effects
+from endive.formats.iceberg import plan as attempt_plan
 from endive.kernel import LOCK_NAME
 from endive.results import SimulationResult
 from endive.results.provenance import Provenance
@@ -36,7 +38,7 @@ from endive.simulation.build import OwnParts, build_parts
 from endive.simulation.compiled import engine as compiled_engine
 from endive.simulation.compiled.engine import CompiledEngine
 from endive.simulation.simulation import choose_engine
-from endive.transaction import rules
+from endive.transaction import retry
 from endive.workload import Choice, Workload
 from verification import fuzz_engines
 
@@ -268,23 +270,23 @@ def reverse_ties(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stop_one_retry_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = rules.reason_to_stop
-    monkeypatch.setattr(rules, "reason_to_stop", lambda attempt, *rest: asked(attempt + 1, *rest))
+    asked = retry.reason_to_stop
+    monkeypatch.setattr(retry, "reason_to_stop", lambda attempt, *rest: asked(attempt + 1, *rest))
 
 
 def plan_one_manifest_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = rules.plan_attempt
+    planned = attempt_plan.plan_attempt
 
     def plan_more(protocol: Any, operation: Any, situation: Any, cost: Any) -> None:
-        plan(protocol, operation, situation, cost)
+        planned(protocol, operation, situation, cost)
         cost.validate_reads += cost.history_lists > 0
 
-    monkeypatch.setattr(rules, "plan_attempt", plan_more)
+    monkeypatch.setattr(attempt_plan, "plan_attempt", plan_more)
 
 
 def leave_one_manifest_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    change = rules.effect_manifests
-    monkeypatch.setattr(rules, "effect_manifests", lambda *known: change(*known) + 1)
+    change = effects.effect_manifests
+    monkeypatch.setattr(effects, "effect_manifests", lambda *known: change(*known) + 1)
 
 
 def list_tables_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:

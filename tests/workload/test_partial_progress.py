@@ -9,8 +9,8 @@ import pytest
 
 from endive import simulate
 from endive.config import parse_config
+from endive.formats.data_files import first_of_group
 from endive.simulation.build import OwnParts, build_parts
-from endive.transaction.files import first_of_group
 from endive.workload import Source, Workload
 from endive.workload.source import RUNTIME_COUNTER
 

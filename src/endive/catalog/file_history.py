@@ -2,7 +2,7 @@
 
 This file defines the history of the reference engine. It is only ever added to, and asked for the stretch between two
 versions, so that a snapshot may carry it along: what came later does not change the answer. Which changes an operation
-makes, and which it minds, is in ``endive.transaction.files``.
+makes, and which it minds, is in ``endive.formats``.
 """
 
 from bisect import bisect_right

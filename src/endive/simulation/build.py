@@ -34,6 +34,7 @@ from endive.distributions import (
     UniformLatency,
     from_table,
 )
+from endive.formats.iceberg import protocol
 from endive.storage import ObjectStore, StorageProvider, load_profile
 from endive.storage.throttled import SlowDown, ThrottledStore, unthrottled
 from endive.transaction import (
@@ -46,7 +47,6 @@ from endive.transaction import (
     ProbabilisticConflictDetector,
     Transaction,
     TransactionTerms,
-    protocol,
 )
 from endive.transaction.failures import Failures
 from endive.vocabulary import KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS

@@ -1,6 +1,8 @@
 """Transactions: what an attempt costs, what a refusal means, when to give up."""
 
-from endive.transaction.counts import CountDistribution
+from endive.distributions.counts import CountDistribution
+from endive.formats.iceberg.attempt import AttemptCost, ConflictCost
+from endive.formats.iceberg.protocol import CommitProtocol
 from endive.transaction.detectors import (
     ConflictDetector,
     FilesConflictDetector,
@@ -14,12 +16,9 @@ from endive.transaction.kinds import (
     RewriteFilesTransaction,
     ValidatedOverwriteTransaction,
 )
-from endive.transaction.protocol import CommitProtocol
 from endive.transaction.retry import Backoff
 from endive.transaction.transaction import Transaction
 from endive.transaction.transaction_values import (
-    AttemptCost,
-    ConflictCost,
     TransactionDraft,
     TransactionResult,
     TransactionStatus,

@@ -7,9 +7,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
+from endive.formats.data_files import DELETES_ADDED, N_CHANGES
+from endive.formats.iceberg.conflicts import minds, minds_deletes_anywhere
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
-from endive.transaction.files import DELETES_ADDED, N_CHANGES, minds, minds_deletes_anywhere
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction

@@ -1,6 +1,6 @@
 """The kinds of operation, by Iceberg's names for them.
 
-This file defines which class stands for which kind. What a kind costs is in ``endive.transaction.rules``, where both
+This file defines which class stands for which kind. What a kind costs is in ``endive.formats``, where both
 engines find it; what each may run into is said here for the reader.
 """
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from endive.catalog.rules import LANDED, SEALED
 from endive.catalog.snapshot import CatalogSnapshot
+from endive.formats.iceberg import payments
+from endive.formats.iceberg.attempt import AttemptCost
 from endive.rng import LIST_APPEND, slot
-from endive.transaction import payments
 from endive.transaction.settling import WRITING_DOWN, billed, settle
-from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import MANIFEST_LIST, PHASE_MANIFEST_LIST
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """How long a txn waits before it tries again.
 
-This file defines the arithmetic of every backoff policy, once, and the names of the policies. Does not decide whether
-to try again; ``endive.transaction.rules.reason_to_stop`` does.
+The arithmetic of every backoff policy, once, the names of the policies, and when a txn stops trying.
 """
 
 from dataclasses import dataclass
 
 from endive.kernel import rule
+from endive.vocabulary import HISTORY_EXPIRED, NO_REASON, RETRIES_EXHAUSTED, TIMEOUT, VALIDATION_EXCEPTION
 
 BACKOFF_NONE = 0
 BACKOFF_FIXED = 1  # base, plus or minus jitter
@@ -90,3 +90,19 @@ class Backoff:
             previous_us,
             u,
         )
+
+
+@rule
+def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: int) -> int:
+    """After a refusal: NO_REASON to try again, or why not (Iceberg: ``Tasks.runTaskWithRetry``)."""
+    if attempt > retries_max:
+        return RETRIES_EXHAUSTED
+    if timeout_us > 0 and elapsed_us > timeout_us and attempt > 1:
+        return TIMEOUT
+    return NO_REASON
+
+
+@rule
+def may_start_over(reason: int) -> bool:
+    """Whether an application that runs the whole txn again may have better fortune."""
+    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED

@@ -1,16 +1,16 @@
 """The reference engine's payer: requests are written down, and the txn waits for them one by one.
 
 This file defines how a payment becomes requests to a storage provider, and how time is billed to a phase. Which
-payments there are is in ``endive.transaction.payments``.
+payments there are is in ``endive.formats``.
 """
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from endive.formats.payer import Payer
 from endive.storage.client import Client, Clock
 from endive.storage.provider import StorageProvider
 from endive.storage.throttled import GivenUpError
-from endive.transaction.payments import Payer
 from endive.vocabulary import DELETE, HEAD, OBJECTS, READ, Row
 
 if TYPE_CHECKING:

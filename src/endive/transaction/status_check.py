@@ -1,7 +1,7 @@
 """After a lost answer: the txn reads the table to learn whether its commit is in the history.
 
 This file defines that walk in the reference engine (Iceberg: ``BaseMetastoreOperations.checkCommitStatus``). Its rules
-are in ``endive.transaction.failures``, the order of its payments in ``endive.transaction.payments``.
+are in ``endive.transaction.failures``, the order of its payments in ``endive.formats``.
 """
 
 from collections.abc import Generator
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from endive.catalog.rules import snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot
+from endive.formats.iceberg import payments
 from endive.rng import STATUS_READ, substream
 from endive.storage.throttled import GivenUpError
-from endive.transaction import payments
 from endive.transaction.failures import UNKNOWN, check_wait_us, given_up_us, loses_check, outcome_of_check
 from endive.transaction.settling import WRITING_DOWN, billed, settle
 from endive.vocabulary import PHASE_BACKOFF, PHASE_CATALOG_READ

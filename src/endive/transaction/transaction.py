@@ -1,7 +1,7 @@
 """The life of a txn: load, run, then build and swap until it commits or gives up.
 
 This file defines the order of events in the reference engine. It decides nothing about cost: it describes its
-situation, asks the rules (``endive.transaction.rules``), and pays what they say (``endive.transaction.payments``).
+situation, asks the rules of the table's format (``endive.formats``), and pays what they say.
 """
 
 from abc import ABC
@@ -11,6 +11,17 @@ from contextlib import suppress
 from endive.catalog.file_history import TouchedFiles
 from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
+from endive.formats import data_files
+from endive.formats.iceberg import conflicts, effects, maintenance, payments, plan
+from endive.formats.iceberg.attempt import AttemptCost, ConflictCost, Situation
+from endive.formats.iceberg.protocol import (
+    BASE_START,
+    checks_before_metadata,
+    must_read_catalog,
+    rereads_catalog,
+    rewrites_own_manifests,
+)
+from endive.formats.operation import Operation
 from endive.rng import (
     BACKOFF,
     CONFLICTING_MANIFESTS,
@@ -23,16 +34,12 @@ from endive.rng import (
 )
 from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
-from endive.transaction import files, maintenance, payments, rules
+from endive.transaction import retry
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.list_append import append_lists
-from endive.transaction.protocol import BASE_START
-from endive.transaction.rules import Operation, Situation
 from endive.transaction.settling import WRITING_DOWN, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import (
-    AttemptCost,
-    ConflictCost,
     TransactionDraft,
     TransactionResult,
     TransactionStatus,
@@ -115,12 +122,12 @@ class Transaction(ABC):
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
-        return rules.matching_snapshots(self.operation, 1, 1, 1) > 0 or self.operation.kind == REWRITE_MANIFESTS
+        return conflicts.matching_snapshots(self.operation, 1, 1, 1) > 0 or self.operation.kind == REWRITE_MANIFESTS
 
     def attempt_cost(self, world: World, situation: Situation) -> AttemptCost:
         """What this attempt costs on one table, its situation being as described."""
         cost = AttemptCost()
-        rules.plan_attempt(world.protocol, self.operation, situation, cost)
+        plan.plan_attempt(world.protocol, self.operation, situation, cost)
         return cost
 
     def get_conflict_cost(self, world: World, n_snapshots_behind: int) -> ConflictCost:
@@ -151,7 +158,7 @@ class Transaction(ABC):
             if self.row.commit_start_us == NONE:
                 self.row.commit_start_us = world.clock.now_us
             reason = yield from self._commit(world, start)
-            if not rules.may_start_over(reason) or self.row.restarts >= self.terms.application_retries:
+            if not retry.may_start_over(reason) or self.row.restarts >= self.terms.application_retries:
                 return reason
             self.row.restarts += 1  # the same work once more, from a fresh snapshot
 
@@ -189,7 +196,7 @@ class Transaction(ABC):
             self.row.attempts += 1
             if attempt > 1:
                 waited_us = yield from self._wait(world, attempt - 1, waited_us)
-            if rules.must_read_catalog(protocol, attempt, known is not None):
+            if must_read_catalog(protocol, attempt, known is not None):
                 base = yield from self._refresh(world, base, REFRESH)
             elif known is not None:
                 base = known
@@ -201,7 +208,7 @@ class Transaction(ABC):
                 yield from self._clean_up(world, is_committed=False)
                 return reason
             yield from self._pay(payments.pay_build, world, base, costs)
-            if not rules.checks_before_metadata(protocol):
+            if not checks_before_metadata(protocol):
                 yield from self._pay(payments.pay_metadata, world, base, costs)
             yield from append_lists(self, world, base, costs)
             outcome, known = yield from self._swap(world, start, base, costs)
@@ -209,23 +216,23 @@ class Transaction(ABC):
             if outcome == UNKNOWN:
                 return COMMIT_STATE_UNKNOWN  # what it wrote may be in use: nothing is cleaned up
             if outcome == INSTALLED:
-                self.lost_manifests += sum(rules.merged_away(protocol, self.operation, cost) for cost in costs)
+                self.lost_manifests += sum(effects.merged_away(protocol, self.operation, cost) for cost in costs)
                 yield from self._finish(world, base, costs)
                 return NO_REASON
             self._lose(world, costs)
-            reason = rules.reason_to_stop(
+            reason = retry.reason_to_stop(
                 attempt, self.terms.retries_max, clock.now_us - begin_us, self.terms.total_timeout_us
             )
             if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
 
-    def _wait(self, world: World, retry: int, waited_us: int) -> Generator[int, None, int]:
+    def _wait(self, world: World, number: int, waited_us: int) -> Generator[int, None, int]:
         """Back off before a retry."""
         if self.terms.backoff_policy == "none":
             return 0
         u = uniform(self.client.key, slot(self.client.attempt, BACKOFF, 0))
-        wait_us = self.terms.backoff.wait_us(retry, waited_us, u)
+        wait_us = self.terms.backoff.wait_us(number, waited_us, u)
         if wait_us > 0:
             yield wait_us
         self.row.phases_us[PHASE_BACKOFF] += wait_us
@@ -267,7 +274,7 @@ class Transaction(ABC):
         for position in range(self.n_written):
             situation = self._situation(world, position, attempt, start, previous, base, begin_us)
             situations.append(situation)
-            if rules.rivals_since(world.protocol, self.operation, situation, self.terms.is_by_files) > 0:
+            if conflicts.rivals_since(world.protocol, self.operation, situation, self.terms.is_by_files) > 0:
                 candidates.append(position)
         real = tuple(position for position, situation in enumerate(situations) if situation.is_real)
         if candidates:
@@ -282,7 +289,7 @@ class Transaction(ABC):
             self.row.false_conflicts += 1
         reason = NO_REASON
         for situation in situations:
-            reason = rules.verdict_on(situation, world.protocol, reason)
+            reason = conflicts.verdict_on(situation, world.protocol, reason)
         return [self.attempt_cost(world, situation) for situation in situations], reason
 
     def touched_files(self, position: int) -> TouchedFiles:
@@ -299,16 +306,16 @@ class Transaction(ABC):
         per_partition = self.files_per_partition
         places: list[int] = []
         for number, partition in enumerate(partitions):
-            count = files.files_in_partition(self.n_touched_files, len(partitions), number)
-            if files.replaces_whole_partitions(self.operation):
+            count = data_files.files_in_partition(self.n_touched_files, len(partitions), number)
+            if conflicts.replaces_whole_partitions(self.operation):
                 count = per_partition
             count = min(count, per_partition)
-            first = files.first_of_group(count, self.groups, self.group)
+            first = data_files.first_of_group(count, self.groups, self.group)
             places.extend(
-                files.touched_place(self.job_key, position, index, partition, per_partition)
-                for index in range(first, files.first_of_group(count, self.groups, self.group + 1))
+                data_files.touched_place(self.job_key, position, index, partition, per_partition)
+                for index in range(first, data_files.first_of_group(count, self.groups, self.group + 1))
             )
-        changes = tuple(change for change in range(files.N_CHANGES) if files.makes(self.operation, change))
+        changes = tuple(change for change in range(data_files.N_CHANGES) if conflicts.makes(self.operation, change))
         return TouchedFiles(changes, tuple(places), partitions)
 
     def _situation(
@@ -330,7 +337,7 @@ class Transaction(ABC):
             filtered = sum(now.partition_versions[q] - then.partition_versions[q] for q in touched)
             if world.is_partition_scoped:
                 behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
-        rules.describe_situation(
+        plan.describe_situation(
             self.operation, attempt, then.state, before.state, now.state, filtered, behind, situation
         )
         older = maintenance.older_than(self.operation, now, begin_us, world.catalog.state.initial_snapshots)
@@ -353,7 +360,7 @@ class Transaction(ABC):
         It stays committed if a request is given up, and sends no other (``SnapshotProducer.commit`` logs it).
         """
         try:
-            if rules.rereads_catalog(world.protocol, self.operation):
+            if rereads_catalog(world.protocol, self.operation):
                 yield from self._refresh(world, base, READ_BACK)
             yield from self._pay(payments.pay_reload, world, base, costs)
         except GivenUpError:
@@ -374,7 +381,7 @@ class Transaction(ABC):
         """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
         clock = world.clock
         intention = self._intention(world, start, base, costs)
-        is_checked_first = rules.checks_before_metadata(world.protocol)
+        is_checked_first = checks_before_metadata(world.protocol)
         if is_checked_first or world.is_pointer_checked:
             read = world.catalog.read(client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes)
             seen = yield from billed(self.row, clock, PHASE_COMMIT, read)
@@ -409,16 +416,16 @@ class Transaction(ABC):
         self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
     ) -> IntentionRecord:
         protocol, operation = world.protocol, self.operation
-        effects = tuple(
+        left_behind = tuple(
             CommitEffect(
-                rules.effect_class(operation),
-                rules.effect_data_manifests(operation),
-                rules.effect_delete_manifests(operation),
-                rules.effect_manifests(
+                effects.effect_class(operation),
+                effects.effect_data_manifests(operation),
+                effects.effect_delete_manifests(operation),
+                effects.effect_manifests(
                     protocol, world.sizes, operation, start.tables[table].manifests, base.tables[table].manifests
                 ),
                 cost.expired,
-                maintenance.effect_thinning(operation, cost),
+                effects.effect_thinning(operation, cost),
             )
             for table, cost in zip(self.tables, costs, strict=False)
         )
@@ -427,11 +434,11 @@ class Transaction(ABC):
             base=base,
             tables=self.tables,
             n_written=self.n_written,
-            effects=effects,
+            effects=left_behind,
             partitions=self.partitions,
-            commutes=rules.commutes(operation),
+            commutes=conflicts.commutes(operation),
             metadata_bytes=metadata_bytes(
-                world.sizes, maintenance.snapshots_after(operation, base.tables[self.tables[0]].state, costs[0])
+                world.sizes, effects.snapshots_after(operation, base.tables[self.tables[0]].state, costs[0])
             ),
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
             if self.files_per_partition
@@ -444,7 +451,7 @@ class Transaction(ABC):
         for cost in costs:
             self.lost_lists += cost.list_writes
             self.lost_manifests += cost.merge_writes
-        if rules.rewrites_own_manifests(world.protocol):
+        if rewrites_own_manifests(world.protocol):
             self.lost_manifests += self.kept_manifests
             self.kept_manifests = 0
 

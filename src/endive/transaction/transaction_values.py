@@ -1,7 +1,7 @@
-"""The values of a txn: the terms it retries on, what it will do, the world it finds, the costs of an attempt, its end.
+"""The values of a txn: the terms it retries on, what it will do, the world it finds, its end.
 
 This file defines them and computes none: terms and drafts are drawn by ``endive.workload``, costs are counted by
-``endive.transaction.rules``, and ``endive.transaction.transaction`` lives by them. The row of a txn in the results is
+``endive.formats``, and ``endive.transaction.transaction`` lives by them. The row of a txn in the results is
 ``endive.results.schema``'s.
 """
 
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from endive.catalog.catalog import Catalog
 from endive.catalog.rules import ObjectSizes
-from endive.record import Int32, Record, record
+from endive.distributions.counts import CountDistribution
+from endive.formats.iceberg.protocol import CommitProtocol
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
-from endive.transaction.counts import CountDistribution
 from endive.transaction.failures import Failures
-from endive.transaction.protocol import CommitProtocol
 from endive.transaction.retry import Backoff
 
 if TYPE_CHECKING:  # a detector judges by rules, and those fill in the costs defined here
@@ -94,50 +93,6 @@ class World:
     list_seal_threshold_bytes: int
     is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
     is_partition_scoped: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictCost:
-    """What resolving one refused attempt asks of storage, on one table."""
-
-    metadata_reads: int = 0
-    manifest_list_reads: int = 0
-    manifest_list_writes: int = 0
-    historical_ml_reads: int = 0
-    manifest_file_reads: int = 0
-    manifest_file_writes: int = 0
-
-
-@record
-class AttemptCost(Record):
-    """What one attempt asks of storage on one table."""
-
-    metadata_reads: Int32
-    history_lists: Int32  # one after another, or in batches: the protocol says
-    validate_reads: Int32  # manifests of that history, one after another
-    list_reads: Int32  # of the current list
-    filter_reads: Int32  # manifests holding files to be removed, in batches
-    filter_writes: Int32
-    own_writes: Int32  # manifests of the txn's own files, one after another
-    merge_reads: Int32  # in batches of merge_parallel
-    merge_writes: Int32
-    merge_parallel: Int32 = 1
-    list_writes: Int32
-    metadata_writes: Int32
-    list_appends: Int32
-    check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
-    expired: Int32  # snapshots that the attempt expires
-
-    def as_conflict_cost(self) -> ConflictCost:
-        """The same in the coarser terms of a conflict."""
-        return ConflictCost(
-            metadata_reads=self.metadata_reads + self.check_reads,
-            manifest_list_reads=self.list_reads,
-            manifest_list_writes=self.list_writes,
-            historical_ml_reads=self.history_lists,
-            manifest_file_reads=self.validate_reads + self.filter_reads + self.merge_reads,
-            manifest_file_writes=self.own_writes + self.filter_writes + self.merge_writes,
-        )
 
 
 class TransactionStatus(Enum):

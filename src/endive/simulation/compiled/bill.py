@@ -1,17 +1,17 @@
 """The compiled engine's payer: requests nobody watches, their latencies summed, their count put on the txn's row.
 
 This file defines how a run of reads or writes between two shared moments becomes one delay, at a store that throttles
-too. Which there are, and under which names they are drawn, is in ``endive.transaction.payments``.
+too. Which there are, and under which names they are drawn, is in ``endive.formats``.
 """
 
 from endive.distributions.code import LONGEST_US, draw_us, draws_us, slowest_us
 from endive.distributions.sums import draw_sum_us
+from endive.formats.payer import Payer
 from endive.kernel import pasted, rare, step
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
 from endive.storage.throttled import is_any_throttled, throttle_batch, throttle_run
-from endive.transaction.payments import Payer
 from endive.vocabulary import N_OPERATIONS
 
 

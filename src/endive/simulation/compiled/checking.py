@@ -5,6 +5,7 @@ rules are in ``endive.transaction.failures``.
 """
 
 from endive.catalog.rules import snapshots_kept
+from endive.formats.iceberg.payments import pay_status
 from endive.kernel import step
 from endive.rng import STATUS_READ, slot, substream
 from endive.simulation.compiled import memory
@@ -24,7 +25,6 @@ from endive.transaction.failures import (
     loses_check,
     outcome_of_check,
 )
-from endive.transaction.payments import pay_status
 from endive.vocabulary import COMMIT_STATE_UNKNOWN, PHASE_BACKOFF, PHASE_CATALOG_READ, PHASE_COMMIT
 
 

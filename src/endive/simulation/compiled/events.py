@@ -7,6 +7,8 @@ This file defines the handling of each kind of event. Decisions are the rules'; 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
 from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START, SERVED_STATUS
 from endive.distributions.code import draw_us
+from endive.formats.iceberg.conflicts import commutes
+from endive.formats.iceberg.protocol import BASE_START, checks_before_metadata
 from endive.kernel import step
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
 from endive.simulation.compiled import memory
@@ -32,8 +34,6 @@ from endive.simulation.compiled.server import (
 )
 from endive.simulation.compiled.stages import check_metadata, load_and_run, run, write_metadata
 from endive.transaction.failures import loses_answer
-from endive.transaction.protocol import BASE_START
-from endive.transaction.rules import checks_before_metadata, commutes
 from endive.vectors import ints_at
 from endive.vocabulary import (
     APPEND,

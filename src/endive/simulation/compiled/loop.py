@@ -5,6 +5,7 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 """
 
 from endive.distributions.code import draw_us
+from endive.distributions.counts import draw_count
 from endive.kernel import jitted, leaf, overwrite, step
 from endive.results.columns import write_row
 from endive.rng import substream, uniform
@@ -24,7 +25,6 @@ from endive.simulation.compiled.memory import (
 from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
-from endive.transaction.counts import draw_count
 from endive.vocabulary import EXPIRE_SNAPSHOTS, NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables

@@ -14,6 +14,9 @@ from endive.catalog.ledger import Unit, open_ledger
 from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, TableState
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
+from endive.formats.data_files import N_CHANGES
+from endive.formats.iceberg.protocol import HISTORY_EVERY_KIND, REAL_MERGE
+from endive.formats.operation import Operation
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
@@ -25,10 +28,7 @@ from endive.transaction.detectors import (
     DETECTOR_PROBABILISTIC,
     ProbabilisticConflictDetector,
 )
-from endive.transaction.files import N_CHANGES
-from endive.transaction.protocol import HISTORY_EVERY_KIND, REAL_MERGE
 from endive.transaction.retry import POLICIES
-from endive.transaction.rules import Operation
 from endive.vocabulary import (
     FAST_APPEND,
     HEAD,

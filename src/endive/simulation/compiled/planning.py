@@ -1,20 +1,21 @@
 """What an attempt will cost, from what the txn knows.
 
-This file defines how the engine's records become the arguments of the rules (``endive.transaction.rules``), the
+This file defines how the engine's records become the arguments of the rules (``endive.formats``), the
 detectors and the draw of manifests to merge.
 """
 
 from endive.catalog.rules import SCOPE_PARTITION, count_before, snapshot_number
+from endive.distributions.counts import draw_count
+from endive.formats.iceberg.conflicts import rivals_since, verdict_on
+from endive.formats.iceberg.maintenance import describe_maintenance
+from endive.formats.iceberg.plan import describe_situation, plan_attempt
 from endive.kernel import overwrite, step
 from endive.rng import CONFLICTING_MANIFESTS, slot, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.touching import meets_rival_on_files
-from endive.transaction.counts import draw_count
 from endive.transaction.detectors import DETECTOR_PARTITION_OVERLAP, is_real_by_chance
-from endive.transaction.maintenance import describe_maintenance
-from endive.transaction.rules import describe_situation, plan_attempt, rivals_since, verdict_on
 from endive.vocabulary import EXPIRE_SNAPSHOTS, NO_REASON
 
 

@@ -11,15 +11,15 @@ from typing import Annotated, Final
 
 from endive.catalog.ledger import Ledger
 from endive.catalog.rules import LogState, ObjectSizes, TableState
+from endive.distributions.counts import Counting
+from endive.formats.iceberg.attempt import AttemptCost, Situation
+from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.operation import Operation
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX
 from endive.storage.throttled import SlowDown
-from endive.transaction.counts import Counting
 from endive.transaction.failures import Failures
-from endive.transaction.protocol import CommitProtocol
-from endive.transaction.rules import Operation, Situation
-from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
 from endive.workload.arrivals import Timing
 

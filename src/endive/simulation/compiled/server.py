@@ -7,6 +7,13 @@ version is watched, what a commit advances, who has to wait: all that is called 
 from endive.catalog import rules
 from endive.catalog.rules import CLASS_NONE, SCOPE_PARTITION, TableState, partition_slot
 from endive.distributions.code import draw_us
+from endive.formats.iceberg.effects import (
+    effect_class,
+    effect_data_manifests,
+    effect_delete_manifests,
+    effect_manifests,
+    effect_thinning,
+)
 from endive.kernel import overwrite, step
 from endive.rng import uniform
 from endive.simulation.compiled import memory
@@ -27,8 +34,6 @@ from endive.storage.contention import (
     meet_crowd,
     next_free_us,
 )
-from endive.transaction.maintenance import effect_thinning
-from endive.transaction.rules import effect_class, effect_data_manifests, effect_delete_manifests, effect_manifests
 from endive.vocabulary import N_OPERATIONS
 
 

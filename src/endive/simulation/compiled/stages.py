@@ -1,14 +1,32 @@
 """The life of a txn between two events.
 
 This file defines the walk from one shared moment to the next: everything in between that nobody can observe is summed
-on the way. What an attempt costs is planned by ``endive.transaction.rules`` and paid by
-``endive.transaction.payments``, as in the reference engine.
+on the way. What an attempt costs is planned and paid by the rules of
+the table's format (``endive.formats``), as in the reference engine.
 
 Every function here begins at the txn's ``time_us`` and moves it on; what comes next stands in its ``stage``.
 """
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
 from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
+from endive.formats.iceberg.effects import merged_away, snapshots_after
+from endive.formats.iceberg.payments import (
+    APPEND_DRAWS,
+    pay_build,
+    pay_check,
+    pay_clean_up,
+    pay_list_rewrite,
+    pay_load,
+    pay_metadata,
+    pay_reload,
+    pay_validation,
+)
+from endive.formats.iceberg.protocol import (
+    checks_before_metadata,
+    must_read_catalog,
+    rereads_catalog,
+    rewrites_own_manifests,
+)
 from endive.kernel import step
 from endive.rng import (
     BACKOFF,
@@ -30,27 +48,7 @@ from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.transaction.maintenance import snapshots_after
-from endive.transaction.payments import (
-    APPEND_DRAWS,
-    pay_build,
-    pay_check,
-    pay_clean_up,
-    pay_list_rewrite,
-    pay_load,
-    pay_metadata,
-    pay_reload,
-    pay_validation,
-)
-from endive.transaction.retry import BACKOFF_NONE, backoff_us
-from endive.transaction.rules import (
-    checks_before_metadata,
-    merged_away,
-    must_read_catalog,
-    reason_to_stop,
-    rereads_catalog,
-    rewrites_own_manifests,
-)
+from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
 from endive.vocabulary import (
     APPEND,
     CAS,

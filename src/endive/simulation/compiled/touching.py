@@ -2,15 +2,16 @@
 
 This file defines where that is kept: one version per change and place, the newest. Asking for changes after a version
 is exact all the same, because a txn asks at the instant it is shown the table: nothing newer has happened. Which
-changes an operation makes and minds is in ``endive.transaction.files``.
+changes an operation makes and minds is in ``endive.formats``.
 """
 
+from endive.formats.data_files import DELETES_ADDED, N_CHANGES, files_in_partition, first_of_group, touched_place
+from endive.formats.iceberg import conflicts
+from endive.formats.iceberg.conflicts import makes, minds
 from endive.kernel import pasted, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.transaction import files
-from endive.transaction.files import N_CHANGES, files_in_partition, first_of_group, makes, minds, touched_place
 from endive.vectors import ints_at
 
 
@@ -43,7 +44,7 @@ def partition_written(world: WorldRecord, txn: TxnRecord, position: int, number:
 @step
 def count_in(world: WorldRecord, txn: TxnRecord, n_partitions: int, number: int) -> int:
     """Files the txn's job touches in the ``number``-th partition it writes."""
-    if files.replaces_whole_partitions(txn.operation):
+    if conflicts.replaces_whole_partitions(txn.operation):
         return world.server.files_per_partition
     return min(files_in_partition(txn.touched_files, n_partitions, number), world.server.files_per_partition)
 
@@ -75,8 +76,8 @@ def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> b
     n_partitions = n_partitions_written(world, txn, position)
     for number in range(n_partitions):
         partition = partition_written(world, txn, position, number)
-        has_deletes = changed_partitions(world, table, files.DELETES_ADDED)[partition] > start
-        if has_deletes and files.minds_deletes_anywhere(txn.operation):
+        has_deletes = changed_partitions(world, table, DELETES_ADDED)[partition] > start
+        if has_deletes and conflicts.minds_deletes_anywhere(txn.operation):
             return True
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job

@@ -1,17 +1,19 @@
 """The order in which an attempt is paid: which request, how many, under which draw's name, billed to which phase.
 
-This file defines that order once, for both engines. The counts come from ``endive.transaction.rules``; a *payer* is
-what an engine does with a request nobody else can see. The compiled engine's payer adds its latency up
-(``endive.simulation.compiled.bill``), the reference engine's writes it down and the txn then waits for one after
-another (``endive.transaction.settling``).
+Written once, for both engines. The counts come from ``endive.formats.iceberg.plan``; what a *payer* does with a request
+is the engine's business (``endive.formats.payer``).
 
 Every rule here takes the payer, the world (its ``protocol`` and ``sizes``), the txn, and a table as the txn knows it.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from endive.catalog.rules import TableState, list_bytes, metadata_bytes, snapshots_kept
+from endive.formats.iceberg.attempt import AttemptCost
+from endive.formats.iceberg.effects import snapshots_after
+from endive.formats.iceberg.maintenance import manifests_to_scan
+from endive.formats.iceberg.protocol import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
+from endive.formats.payer import Payer
 from endive.kernel import rule
 from endive.rng import (
     AFTER_READ,
@@ -39,9 +41,6 @@ from endive.rng import (
     VALIDATE_READ,
     slot,
 )
-from endive.transaction.maintenance import manifests_to_scan, snapshots_after
-from endive.transaction.rules import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
-from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import (
     DELETE,
     EXPIRE_SNAPSHOTS,
@@ -65,15 +64,6 @@ MERGE_DRAWS = 1 << 21
 # Draws of one LIST_APPEND slot: three per physical attempt; of the rewrite of a sealed list: HEAD, read, write.
 APPEND_DRAWS = 3
 REWRITE_DRAWS = 1 << 20
-
-
-class Payer(NamedTuple):
-    """How an engine pays. Requests between ``fork`` and ``switch`` run beside those up to ``join``."""
-
-    many: Callable[..., None]  # (world, txn, phase, counter, object, op, size_bytes, count, parallel); may be 0 of them
-    fork: Callable[..., None]  # (txn)
-    switch: Callable[..., None]  # (txn)
-    join: Callable[..., None]  # (txn, phase): both are done; the phase they were billed to
 
 
 @rule

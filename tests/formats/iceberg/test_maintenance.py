@@ -23,7 +23,7 @@ from tests.transaction.stage import (
 
 from endive import simulate
 from endive.catalog.rules import TableState, count_before, snapshots_kept
-from endive.transaction.maintenance import manifests_to_scan
+from endive.formats.iceberg.maintenance import manifests_to_scan
 
 SIX = {"table": {"initial_snapshots": 6, "initial_manifests": 6}}
 

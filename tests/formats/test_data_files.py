@@ -7,19 +7,17 @@ from math import comb, sqrt
 import pytest
 
 from endive.catalog.file_history import FileHistory, TouchedFiles
-from endive.rng import stream_key, substream
-from endive.transaction.files import (
+from endive.formats.data_files import (
     DELETES_ADDED,
     FILE_REMOVED,
     ROWS_ADDED,
     files_in_partition,
-    makes,
-    minds,
-    minds_deletes_anywhere,
     shuffled,
     touched_place,
 )
-from endive.transaction.rules import Operation
+from endive.formats.iceberg.conflicts import makes, minds, minds_deletes_anywhere
+from endive.formats.operation import Operation
+from endive.rng import stream_key, substream
 from endive.vocabulary import (
     FAST_APPEND,
     MERGE_APPEND,

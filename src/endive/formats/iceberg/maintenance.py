@@ -1,16 +1,17 @@
 """Maintenance as an actor: snapshots that expire, manifests that are rewritten, and what both do to others.
 
-This file defines what an expiry takes away, whom it leaves without a history, and when a rewrite of manifests has lost
-what it rewrote. What the attempts cost is in ``endive.transaction.rules``, with that of every other kind.
+What an expiry takes away, whom it leaves without a history, and when a rewrite of manifests has lost what it rewrote.
+What the attempts cost is in ``endive.formats.iceberg.plan``, with that of every other kind.
 """
 
 from endive.catalog.rules import TableState, count_before, snapshot_number, snapshots_kept
 from endive.catalog.snapshot import TableMetadata
+from endive.formats.iceberg import protocol as choices
+from endive.formats.iceberg.attempt import Situation
+from endive.formats.iceberg.conflicts import matching_snapshots
+from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.operation import Operation
 from endive.kernel import rule
-from endive.transaction import protocol as choices
-from endive.transaction.protocol import CommitProtocol
-from endive.transaction.rules import Operation, Situation, filtered_manifests, matching_snapshots
-from endive.transaction.transaction_values import AttemptCost
 from endive.vocabulary import EXPIRE_SNAPSHOTS, REWRITE_MANIFESTS, ROW_DELTA, VALIDATED_OVERWRITE
 
 
@@ -84,21 +85,6 @@ def describe_maintenance(
     situation.expiring = snapshots_to_expire(operation, base, older)
     if misses_manifests(operation, start, base):
         situation.is_real = 1
-
-
-@rule
-def effect_thinning(operation: Operation, cost: AttemptCost) -> int:
-    """1 if a commit takes manifests out of the list: rewritten, filtered or merged ones."""
-    is_rewriting = operation.kind == REWRITE_MANIFESTS or filtered_manifests(operation) > 0
-    return 1 if is_rewriting or cost.merge_writes > 0 else 0
-
-
-@rule
-def snapshots_after(operation: Operation, table: TableState, cost: AttemptCost) -> int:
-    """Snapshots the metadata of ``table`` names once the attempt has committed."""
-    if operation.kind == EXPIRE_SNAPSHOTS:
-        return snapshots_kept(table) - cost.expired
-    return snapshots_kept(table) + 1
 
 
 @rule

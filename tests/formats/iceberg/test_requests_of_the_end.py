@@ -6,8 +6,8 @@ What its attempts ask for, operation by operation, is in ``test_requests``.
 from __future__ import annotations
 
 import pytest
+from tests.formats.iceberg.test_requests import BEHIND, MANIFESTS_FOR_A_BIN, beset, bill
 from tests.transaction.stage import REFRESHING, SWAPPING, append, play, row_delta, without_catalog
-from tests.transaction.test_requests import BEHIND, MANIFESTS_FOR_A_BIN, beset, bill
 
 # ---- after success -----------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """Numbers of things that are drawn: manifests a real conflict has to merge, data files an operation touches.
 
-This file defines the distributions of such a number. What follows from it is in ``endive.transaction.rules`` and
-``endive.transaction.files``.
+What follows from such a number is the format's business (``endive.formats``).
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,79 @@
+"""One attempt on one table: the situation it finds, and its plan.
+
+The situation is filled in by ``endive.formats.iceberg.plan`` and ``maintenance``, and so is the plan: how many objects
+of each kind the attempt reads and writes there. ``endive.formats.iceberg.payments`` pays for it.
+"""
+
+from dataclasses import dataclass
+
+from endive.record import Int8, Int32, Int64, Record, record
+
+
+@record
+class Situation(Record):
+    """One table at one attempt."""
+
+    behind: Int64  # snapshots of this table since the last attempt's base
+    behind_read: Int64  # of them, what a protocol without kinds reads
+    appended: Int64  # appends since the operation's fixed start
+    overwritten: Int64  # overwrites and deletes since the fixed start
+    replaced: Int64  # replacing snapshots since the fixed start
+    appended_since: Int64  # appends since the last attempt's base
+    overwritten_since: Int64  # overwrites and deletes since the last attempt's base
+    data_added: Int64  # data manifests of the history since the fixed start, whatever their partitions
+    data_to_check: Int64  # of them, those which pass the partition filter
+    removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files
+    deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
+    live_manifests: Int64  # manifests the current list names
+    conflicting: Int64  # manifest files a real conflict has to merge
+    reachable: Int64  # snapshots of its history that are not expired
+    expiring: Int64  # snapshots that an expiry takes away
+    attempt: Int32  # 1 for the first attempt of the operation
+    is_moved: Int8  # the table moved since the version this txn last built on (or loaded)
+    is_head_matched: Int8  # the current snapshot is one of those a validation reads
+    is_real: Int8  # the conflict on this table is real
+    is_history_lost: Int8  # part of the history it must look into was expired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictCost:
+    """What resolving one refused attempt asks of storage, on one table."""
+
+    metadata_reads: int = 0
+    manifest_list_reads: int = 0
+    manifest_list_writes: int = 0
+    historical_ml_reads: int = 0
+    manifest_file_reads: int = 0
+    manifest_file_writes: int = 0
+
+
+@record
+class AttemptCost(Record):
+    """What one attempt asks of storage on one table."""
+
+    metadata_reads: Int32
+    history_lists: Int32  # one after another, or in batches: the protocol says
+    validate_reads: Int32  # manifests of that history, one after another
+    list_reads: Int32  # of the current list
+    filter_reads: Int32  # manifests holding files to be removed, in batches
+    filter_writes: Int32
+    own_writes: Int32  # manifests of the txn's own files, one after another
+    merge_reads: Int32  # in batches of merge_parallel
+    merge_writes: Int32
+    merge_parallel: Int32 = 1
+    list_writes: Int32
+    metadata_writes: Int32
+    list_appends: Int32
+    check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
+    expired: Int32  # snapshots that the attempt expires
+
+    def as_conflict_cost(self) -> ConflictCost:
+        """The same in the coarser terms of a conflict."""
+        return ConflictCost(
+            metadata_reads=self.metadata_reads + self.check_reads,
+            manifest_list_reads=self.list_reads,
+            manifest_list_writes=self.list_writes,
+            historical_ml_reads=self.history_lists,
+            manifest_file_reads=self.validate_reads + self.filter_reads + self.merge_reads,
+            manifest_file_writes=self.own_writes + self.filter_writes + self.merge_writes,
+        )
