@@ -1,6 +1,12 @@
 """A configuration with one of its numbers varied."""
 
+from pathlib import Path
+
+import pytest
+
 from endive.answers.variation import base_of
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 def test_a_parameter_of_a_recipe_can_be_varied_as_it_was_written_or_as_it_is_by_default():
@@ -9,3 +15,12 @@ def test_a_parameter_of_a_recipe_can_be_varied_as_it_was_written_or_as_it_is_by_
     assert 7 == base.value_of("source.flink_sink.jobs")
     assert 60_000 == base.value_of("source.flink_sink.checkpoint_interval_ms")
     assert 9 == base.varied({"source.flink_sink.jobs": 9}).config.to_dict()["source"][0]["arrivals"]["jobs"]
+
+
+@pytest.mark.parametrize("key", ["load", "source.writers.load", "source.*.arrivals.clients"])
+def test_a_default_of_transaction_is_no_obstacle_to_varying_the_sources(key):
+    base = base_of(EXPERIMENTS / "quickstart.toml")  # it gives transaction.retry, and one source
+
+    varied = base.with_values({key: 40 if key.endswith("clients") else 2.0})
+
+    assert (40, 4) == (varied.sources[0].arrivals.clients, varied.sources[0].retry)

@@ -99,10 +99,10 @@ BAD_FILES = [
         catalog = 5
         """,
         [
-            "catalog = 5 must be a table with keys: profile, type, num_tables, scope, num_groups, "
-            "latency_ms, latency, table_metadata_inlined, refusal_returns_snapshot, partitions, "
-            "append_preset, compaction_threshold, compaction_max_entries, log_entry_size, "
-            "physical_attempts_max, service, object_base_bytes, object_bytes_per_table.",
+            "catalog = 5 must be a table with keys: profile, type, num_tables, partitions, scope, num_groups, "
+            "latency_ms, latency, table_metadata_inlined, refusal_returns_snapshot, append_preset, "
+            "compaction_threshold, compaction_max_entries, log_entry_size, physical_attempts_max, "
+            "service, object_base_bytes, object_bytes_per_table.",
         ],
         id="a section that is a number must be a table",
     ),

@@ -11,6 +11,7 @@ BEYOND = [
     ("transaction", "rewritten_manifests", 2**53, f"a whole number from 0 to {COUNT_MAX}"),
     ("table", "initial_manifests", 2**53, f"a whole number from 0 to {COUNT_MAX}"),
     ("table", "initial_snapshots", 2**53, f"a whole number from 0 to {COUNT_MAX}"),
+    ("table", "data_files", 10**8 + 1, "a whole number from 0 to 100000000"),
     ("table", "manifest_bytes", 2**53, f"a whole number from 0 to {ITEM_BYTES_MAX}"),
     ("table", "metadata_base_bytes", 2**53, f"a whole number from 0 to {BYTES_MAX}"),
     ("catalog", "physical_attempts_max", 2**53, f"a whole number from 0 to {COUNT_MAX}"),

@@ -4,6 +4,7 @@ import pytest
 
 from endive.config import parse_config
 from endive.config.former_names import FormerNameWarning, present_path
+from endive.errors import ConfigError
 from endive.verification import suite_named
 
 
@@ -23,6 +24,26 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
         found = parse_config(document)
 
     assert expected.config_hash() == found.config_hash()
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"append_rate": 50}, "append_rate is not known. Give source.<name>.arrivals.per_s of the source that appends"),
+        ({"transaction": {"overwrite_runtime": 5}}, "Give source.<name>.runtime of the source that overwrites."),
+        ({"transaction": {"overwrite_interval": 5}}, "Give source.<name>.arrivals.period_ms of the source that"),
+        ({"conflict": {"validation_overlap": 0.1}}, "Give source.<name>.real_conflict_probability of the source that"),
+        (
+            {"transaction": {"data_overlap_probability": 0.1}},
+            "transaction.data_overlap_probability is not known. Give real_conflict_probability, of [transaction] or",
+        ),
+    ],
+)
+def test_a_name_of_the_original_documents_is_refused_with_the_name_to_give(document, problem):
+    with pytest.raises(ConfigError) as refused:
+        parse_config(document)
+
+    assert problem in str(refused.value)
 
 
 def test_a_study_is_found_at_its_former_path(tmp_path):

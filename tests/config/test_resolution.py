@@ -136,6 +136,20 @@ def test_the_kind_of_catalog_decides_its_other_defaults(parse, kind, scope, is_i
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ('type = "cas"', "partition"),
+        ('type = "instant"', "partition"),
+        ('type = "instant"\nscope = "table"', "table"),
+        ('type = "append"', "table"),
+        ('type = "service"', "table"),
+    ],
+)
+def test_tables_with_partitions_conflict_by_partition_where_the_catalog_can(parse, text, scope):
+    assert scope == parse(f"[catalog]\n{text}\n[catalog.partitions]\nenabled = true\nnum_partitions = 4").catalog.scope
+
+
 @pytest.mark.parametrize(("preset", "entries", "attempts"), [("log", 10_000, 10), ("append_design", 0, 0)])
 def test_the_append_preset_decides_when_a_log_is_sealed(parse, preset, entries, attempts):
     catalog = parse(f'[catalog]\ntype = "append"\nappend_preset = "{preset}"').catalog

@@ -17,9 +17,9 @@ def test_short_forms_are_spelt_out(parse):
         """
     ).storage
 
-    assert Lognormal(mu=4.1, sigma=0.3) == storage.T_CAS.success
+    assert Lognormal(mu=4.1, sigma=0.3, min_latency_ms=1.0) == storage.T_CAS.success
     assert TruncatedNormal(mean_ms=60.0, stddev_ms=5.0, min_ms=1.0) == storage.T_CAS.failure
-    assert SizeBased(base_latency_ms=30.0, latency_per_mib_ms=20.0, sigma=0.3) == storage.T_PUT
+    assert SizeBased(base_latency_ms=30.0, latency_per_mib_ms=20.0, sigma=0.3, min_latency_ms=1.0) == storage.T_PUT
 
 
 def test_each_key_speaks_of_its_own_requests(parse):

@@ -45,7 +45,8 @@ class Base:
 
     def _with(self, document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
         if key == LOAD:
-            return {**document, "source": [scaled_source(source, float(value)) for source in self._plain_sources()]}
+            plain = parse_config(document, source=self.source).to_dict()  # a default of [transaction] is in each source
+            return {**plain, "source": [scaled_source(source, float(value)) for source in plain["source"]]}
         parts = split_key(key) if EVERY_SOURCE not in key else key.split(".")
         if parts[0] == "source" and document.get("transaction"):
             # Spelt out, so that a default of [transaction] which no source would take over any more is not in the way.

@@ -61,8 +61,11 @@ class ServiceConfig(Table):
     )
 
 
-def _scope(data: dict[str, Any]) -> Literal["table", "catalog"]:
-    return "table" if data.get("type") in ("append", "service") else "catalog"
+def _scope(data: dict[str, Any]) -> Literal["table", "partition", "catalog"]:
+    if data.get("type") in ("append", "service"):
+        return "table"
+    partitions = data.get("partitions")
+    return "partition" if partitions is not None and partitions.enabled else "catalog"
 
 
 def _groups(data: dict[str, Any]) -> int:
@@ -97,11 +100,14 @@ class CatalogConfig(Table):
         json_schema_extra={"default_text": "cas; service if a profile is named"},
     )
     num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(1, description="Tables in the catalog.")
+    partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
     scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
         default_factory=_scope,
         description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
         "to its partitions.",
-        json_schema_extra={"default_text": "catalog; table if type is append or service"},
+        json_schema_extra={
+            "default_text": "catalog; partition if partitions.enabled; table if type is append or service"
+        },
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(
         default_factory=_groups,
@@ -129,7 +135,6 @@ class CatalogConfig(Table):
         "never with type cas.",
         json_schema_extra={"default_text": "true if type is instant or append, else false"},
     )
-    partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
     append_preset: Annotated[Literal["log", "append_design"], OneOf()] = Field(
         "log",
         description="Append catalog as the working implementation does it, or to the letter of the append design.",

@@ -31,7 +31,7 @@ from endive.errors import ObjectiveError
 
 PARTITION_COUNTERS_MAX = 10_000_000
 KEPT_TABLES_MAX = 10_000_000
-FILE_PLACES_MAX = 10_000_000
+FILE_PLACES_MAX = 100_000_000
 
 
 def combination_problems(config: SimulationConfig, document: Mapping[str, Any]) -> list[Problem]:

@@ -37,7 +37,7 @@ from endive.config.values import (
 
 QUANTILE_P = Number(0, 1)
 QUANTILE_MS = Number(0, ceiling=LATENCY_MS_MAX, unit="milliseconds")
-SEED_NORMAL_FLOOR_MS = 1.0  # experiment plan: latencies are normal distributions truncated at 1 ms
+SEED_FLOOR_MS = 1.0  # experiment plan: latencies are normal distributions truncated at 1 ms
 STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 TRUNCATION_STDDEVS_MAX = 30.0  # a truncation farther above the mean leaves nothing to sample
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from endive.config.combinations import combination_problems
-from endive.config.former_names import translate_values
+from endive.config.former_names import REPLACED, translate_values
 from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.overrides import plain_copy
@@ -104,6 +104,7 @@ def _unknown_sections(document: dict[str, Any]) -> list[Problem]:
         if not isinstance(value, (dict, list)):
             guess = nearest_key(str(name)) or guess
         hint = f"Did you mean '{guess}'?" if guess else f"Sections are: {', '.join(known)}."
+        hint = f"Give {REPLACED[name]}." if name in REPLACED else hint
         problems.append(Problem(f"{abridged(str(name))} is not known. {hint}", (name,)))
     return problems
 

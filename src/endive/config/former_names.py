@@ -18,6 +18,16 @@ VALUES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = MappingProxyType(
         ("catalog", "append_preset"): {"seed004": "append_design"},
     }
 )
+REPLACED: Final = MappingProxyType(
+    {
+        "append_rate": "source.<name>.arrivals.per_s of the source that appends, with arrivals.kind = 'poisson'",
+        "overwrite_runtime": "source.<name>.runtime of the source that overwrites",
+        "overwrite_interval": "source.<name>.arrivals.period_ms of the source that overwrites, with arrivals.kind = "
+        "'periodic'",
+        "validation_overlap": "source.<name>.real_conflict_probability of the source that overwrites",
+        "data_overlap_probability": "real_conflict_probability, of [transaction] or of a source",
+    }
+)  # names of the original documents that a configuration never took
 SUITES: Final = MappingProxyType({"seeds": "claims"})
 _STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
 

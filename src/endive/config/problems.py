@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from endive.config.former_names import REPLACED
 from endive.config.keys import SOURCE, Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.toml_text import key_text
 from endive.config.values import Table, abridged, nearest
@@ -133,6 +134,8 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
 
 def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     known = keys_of(holder.table)
+    if leaf in REPLACED:
+        return f"{key} is not known. Give {REPLACED[leaf]}."
     guess = nearest(leaf, known)
     if guess:
         return f"{key} is not known. Did you mean '{guess}'?"

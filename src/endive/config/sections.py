@@ -26,7 +26,7 @@ from endive.config.values import (
 
 MARGIN_MS_MAX = 900_000.0  # experiment plan: min(900 s, T/4) at either end
 TICK_MS = 0.001
-DATA_FILES_MAX = 1_000_000
+DATA_FILES_MAX = 100_000_000
 
 
 def _margin(data: dict[str, Any]) -> float:

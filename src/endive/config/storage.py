@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from endive.config.distribution import (
-    SEED_NORMAL_FLOOR_MS,
+    SEED_FLOOR_MS,
     Distribution,
     Spec,
     refuse_bad_normal,
@@ -48,7 +48,7 @@ class ShortNormal(Spec):
 
     @model_validator(mode="after")
     def _has_mass_left(self) -> ShortNormal:
-        refuse_bad_normal(self.mean, self.stddev, SEED_NORMAL_FLOOR_MS, "mean")
+        refuse_bad_normal(self.mean, self.stddev, SEED_FLOOR_MS, "mean")
         return self
 
     def to_table(self) -> dict[str, Any]:
@@ -57,23 +57,23 @@ class ShortNormal(Spec):
             "distribution": "truncated_normal",
             "mean_ms": self.mean,
             "stddev_ms": self.stddev,
-            "min_ms": SEED_NORMAL_FLOOR_MS,
+            "min_ms": SEED_FLOOR_MS,
         }
 
 
 class ShortLognormal(Spec):
-    """``{mu, sigma}``: a lognormal (internals document)."""
+    """``{mu, sigma}``: a lognormal of at least 1 ms (internals document)."""
 
     mu: LogMean = Field(description="Mean of the logarithm of the latency in ms.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm.")
 
     def to_table(self) -> dict[str, Any]:
         """As a lognormal by mu."""
-        return {"distribution": "lognormal", "mu": self.mu, "sigma": self.sigma}
+        return {"distribution": "lognormal", "mu": self.mu, "sigma": self.sigma, "min_latency_ms": SEED_FLOOR_MS}
 
 
 class ShortSizeBased(Spec):
-    """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object (internals document)."""
+    """``{base_latency_ms, latency_per_mib_ms, sigma}``: grows with the object, at least 1 ms (internals document)."""
 
     base_latency_ms: PositiveLatencyMs = Field(description="Latency of an empty object.")
     latency_per_mib_ms: PerMibMs = Field(description="Added per MiB.")
@@ -81,7 +81,7 @@ class ShortSizeBased(Spec):
 
     def to_table(self) -> dict[str, Any]:
         """As a size-based distribution."""
-        return {"distribution": "size_based", **super().to_table()}
+        return {"distribution": "size_based", **super().to_table(), "min_latency_ms": SEED_FLOOR_MS}
 
 
 def _latency_tag(value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from endive.config.sections import DATA_FILES_MAX
 from endive.observation.observed_history import TableHistory, TableShape
 from endive.observation.sources import FittedSource
 
@@ -25,7 +26,6 @@ PROVIDERS: Final = {
 CATALOG_PROFILES: Final = {"glue": "glue", "hive": "hive", "sql": "jdbc"}
 PROVIDER_ASSUMED: Final = "s3"
 CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
-DATA_FILES_MAX: Final = 1_000_000  # of table.data_files
 DURATION_MIN_MS: Final = 60_000.0
 DURATION_MAX_MS: Final = 86_400_000.0
 _LIST_BASE_BYTES: Final = 2_000

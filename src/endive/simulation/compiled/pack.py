@@ -109,10 +109,9 @@ def pack(parts: Parts) -> Packed:
         "workload.trace": _filled(Submission, trace),
         "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
         "workload.sources": _filled(SourceRecord, sources),
-        "server.changed": np.full(state.num_tables * N_CHANGES * state.data_files, NOT_THERE, dtype=np.int64),
-        "server.changed_in": np.full(
-            state.num_tables * N_CHANGES * max(1, state.num_partitions), NOT_THERE, dtype=np.int64
-        ),
+        # Zeros: no commit makes version 0, and memory is taken as files are touched.
+        "server.changed": np.zeros(state.num_tables * N_CHANGES * state.data_files, dtype=np.int64),
+        "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
         "server.snapshot_times": np.zeros(state.num_tables * world.server.times_max, dtype=np.int64),
         "kept.states": records(Kept, keepers),
         "kept.versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
