@@ -18,11 +18,20 @@ from endive.config import parse_config
 from endive.errors import HistoryError
 from endive.simulation.build import OwnParts, build_parts
 from endive.simulation.compiled import CompiledEngine, engine, heap
-from endive.simulation.compiled import records as at
+from endive.simulation.compiled.moments import (
+    MOMENT_COMMIT,
+    MOMENT_DISCOVERY,
+    MOMENT_END,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_BACK,
+    MOMENT_REFRESH,
+    MOMENT_START_READ,
+)
 from endive.verification.planted import configurations
 from endive.vocabulary import ABORTED
 
 SCOPES = ("cas, catalog", "instant, group", "instant, table", "cas, partition", "service, pointer", "append, log")
+READS = (MOMENT_START_READ, MOMENT_REFRESH, MOMENT_POINTER_CHECK, MOMENT_DISCOVERY, MOMENT_READ_BACK)
 Corruption = Callable[["Corrupted"], None]
 
 
@@ -84,22 +93,22 @@ def read_an_older_state(runner: Corrupted) -> None:
     if (versions > runner.newer).any():
         runner.truth, runner.newer = runner.newer, versions.copy()
     following = runner.next_record()
-    is_read = following is not None and following["stage"] == at.STAGE_READ
+    is_read = following is not None and int(following["moment"]) in READS
     versions[:] = runner.truth if is_read else runner.newer
 
 
 def retry_after_success(runner: Corrupted) -> None:
     """A txn that has heard of its success swaps once more, on the newest state."""
     for record in runner.records():
-        if record["stage"] == at.STAGE_END and record["row"]["status"] != ABORTED:
+        if record["moment"] == MOMENT_END and record["row"]["status"] != ABORTED:
             runner.expect_the_newest(record)
             record["base_commit"] = np.iinfo(np.int64).max
-            record["stage"] = at.STAGE_COMMIT
+            record["moment"] = MOMENT_COMMIT
 
 
 def report_an_abort(runner: Corrupted) -> None:
     for record in runner.records():
-        if record["stage"] == at.STAGE_END:
+        if record["moment"] == MOMENT_END:
             record["row"]["status"] = ABORTED
 
 

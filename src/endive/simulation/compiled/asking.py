@@ -12,6 +12,15 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.bill import goes_through, one_us
 from endive.simulation.compiled.ending import give_up
 from endive.simulation.compiled.memory import codes
+from endive.simulation.compiled.moments import (
+    MOMENT_COMPACTION_READ,
+    MOMENT_DISCOVERY,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_ARRIVES,
+    MOMENT_READ_BACK,
+    MOMENT_REFRESH,
+    MOMENT_START_READ,
+)
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
 from endive.storage.contention import request_leg_us
@@ -20,39 +29,37 @@ from endive.vocabulary import CATALOG, READ
 
 @step
 def send(
-    world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, stage: int
-) -> None:
-    """A request to storage leaves; the txn's time is when the object evaluates it."""
+    world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int, moment: int
+) -> int:
+    """A request to storage leaves; the txn's time is when the object evaluates it, at ``moment``."""
     if world.store.is_throttling == 1 and not goes_through(world, txn, counter, object_kind, op, size_bytes):
-        give_up(world, txn, stage)
-        return
+        return give_up(world, txn, moment)
     txn.counter = counter
     txn.latency_us = one_us(world, txn, counter, object_kind, op, size_bytes)
     txn.leg_us = request_leg_us(txn.latency_us, world.store.leg_shares[op])
-    txn.stage = stage
     txn.time_us += txn.leg_us
+    return moment
 
 
 @step
-def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, stage: int) -> None:
+def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, moment: int) -> int:
     """A request to a catalog that is a service leaves."""
     txn.counter = counter
     txn.latency_us = draw_us(codes(world), world.catalog.latency, txn.key, counter, 0)
     txn.leg_us = request_leg_us(txn.latency_us, REQUEST_SHARE)
     note(txn.row, CATALOG, op, 0, 1)
-    txn.stage = stage
     txn.time_us += txn.leg_us
+    return moment
 
 
 @step
-def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, size_bytes: int) -> None:
-    """A catalog read leaves."""
+def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, size_bytes: int) -> int:
+    """A catalog read leaves; ``purpose`` is the moment at which the server evaluates it."""
     txn.purpose = purpose
     if world.catalog.kind == at.CATALOG_CAS or world.catalog.kind == at.CATALOG_APPEND:
-        send(world, txn, counter, CATALOG, READ, size_bytes, at.STAGE_READ)
-    else:
-        is_served = world.catalog.kind == at.CATALOG_SERVICE
-        send_to_catalog(world, txn, counter, READ, at.STAGE_READ_ARRIVES if is_served else at.STAGE_READ)
+        return send(world, txn, counter, CATALOG, READ, size_bytes, purpose)
+    is_served = world.catalog.kind == at.CATALOG_SERVICE
+    return send_to_catalog(world, txn, counter, READ, MOMENT_READ_ARRIVES if is_served else purpose)
 
 
 @step
@@ -61,7 +68,7 @@ def read_answered_us(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     time_us = now + txn.latency_us - txn.leg_us
     if world.catalog.entry_read >= 0 and world.server.log.entries > 0:
         counter = slot(txn.row.attempts, LOG_ENTRIES, entries_position(txn.purpose))
-        if txn.purpose == at.READ_COMPACTION:
+        if txn.purpose == MOMENT_COMPACTION_READ:
             counter += txn.tries
         time_us += draw_us(codes(world), world.catalog.entry_read, txn.key, counter, 0) * world.server.log.entries
     return time_us
@@ -70,21 +77,21 @@ def read_answered_us(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 @step
 def entries_position(purpose: int) -> int:
     """Position of the LOG_ENTRIES slot for each purpose (``endive.catalog.append.ENTRIES_POSITIONS``)."""
-    if purpose == at.READ_START:
+    if purpose == MOMENT_START_READ:
         return 0
-    if purpose == at.READ_REFRESH:
+    if purpose == MOMENT_REFRESH:
         return 1
-    if purpose == at.READ_DISCOVERY:
+    if purpose == MOMENT_DISCOVERY:
         return 2
-    if purpose == at.READ_CHECK:
+    if purpose == MOMENT_POINTER_CHECK:
         return 3
-    if purpose == at.READ_NEW_STATE:
+    if purpose == MOMENT_READ_BACK:
         return BACK_ENTRIES
     return COMPACTION_ENTRIES
 
 
 @step
-def send_start_read(world: WorldRecord, txn: TxnRecord) -> None:
+def send_start_read(world: WorldRecord, txn: TxnRecord) -> int:
     """The txn begins, or begins again: it reads the catalog."""
     txn.sent_us = txn.time_us
-    send_read(world, txn, at.READ_START, slot(txn.row.attempts, START_READ, 0), txn.submit_bytes)
+    return send_read(world, txn, MOMENT_START_READ, slot(txn.row.attempts, START_READ, 0), txn.submit_bytes)

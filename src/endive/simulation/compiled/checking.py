@@ -9,12 +9,12 @@ from endive.formats.iceberg.payments import pay_status
 from endive.kernel import step
 from endive.rng import STATUS_READ, slot, substream
 from endive.simulation.compiled import memory
-from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import send_read
+from endive.simulation.compiled.asking import read_answered_us, send_read
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, leave_unchecked, next_check
 from endive.simulation.compiled.keeping import remember
 from endive.simulation.compiled.memory import server_table
+from endive.simulation.compiled.moments import MOMENT_STATUS_CHECK, STEP_COMMITTED, STEP_REFUSED
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import keep_base
 from endive.transaction.failures import (
@@ -29,7 +29,7 @@ from endive.vocabulary import COMMIT_STATE_UNKNOWN, PHASE_BACKOFF, PHASE_CATALOG
 
 
 @step
-def lose_answer(world: WorldRecord, txn: TxnRecord, is_installed: bool) -> None:
+def lose_answer(world: WorldRecord, txn: TxnRecord, is_installed: bool) -> int:
     """The answer to a commit, due at the txn's ``time_us``, does not come."""
     answered_us = txn.time_us
     txn.time_us = given_up_us(world.failures, txn.sent_us, answered_us)
@@ -39,11 +39,11 @@ def lose_answer(world: WorldRecord, txn: TxnRecord, is_installed: bool) -> None:
         keep_base(world, txn, False)
         txn.is_known = 0
     txn.tries = 0
-    next_check(world, txn)
+    return next_check(world, txn)
 
 
 @step
-def send_check(world: WorldRecord, txn: TxnRecord) -> None:
+def send_check(world: WorldRecord, txn: TxnRecord) -> int:
     """A check leaves; it draws under names of its own."""
     txn.key = substream(txn.own_key, txn.tries)
     if txn.tries > 0:
@@ -51,39 +51,36 @@ def send_check(world: WorldRecord, txn: TxnRecord) -> None:
         txn.row.phases_us[PHASE_BACKOFF] += wait_us
         txn.time_us += wait_us
     txn.sent_us = txn.time_us
-    send_read(world, txn, at.READ_STATUS, slot(txn.row.attempts, STATUS_READ, 0), txn.base_bytes)
+    return send_read(world, txn, MOMENT_STATUS_CHECK, slot(txn.row.attempts, STATUS_READ, 0), txn.base_bytes)
 
 
 @step
-def check_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
-    """The server evaluates a check; called at that instant, with ``time_us`` when its answer is due."""
+def status_checked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The server evaluates a check."""
+    txn.time_us = read_answered_us(world, txn, now)
     is_lost = loses_check(world.failures, txn.key, txn.row.attempts)
     if is_lost:
         txn.time_us = given_up_us(world.failures, txn.sent_us, txn.time_us)
     txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
-    if is_lost:
-        leave_unchecked(world, txn)
-    else:
-        learn(world, txn, now)
+    following = leave_unchecked(world, txn) if is_lost else learn(world, txn, now)
     txn.key = txn.own_key
+    return following
 
 
 @step
-def learn(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def learn(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A check is answered: the commit is in the history, or it is not. Unless that cannot be read."""
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         pay_status(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
     if txn.has_failed == 1:
         txn.has_failed = 0
-        leave_unchecked(world, txn)
-        return
+        return leave_unchecked(world, txn)
     if txn.keeps_table == 1:
         remember(world, txn, now)
     outcome = outcome_of_check(world.failures, txn.is_applied == 1)
     if outcome == INSTALLED:
-        txn.stage = at.STEP_COMMITTED
-    elif outcome == REFUSED:
-        txn.stage = at.STEP_REFUSED
-    else:
-        end(txn, COMMIT_STATE_UNKNOWN)
+        return STEP_COMMITTED
+    if outcome == REFUSED:
+        return STEP_REFUSED
+    return end(txn, COMMIT_STATE_UNKNOWN)

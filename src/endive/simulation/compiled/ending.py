@@ -6,9 +6,17 @@ changes nothing, and of a status check it leaves one the less.
 """
 
 from endive.kernel import rare, step
-from endive.simulation.compiled import records as at
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import kept_at
+from endive.simulation.compiled.moments import (
+    MOMENT_END,
+    MOMENT_LIST_APPEND,
+    MOMENT_READ_BACK,
+    MOMENT_REFRESH,
+    MOMENT_START_READ,
+    MOMENT_STATUS_CHECK,
+    STEP_CHECK_STATUS,
+)
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.vocabulary import (
     ABORTED,
@@ -24,56 +32,53 @@ from endive.vocabulary import (
 
 
 @step
-def end(txn: TxnRecord, reason: int) -> None:
+def end(txn: TxnRecord, reason: int) -> int:
     """The txn is over when its time has come."""
     txn.row.status = COMMITTED if reason == NO_REASON else ABORTED
     txn.row.reason = reason
-    txn.stage = at.STAGE_END
+    return MOMENT_END
 
 
 @rare
-def fail(world: WorldRecord, txn: TxnRecord) -> None:
+def fail(world: WorldRecord, txn: TxnRecord) -> int:
     """A request before the swap was given up: nothing is cleaned up, and its client loads the table anew."""
     if txn.keeps_table == 1:
         kept_at(world, kept_number(world, txn)).is_there = 0
-    end(txn, STORAGE_FAILED)
+    return end(txn, STORAGE_FAILED)
 
 
 @step
-def next_check(world: WorldRecord, txn: TxnRecord) -> None:
+def next_check(world: WorldRecord, txn: TxnRecord) -> int:
     """Another check if there is one left; else the txn ends without knowing, and cleans nothing up."""
     if txn.tries < world.failures.checks_max:
-        txn.stage = at.STEP_STATUS
-    else:
-        end(txn, COMMIT_STATE_UNKNOWN)
+        return STEP_CHECK_STATUS
+    return end(txn, COMMIT_STATE_UNKNOWN)
 
 
 @rare
-def leave_unchecked(world: WorldRecord, txn: TxnRecord) -> None:
+def leave_unchecked(world: WorldRecord, txn: TxnRecord) -> int:
     """A check was not answered."""
     txn.tries += 1
     txn.key = txn.own_key
-    next_check(world, txn)
+    return next_check(world, txn)
 
 
 @rare
-def give_up(world: WorldRecord, txn: TxnRecord, stage: int) -> None:
-    """A request that others would have seen is given up; ``stage`` is what it was sent for."""
+def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
+    """A request that others would have seen is given up; ``moment`` is when they would have."""
     spent_us = txn.time_us - txn.sent_us
-    purpose = txn.purpose if stage == at.STAGE_READ else at.NOT_THERE
-    if purpose == at.READ_STATUS or purpose == at.READ_NEW_STATE:
+    if moment == MOMENT_STATUS_CHECK:
         txn.row.phases_us[PHASE_CATALOG_READ] += spent_us
-        if purpose == at.READ_STATUS:
-            leave_unchecked(world, txn)
-        else:
-            end(txn, NO_REASON)
-        return
+        return leave_unchecked(world, txn)
+    if moment == MOMENT_READ_BACK:
+        txn.row.phases_us[PHASE_CATALOG_READ] += spent_us
+        return end(txn, NO_REASON)
     phase = PHASE_COMMIT
-    if purpose == at.READ_START:
+    if moment == MOMENT_START_READ:
         phase = PHASE_RUNTIME
-    elif purpose == at.READ_REFRESH:
+    elif moment == MOMENT_REFRESH:
         phase = PHASE_CATALOG_READ
-    elif stage == at.STAGE_LIST_APPEND:
+    elif moment == MOMENT_LIST_APPEND:
         phase = PHASE_MANIFEST_LIST
     txn.row.phases_us[phase] += spent_us
-    fail(world, txn)
+    return fail(world, txn)

@@ -19,7 +19,7 @@ from endive.results.columns import Columns, columns_of
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
-from endive.simulation.compiled import heap
+from endive.simulation.compiled import heap, moments
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import push
 from endive.simulation.compiled.loop import advance, next_submission_us
@@ -97,6 +97,7 @@ class CompiledEngine:
                 self._make_room_for_times()
             else:
                 self._flush()
+            self._raise_astray()
             self._raise_violation(value_of(Ledger, self._world["books"]["ledger"]))
             if why == at.DONE:
                 break
@@ -141,6 +142,16 @@ class CompiledEngine:
         if ledger.violation.wrong != books.NOTHING:
             counts = (int(self._world["catalog"][name]) for name in ("num_groups", "num_tables", "num_partitions"))
             raise history_error(ledger.violation, *counts)
+
+    def _raise_astray(self) -> None:
+        """A txn that went where no transition leads."""
+        loop = self._world["loop"]
+        if loop["strayed_from"] != at.NOT_THERE:
+            left, reached = (moments.NAMES[int(loop[name])] for name in ("strayed_from", "strayed_to"))
+            raise EngineError(
+                f"a txn went from {left} to {reached}, where its table of transitions does not lead. The result would "
+                "be wrong, so there is none. This is a bug of the simulator."
+            )
 
     def _start_sources(self) -> None:
         """The first submission of every seat; seats wait with negative orders, in the order of the sources."""

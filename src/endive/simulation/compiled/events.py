@@ -1,7 +1,7 @@
 """Shared moments: what happens when a txn's request is evaluated.
 
-This file defines the handling of each kind of event. Decisions are the rules'; what follows until the next event is in
-``stages``. Every function takes the instant of the event, and leaves in the txn when its next one is due.
+Decisions are the rules'; the steps up to the next moment are in ``stages``. A handler takes the instant of its moment,
+leaves in the txn when its next one is due, and returns what comes next (``transitions``).
 """
 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
@@ -15,10 +15,33 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
 from endive.simulation.compiled.bill import one_us
-from endive.simulation.compiled.checking import check_evaluated, lose_answer
+from endive.simulation.compiled.checking import lose_answer
 from endive.simulation.compiled.ending import fail
 from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
+from endive.simulation.compiled.moments import (
+    MOMENT_COMMIT,
+    MOMENT_COMPACTION,
+    MOMENT_LIST_APPEND,
+    MOMENT_LOG_APPEND,
+    MOMENT_LOG_HEAD,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_BACK,
+    MOMENT_REST_SWAP,
+    MOMENT_START_READ,
+    MOMENT_STATUS_CHECK,
+    STEP_BUILD,
+    STEP_COMMIT,
+    STEP_COMMITTED,
+    STEP_COMPACT,
+    STEP_DISCOVER,
+    STEP_LIST_APPEND,
+    STEP_LOG,
+    STEP_LOG_MISSED,
+    STEP_NEXT_LIST,
+    STEP_REFUSED,
+    STEP_RELOAD,
+)
 from endive.simulation.compiled.observer import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import (
@@ -67,91 +90,116 @@ def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> No
 
 
 @step
-def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A catalog read reaches a server with workers."""
     position = SERVED_READ
-    if txn.purpose == at.READ_CHECK:
+    if txn.purpose == MOMENT_POINTER_CHECK:
         position = SERVED_CHECK
-    elif txn.purpose == at.READ_START:
+    elif txn.purpose == MOMENT_START_READ:
         position = SERVED_START
-    elif txn.purpose == at.READ_NEW_STATE:
+    elif txn.purpose == MOMENT_READ_BACK:
         position = SERVED_BACK
-    elif txn.purpose == at.READ_STATUS:
+    elif txn.purpose == MOMENT_STATUS_CHECK:
         position = SERVED_STATUS
-    txn.stage = at.STAGE_READ
     be_served(world, txn, position, now)
+    return txn.purpose
 
 
 @step
-def commit_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def commit_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A commit reaches a server with workers."""
-    txn.stage = at.STAGE_COMMIT
     be_served(world, txn, SERVED_COMMIT, now)
+    return MOMENT_COMMIT
 
 
 # --- reads -------------------------------------------------------------------------------------------------------
 
 
 @step
-def read_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
-    """The server evaluates a catalog read: the txn will know the state of this instant."""
-    purpose = txn.purpose
+def answer_read(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """The server evaluates a catalog read: the txn will know the state of this instant, and its client too."""
     txn.time_us = read_answered_us(world, txn, now)
-    if purpose == at.READ_STATUS:
-        check_evaluated(world, txn, now)
-        return
-    if txn.keeps_table == 1 and purpose != at.READ_CHECK:
+    if txn.keeps_table == 1:
         remember(world, txn, now)
-    if purpose == at.READ_START:
-        see(world, txn, now)
-        observe_read(world, txn, now)
-        keep_base(world, txn, True)
-        load_and_run(world, txn)
-    elif purpose == at.READ_REFRESH:
-        see(world, txn, now)
-        observe_read(world, txn, now)
-        txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
-        txn.stage = at.STEP_BUILD
-    elif purpose == at.READ_NEW_STATE:
-        txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
-        txn.stage = at.STEP_RELOAD
-    elif purpose == at.READ_COMPACTION:
-        txn.is_newest_sealed = world.server.log.is_sealed
-        txn.newest_epoch = world.server.log.epoch
-        txn.stage = at.STEP_COMPACT
-    elif purpose == at.READ_CHECK:
-        txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
-        pointer_checked(world, txn, now)
-    else:
-        txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
-        txn.row.hazard_window_us = txn.evaluated_us - txn.base_us
-        txn.stage = at.STEP_COMMITTED
-        if txn.is_applied == 0:
-            learn_refusal(world, txn, True, now)
-            txn.stage = at.STEP_REFUSED
 
 
 @step
-def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> None:
-    """The txn has looked whether its base still stands."""
+def start_read(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The state a txn starts from."""
+    answer_read(world, txn, now)
+    see(world, txn, now)
+    observe_read(world, txn, now)
+    keep_base(world, txn, True)
+    return load_and_run(world, txn)
+
+
+@step
+def recalled(world: WorldRecord, txn: TxnRecord, _now: int) -> int:
+    """A txn whose client has kept its table begins with what it knew; nothing is loaded."""
+    recall(world, txn)
+    keep_base(world, txn, True)
+    return run(txn)
+
+
+@step
+def refreshed(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The newest state, to build an attempt on."""
+    answer_read(world, txn, now)
+    see(world, txn, now)
+    observe_read(world, txn, now)
+    txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
+    return STEP_BUILD
+
+
+@step
+def read_back(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The state after a commit."""
+    answer_read(world, txn, now)
+    txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
+    return STEP_RELOAD
+
+
+@step
+def sealed_log_read(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The log that is to be compacted, read whole."""
+    answer_read(world, txn, now)
+    txn.is_newest_sealed = world.server.log.is_sealed
+    txn.newest_epoch = world.server.log.epoch
+    return STEP_COMPACT
+
+
+@step
+def discovered(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The txn learns what became of the record it left in the log."""
+    answer_read(world, txn, now)
+    txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
+    txn.row.hazard_window_us = txn.evaluated_us - txn.base_us
+    if txn.is_applied == 1:
+        return STEP_COMMITTED
+    learn_refusal(world, txn, True, now)
+    return STEP_REFUSED
+
+
+@step
+def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The txn looks whether its base still stands."""
+    txn.time_us = read_answered_us(world, txn, now)
+    txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
     is_checked_first = checks_before_metadata(world.protocol)
     if is_checked_first:
         check_metadata(world, txn)
         if txn.has_failed == 1:
-            fail(world, txn)
-            return
+            return fail(world, txn)
     if is_current(world, txn):
         if is_checked_first:
             write_metadata(world, txn)
             if txn.has_failed == 1:
-                fail(world, txn)
-                return
-        txn.stage = at.STEP_COMMIT
-        return
+                return fail(world, txn)
+        return STEP_COMMIT
     txn.row.hazard_window_us = now - txn.base_us
     keep_base(world, txn, False)
     txn.is_known = 0
-    txn.stage = at.STEP_REFUSED
+    return STEP_REFUSED
 
 
 @step
@@ -167,14 +215,6 @@ def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -
         txn.is_known = 1
 
 
-@step
-def recalled(world: WorldRecord, txn: TxnRecord) -> None:
-    """A txn whose client has kept its table begins with what it knew; nothing is loaded."""
-    recall(world, txn)
-    keep_base(world, txn, True)
-    run(txn)
-
-
 # --- commits -------------------------------------------------------------------------------------------------------
 
 
@@ -188,7 +228,7 @@ def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 
 
 @step
-def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, evaluated_us: int) -> None:
+def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, evaluated_us: int) -> int:
     """A commit was decided at ``evaluated_us``, and the txn knows at its ``time_us``."""
     txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
     built_on_us = txn.base_us
@@ -196,81 +236,75 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
         built_on_us = txn.rebased_us
     txn.row.hazard_window_us = evaluated_us - built_on_us
     if loses_answer(world.failures, txn.key, txn.row.attempts):
-        lose_answer(world, txn, success)
-        return
-    txn.stage = at.STEP_COMMITTED
-    if not success:
-        learn_refusal(world, txn, is_told, evaluated_us)
-        txn.stage = at.STEP_REFUSED
+        return lose_answer(world, txn, success)
+    if success:
+        return STEP_COMMITTED
+    learn_refusal(world, txn, is_told, evaluated_us)
+    return STEP_REFUSED
 
 
 @step
-def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The server evaluates a commit on the catalog's own state."""
     if world.catalog.kind == at.CATALOG_CAS:
-        swap_evaluated(world, txn, now)
-        return
+        return swap_evaluated(world, txn, now)
     success = is_current(world, txn)
     if world.catalog.is_rest == 1:
         if not success:
-            rest_refused(world, txn, now)
-            return
+            return rest_refused(world, txn, now)
         if world.protocol.is_inlined == 0:
-            rest_writes_metadata(world, txn, now)
-            return
+            return rest_writes_metadata(world, txn, now)
     if success:
         apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
-    decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
+    return decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
 
 
 @step
-def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The catalog object evaluates a compare-and-swap."""
     txn.time_us = waits_until_us(world, txn, at.CATALOG_OBJECT, CAS, now)
     if txn.time_us > now:
-        return
+        return MOMENT_COMMIT
     contended = meets_rival(world, txn, at.CATALOG_OBJECT, CAS, now)
     success = is_current(world, txn)
     if success:
         apply(world, txn, now)
     txn.time_us = answer_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
-    decided(world, txn, success, False, now)
+    return decided(world, txn, success, False, now)
 
 
 @step
-def rest_writes_metadata(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def rest_writes_metadata(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server writes the metadata objects itself, then swaps."""
     txn.time_us = now
     for position in range(txn.row.n_tables_written):
         counter = slot(txn.row.attempts, METADATA_WRITE, position) + txn.tries
         txn.time_us += one_us(world, txn, counter, METADATA, WRITE, txn.metadata_bytes)
-    txn.stage = at.STAGE_REST_SWAP
+    return MOMENT_REST_SWAP
 
 
 @step
-def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server finds the base stale: it rebases what commutes and tries again, or refuses."""
     if commutes(txn.operation) and txn.tries < world.catalog.server_retries:
         txn.tries += 1
         txn.rebased_us = now
         expect(world, txn)
         observe_rebase(world, txn)
-        commit_arrives(world, txn, now)
-        return
+        return commit_arrives(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
-    decided(world, txn, False, world.catalog.is_refusal_telling == 1, now)
+    return decided(world, txn, False, world.catalog.is_refusal_telling == 1, now)
 
 
 @step
-def rest_swaps(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def rest_swaps(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server has written the metadata and swaps the pointer."""
     if not is_current(world, txn):
-        rest_refused(world, txn, now)
-        return
+        return rest_refused(world, txn, now)
     apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
-    decided(world, txn, True, False, now)
+    return decided(world, txn, True, False, now)
 
 
 # --- the log of an append catalog ---------------------------------------------------------------------------------
@@ -298,11 +332,11 @@ def learn_log_end(world: WorldRecord, txn: TxnRecord) -> None:
 
 
 @step
-def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The log evaluates an append at an offset."""
     txn.time_us = waits_until_us(world, txn, at.LOG_OBJECT, APPEND, now)
     if txn.time_us > now:
-        return
+        return MOMENT_LOG_APPEND
     contended = meets_rival(world, txn, at.LOG_OBJECT, APPEND, now)
     txn.evaluated_us = now
     is_landed = find_log(world.server.log, txn.offset) == LANDED
@@ -323,38 +357,37 @@ def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     txn.time_us = answer_us(
         world, txn, at.LOG_OBJECT, LOG, APPEND, world.catalog.entry_bytes, is_landed, contended, now
     )
-    txn.stage = at.STEP_DISCOVER
-    if not is_landed:
-        learn_log_end(world, txn)
-        txn.stage = at.STEP_LOG_MISSED
+    if is_landed:
+        return STEP_DISCOVER
+    learn_log_end(world, txn)
+    return STEP_LOG_MISSED
 
 
 @step
-def log_missed(world: WorldRecord, txn: TxnRecord) -> None:
+def log_missed(world: WorldRecord, txn: TxnRecord) -> int:
     """The log had moved, was sealed, or was compacted by somebody else: try again, or give the attempt up."""
     txn.tries += 1
     if world.catalog.physical_attempts_max > 0 and txn.tries >= world.catalog.physical_attempts_max:
-        decided(world, txn, False, False, txn.evaluated_us)
-    elif world.catalog.is_append_design == 1:
-        txn.stage = at.STEP_LOG
-    else:
-        send(world, txn, slot(txn.row.attempts, LOG_HEAD, 0) + txn.tries, LOG, HEAD, 0, at.STAGE_LOG_HEAD)
+        return decided(world, txn, False, False, txn.evaluated_us)
+    if world.catalog.is_append_design == 1:
+        return STEP_LOG
+    return send(world, txn, slot(txn.row.attempts, LOG_HEAD, 0) + txn.tries, LOG, HEAD, 0, MOMENT_LOG_HEAD)
 
 
 @step
-def log_head_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def log_head_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The txn learns where the log ends, and tries again there."""
     learn_log_end(world, txn)
     txn.time_us = now + txn.latency_us - txn.leg_us
-    txn.stage = at.STEP_LOG
+    return STEP_LOG
 
 
 @step
-def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The log evaluates a compacting swap; with preset ``log`` it carries the committer's own record."""
     txn.time_us = waits_until_us(world, txn, at.LOG_OBJECT, CAS, now)
     if txn.time_us > now:
-        return
+        return MOMENT_COMPACTION
     contended = meets_rival(world, txn, at.LOG_OBJECT, CAS, now)
     is_done = world.server.log.is_sealed != 0 and world.server.log.epoch == txn.epoch
     applied = False
@@ -367,26 +400,26 @@ def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             applied = apply_record(world, txn, now)
         observe_log(world, txn, applied, now)
     txn.time_us = answer_us(world, txn, at.LOG_OBJECT, LOG, CAS, txn.base_bytes, is_done, contended, now)
-    txn.stage = at.STEP_LOG_MISSED
     if is_append_design:
         learn_log_end(world, txn)
     elif is_done:
-        decided(world, txn, applied, False, now)
+        return decided(world, txn, applied, False, now)
     else:
         txn.row.append_physical_failure += 1
+    return STEP_LOG_MISSED
 
 
 # --- manifest lists that are appended to ----------------------------------------------------------------------------
 
 
 @step
-def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A table's manifest list evaluates an append at an offset."""
     table_id = memory.table_ids(world, txn)[txn.position]
     number = at.FIRST_LIST_OBJECT + table_id
     txn.time_us = waits_until_us(world, txn, number, APPEND, now)
     if txn.time_us > now:
-        return
+        return MOMENT_LIST_APPEND
     contended = meets_rival(world, txn, number, APPEND, now)
     size_bytes = world.lists.entry_bytes
     table = server_table(world, table_id)
@@ -395,20 +428,19 @@ def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     if is_landed:
         txn.row.manifest_append_physical_success += 1
         txn.position += 1
-        txn.stage = at.STEP_NEXT_LIST
-        return
+        return STEP_NEXT_LIST
     txn.row.manifest_append_physical_failure += 1
     txn.offset = table.list_offset
     txn.is_sealed = table.is_list_sealed
     txn.tries += 1
-    txn.stage = at.STEP_LIST_APPEND
+    return STEP_LIST_APPEND
 
 
 @step
-def list_rewritten(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+def list_rewritten(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A fresh manifest list stands where a sealed one was."""
     rewrite_list(server_table(world, memory.table_ids(world, txn)[txn.position]))
     txn.row.manifest_append_sealed_rewrite += 1
     txn.position += 1
     txn.time_us = now
-    txn.stage = at.STEP_NEXT_LIST
+    return STEP_NEXT_LIST

@@ -9,8 +9,9 @@ from endive.distributions.counts import draw_count
 from endive.kernel import jitted, leaf, overwrite, step
 from endive.results.columns import write_row
 from endive.rng import substream, uniform
-from endive.simulation.compiled import asking, checking, events, memory, stages
+from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
+from endive.simulation.compiled.asking import send_start_read
 from endive.simulation.compiled.heap import ROOT, drop_root, next_who, push, replace_root
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import (
@@ -22,9 +23,11 @@ from endive.simulation.compiled.memory import (
     submission_at,
     txn_at,
 )
+from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
+from endive.simulation.compiled.transitions import handle
 from endive.vocabulary import EXPIRE_SNAPSHOTS, NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables
@@ -145,9 +148,9 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     draft(world, source, txn)
     watch(world, txn)
     if source.keeps_table == 1 and kept_at(world, kept_number(world, txn)).is_there == 1:
-        txn.stage = at.STAGE_RECALL
+        txn.moment = MOMENT_RECALL
     else:
-        asking.send_start_read(world, txn)
+        txn.moment = send_start_read(world, txn)
     return txn
 
 
@@ -177,82 +180,6 @@ def take_turn(world: WorldRecord, seat: Seat, number: int, now: int) -> None:
         return
     seat.index += 1
     replace_root(world, next_us, -1 - number)
-
-
-# --- an event ------------------------------------------------------------------------------------------------
-
-
-@step
-def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
-    """What happens at one shared moment of one txn."""
-    stage = txn.stage
-    if stage == at.STAGE_READ_ARRIVES:
-        events.read_arrives(world, txn, now)
-        if txn.time_us > now:
-            return
-        stage = txn.stage
-    elif stage == at.STAGE_COMMIT_ARRIVES:
-        events.commit_arrives(world, txn, now)
-        if txn.time_us > now:
-            return
-        stage = txn.stage
-    if stage == at.STAGE_COMMIT:
-        events.commit_evaluated(world, txn, now)
-    elif stage == at.STAGE_READ:
-        events.read_evaluated(world, txn, now)
-    elif stage == at.STAGE_LOG_APPEND:
-        events.log_appended(world, txn, now)
-    elif stage == at.STAGE_LOG_HEAD:
-        events.log_head_evaluated(world, txn, now)
-    elif stage == at.STAGE_COMPACTION:
-        events.compaction_evaluated(world, txn, now)
-    elif stage == at.STAGE_LIST_APPEND:
-        events.list_appended(world, txn, now)
-    elif stage == at.STAGE_LIST_REWRITTEN:
-        events.list_rewritten(world, txn, now)
-    elif stage == at.STAGE_RECALL:
-        events.recalled(world, txn)
-    else:
-        events.rest_swaps(world, txn, now)
-
-
-@step
-def walk(world: WorldRecord, txn: TxnRecord) -> None:
-    """Take the steps nobody notices, one after another, up to the next shared moment."""
-    while txn.stage >= at.FIRST_STEP:
-        step = txn.stage
-        if step == at.STEP_REFUSED:
-            stages.refused(world, txn)
-        elif step == at.STEP_BEGIN:
-            stages.begin_attempt(world, txn)
-        elif step == at.STEP_BUILD:
-            stages.build(world, txn)
-        elif step == at.STEP_SWAP:
-            stages.swap(world, txn)
-        elif step == at.STEP_COMMIT:
-            stages.send_commit(world, txn)
-        elif step == at.STEP_COMMITTED:
-            stages.committed(world, txn)
-        elif step == at.STEP_RELOAD:
-            stages.reload_tables(world, txn)
-        elif step == at.STEP_NEXT_LIST:
-            stages.next_list(world, txn)
-        elif step == at.STEP_LIST_APPEND:
-            stages.send_list_append(world, txn)
-        elif step == at.STEP_LOG:
-            stages.send_log(world, txn)
-        elif step == at.STEP_COMPACT:
-            stages.send_compaction(world, txn)
-        elif step == at.STEP_DISCOVER:
-            stages.send_discovery(world, txn)
-        elif step == at.STEP_LOG_MISSED:
-            events.log_missed(world, txn)
-        elif step == at.STEP_STOP:
-            stages.stop_or_restart(world, txn)
-        elif step == at.STEP_STATUS:
-            checking.send_check(world, txn)
-        else:
-            asking.send_start_read(world, txn)
 
 
 # --- finishing -----------------------------------------------------------------------------------------------
@@ -311,11 +238,10 @@ def advance(world: WorldRecord, events_max: int) -> int:
             take_turn(world, seat_at(world, -1 - who), -1 - who, now)
         else:
             txn = txn_at(world, who)
-            if txn.stage != at.STAGE_END:
+            if txn.moment != MOMENT_END:
                 if next_who(world) >= 0:
                     memory.fetch_txn(world, next_who(world))  # with thousands in flight it is far away
                 handle(world, txn, now)
-                walk(world, txn)
                 replace_root(world, txn.time_us, who)
             elif world.loop.n_rows == world.output.room:
                 why = at.BATCH_FULL

@@ -27,46 +27,6 @@ NOT_THERE: Final = -1  # instead of the place of a distribution, a trace or a fr
 
 CATALOG_CAS, CATALOG_APPEND, CATALOG_INSTANT, CATALOG_SERVICE = range(4)
 
-# Purposes of a catalog read.
-READ_START, READ_REFRESH, READ_CHECK, READ_DISCOVERY, READ_COMPACTION, READ_NEW_STATE, READ_STATUS = range(7)
-
-# Stages: what the next event of a txn is.
-(
-    STAGE_READ_ARRIVES,
-    STAGE_READ,
-    STAGE_LIST_APPEND,
-    STAGE_LIST_REWRITTEN,
-    STAGE_COMMIT_ARRIVES,
-    STAGE_COMMIT,
-    STAGE_REST_SWAP,
-    STAGE_LOG_APPEND,
-    STAGE_LOG_HEAD,
-    STAGE_COMPACTION,
-    STAGE_RECALL,
-    STAGE_END,
-) = range(12)
-
-# Steps: what a txn does next without anybody noticing; never in the heap.
-FIRST_STEP: Final = 16
-(
-    STEP_START,
-    STEP_BEGIN,
-    STEP_BUILD,
-    STEP_NEXT_LIST,
-    STEP_LIST_APPEND,
-    STEP_SWAP,
-    STEP_COMMIT,
-    STEP_LOG,
-    STEP_COMPACT,
-    STEP_DISCOVER,
-    STEP_LOG_MISSED,
-    STEP_REFUSED,
-    STEP_COMMITTED,
-    STEP_STOP,
-    STEP_RELOAD,
-    STEP_STATUS,
-) = range(FIRST_STEP, FIRST_STEP + 16)
-
 # Why the loop came back: done, rows to hand over, no record free, no room for a time, or just to look around.
 DONE, BATCH_FULL, PLACES_SHORT, TIMES_SHORT, TURN_OVER = range(5)
 
@@ -86,8 +46,8 @@ class TxnRecord(Record):
     key: Int64  # of the draws under way: its own, or a status check's
     own_key: Int64
     job_key: Int64  # of what all commits of its job share
-    stage: Int8
-    purpose: Int8  # of the catalog read under way
+    moment: Int8  # what its next event is
+    purpose: Int8  # of the catalog read under way: the moment at which it is evaluated
     is_known: Int8  # the newest state was told with a refusal
     is_sealed: Int8  # the log, or the list appended to, as last seen
     is_newest_sealed: Int8  # the log as last read whole
@@ -222,6 +182,8 @@ class Loop(Record):
     heap: Int64  # an Event each
     heap_size: Int64
     n_rows: Int64  # finished txns waiting in the output batch
+    strayed_from: Int32 = NOT_THERE  # where a txn left the table of transitions, if one did
+    strayed_to: Int32 = NOT_THERE
 
 
 @record

@@ -4,7 +4,7 @@ This file defines the walk from one shared moment to the next: everything in bet
 on the way. What an attempt costs is planned and paid by the rules of
 the table's format (``endive.formats``), as in the reference engine.
 
-Every function here begins at the txn's ``time_us`` and moves it on; what comes next stands in its ``stage``.
+Every function here begins at the txn's ``time_us``, moves it on, and returns what comes next (``transitions``).
 """
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
@@ -46,6 +46,30 @@ from endive.simulation.compiled.asking import send, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
+from endive.simulation.compiled.moments import (
+    MOMENT_COMMIT,
+    MOMENT_COMMIT_ARRIVES,
+    MOMENT_COMPACTION,
+    MOMENT_COMPACTION_READ,
+    MOMENT_DISCOVERY,
+    MOMENT_LIST_APPEND,
+    MOMENT_LIST_REWRITTEN,
+    MOMENT_LOG_APPEND,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_BACK,
+    MOMENT_REFRESH,
+    STEP_BEGIN,
+    STEP_BUILD,
+    STEP_COMMIT,
+    STEP_COMPACT,
+    STEP_LIST_APPEND,
+    STEP_LOG,
+    STEP_NEXT_LIST,
+    STEP_RELOAD,
+    STEP_START,
+    STEP_STOP,
+    STEP_SWAP,
+)
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
@@ -66,7 +90,7 @@ from endive.vocabulary import (
 
 
 @step
-def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
+def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     """After the first catalog read: load the tables, then do the work.
 
     Called at the instant the server evaluated that read, so its tables still are what the txn saw.
@@ -76,13 +100,12 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> None:
     for position in range(txn.row.n_tables_read):
         pay_load(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
     if txn.has_failed == 1:
-        fail(world, txn)
-        return
-    run(txn)
+        return fail(world, txn)
+    return run(txn)
 
 
 @step
-def run(txn: TxnRecord) -> None:
+def run(txn: TxnRecord) -> int:
     """Do the work; then the commit begins."""
     txn.time_us += txn.runtime_us
     txn.row.phases_us[PHASE_RUNTIME] += txn.runtime_us
@@ -92,7 +115,7 @@ def run(txn: TxnRecord) -> None:
     txn.attempt = 0
     txn.is_known = 0
     txn.waited_us = 0
-    txn.stage = at.STEP_BEGIN
+    return STEP_BEGIN
 
 
 @step
@@ -116,7 +139,7 @@ def wait(world: WorldRecord, txn: TxnRecord) -> None:
 
 
 @step
-def begin_attempt(world: WorldRecord, txn: TxnRecord) -> None:
+def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
     """Another attempt: wait, learn the newest state if the protocol asks for it, build."""
     txn.attempt += 1
     txn.row.attempts += 1
@@ -124,13 +147,12 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> None:
         wait(world, txn)
     if must_read_catalog(world.protocol, txn.attempt, txn.is_known == 1):
         txn.sent_us = txn.time_us
-        send_read(world, txn, at.READ_REFRESH, slot(txn.row.attempts, REFRESH, 0), txn.base_bytes)
-        return
-    txn.stage = at.STEP_BUILD
+        return send_read(world, txn, MOMENT_REFRESH, slot(txn.row.attempts, REFRESH, 0), txn.base_bytes)
+    return STEP_BUILD
 
 
 @step
-def build(world: WorldRecord, txn: TxnRecord) -> None:
+def build(world: WorldRecord, txn: TxnRecord) -> int:
     """On the base it has: plan, validate, write; then append to lists or go to the swap."""
     n_written = txn.row.n_tables_written
     if txn.row.n_behind_first == NONE:
@@ -144,26 +166,23 @@ def build(world: WorldRecord, txn: TxnRecord) -> None:
         touched = touched_at(world, txn, position)
         pay_validation(adding_up(), world, txn, position, touched.base, touched.cost)
     if txn.has_failed == 1:
-        fail(world, txn)
-        return
+        return fail(world, txn)
     if reason != NO_REASON:
         txn.row.reason = reason
         clean_up(world, txn, False)
-        txn.stage = at.STEP_STOP
-        return
+        return STEP_STOP
     for position in range(n_written):
         touched = touched_at(world, txn, position)
         pay_build(adding_up(), world, txn, position, touched.base, touched.cost)
     if not checks_before_metadata(world.protocol):
         write_metadata(world, txn)
     if txn.has_failed == 1:
-        fail(world, txn)
-        return
-    txn.stage = at.STEP_SWAP
+        return fail(world, txn)
     if world.protocol.is_list_appended == 1:
         txn.sent_us = txn.time_us
         txn.position = 0
-        txn.stage = at.STEP_NEXT_LIST
+        return STEP_NEXT_LIST
+    return STEP_SWAP
 
 
 @step
@@ -187,7 +206,7 @@ def check_metadata(world: WorldRecord, txn: TxnRecord) -> None:
 
 
 @step
-def next_list(world: WorldRecord, txn: TxnRecord) -> None:
+def next_list(world: WorldRecord, txn: TxnRecord) -> int:
     """Append to the next list the plan names, from ``position`` on; after the last, swap."""
     txn.row.phases_us[PHASE_MANIFEST_LIST] += txn.time_us - txn.sent_us
     txn.sent_us = txn.time_us
@@ -197,45 +216,41 @@ def next_list(world: WorldRecord, txn: TxnRecord) -> None:
             txn.tries = 0
             txn.offset = touched.base.list_offset
             txn.is_sealed = touched.base.is_list_sealed
-            txn.stage = at.STEP_LIST_APPEND
-            return
+            return STEP_LIST_APPEND
         txn.position += 1
-    txn.stage = at.STEP_SWAP
+    return STEP_SWAP
 
 
 @step
-def send_list_append(world: WorldRecord, txn: TxnRecord) -> None:
+def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
     """A tentative entry leaves for the list's end; or the list, known to be sealed, is rewritten."""
     if txn.is_sealed != 0:
         txn.row.phases_us[PHASE_MANIFEST_LIST] += txn.time_us - txn.sent_us
         pay_list_rewrite(adding_up(), world, txn, txn.position, touched_at(world, txn, txn.position).base)
         if txn.has_failed == 1:
-            fail(world, txn)
-            return
+            return fail(world, txn)
         txn.sent_us = txn.time_us
-        txn.stage = at.STAGE_LIST_REWRITTEN
-        return
+        return MOMENT_LIST_REWRITTEN
     counter = slot(txn.row.attempts, LIST_APPEND, txn.position) + APPEND_DRAWS * txn.tries
-    send(world, txn, counter, MANIFEST_LIST, APPEND, world.lists.entry_bytes, at.STAGE_LIST_APPEND)
+    return send(world, txn, counter, MANIFEST_LIST, APPEND, world.lists.entry_bytes, MOMENT_LIST_APPEND)
 
 
 # --- swapping -----------------------------------------------------------------------------------------------
 
 
 @step
-def swap(world: WorldRecord, txn: TxnRecord) -> None:
+def swap(world: WorldRecord, txn: TxnRecord) -> int:
     """Everything is written; ask whether the base still stands if the protocol does, then swap."""
     touched = touched_at(world, txn, 0)
     txn.metadata_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, touched.base, touched.cost))
     if checks_before_metadata(world.protocol) or world.catalog.is_pointer_checked == 1:
         txn.sent_us = txn.time_us
-        send_read(world, txn, at.READ_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
-        return
-    txn.stage = at.STEP_COMMIT
+        return send_read(world, txn, MOMENT_POINTER_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
+    return STEP_COMMIT
 
 
 @step
-def send_commit(world: WorldRecord, txn: TxnRecord) -> None:
+def send_commit(world: WorldRecord, txn: TxnRecord) -> int:
     """The conditional write leaves."""
     txn.sent_us = txn.time_us
     txn.tries = 0
@@ -246,40 +261,37 @@ def send_commit(world: WorldRecord, txn: TxnRecord) -> None:
         txn.is_sealed = txn.is_newest_sealed = txn.base_log.is_sealed
         txn.epoch = txn.newest_epoch = txn.base_log.epoch
         txn.evaluated_us = txn.time_us
-        txn.stage = at.STEP_LOG
-    elif world.catalog.kind == at.CATALOG_CAS:
-        send(world, txn, counter, CATALOG, CAS, txn.base_bytes, at.STAGE_COMMIT)
-    else:
-        is_served = world.catalog.kind == at.CATALOG_SERVICE
-        send_to_catalog(world, txn, counter, CAS, at.STAGE_COMMIT_ARRIVES if is_served else at.STAGE_COMMIT)
+        return STEP_LOG
+    if world.catalog.kind == at.CATALOG_CAS:
+        return send(world, txn, counter, CATALOG, CAS, txn.base_bytes, MOMENT_COMMIT)
+    is_served = world.catalog.kind == at.CATALOG_SERVICE
+    return send_to_catalog(world, txn, counter, CAS, MOMENT_COMMIT_ARRIVES if is_served else MOMENT_COMMIT)
 
 
 @step
-def send_log(world: WorldRecord, txn: TxnRecord) -> None:
+def send_log(world: WorldRecord, txn: TxnRecord) -> int:
     """Append catalog: the record leaves for the log's end, or the log, known to be sealed, is compacted."""
     if txn.is_sealed == 0:
         counter = slot(txn.row.attempts, COMMIT, 0) + DRAWS_PER_REQUEST * txn.tries
-        send(world, txn, counter, LOG, APPEND, world.catalog.entry_bytes, at.STAGE_LOG_APPEND)
-        return
+        return send(world, txn, counter, LOG, APPEND, world.catalog.entry_bytes, MOMENT_LOG_APPEND)
     is_read = txn.is_newest_sealed == 1 and txn.newest_epoch == txn.epoch
     if world.catalog.is_append_design == 1 or is_read:
-        txn.stage = at.STEP_COMPACT
-        return
+        return STEP_COMPACT
     counter = slot(txn.row.attempts, DISCOVERY, COMPACTION_READ) + txn.tries
-    send_read(world, txn, at.READ_COMPACTION, counter, txn.base_bytes)
+    return send_read(world, txn, MOMENT_COMPACTION_READ, counter, txn.base_bytes)
 
 
 @step
-def send_compaction(world: WorldRecord, txn: TxnRecord) -> None:
+def send_compaction(world: WorldRecord, txn: TxnRecord) -> int:
     """The compacting swap leaves."""
     counter = slot(txn.row.attempts, COMPACTION, 0) + DRAWS_PER_REQUEST * txn.tries
-    send(world, txn, counter, LOG, CAS, txn.base_bytes, at.STAGE_COMPACTION)
+    return send(world, txn, counter, LOG, CAS, txn.base_bytes, MOMENT_COMPACTION)
 
 
 @step
-def send_discovery(world: WorldRecord, txn: TxnRecord) -> None:
+def send_discovery(world: WorldRecord, txn: TxnRecord) -> int:
     """The record landed; read the catalog back to learn what became of it."""
-    send_read(world, txn, at.READ_DISCOVERY, slot(txn.row.attempts, DISCOVERY, 0), txn.read_bytes)
+    return send_read(world, txn, MOMENT_DISCOVERY, slot(txn.row.attempts, DISCOVERY, 0), txn.read_bytes)
 
 
 # --- ending -------------------------------------------------------------------------------------------------
@@ -293,40 +305,38 @@ def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
 
 
 @step
-def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> None:
+def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> int:
     """After a real conflict, or without its history: the application may run the whole txn once more."""
     if txn.row.restarts >= source_at(world, txn.source).application_retries:
-        end(txn, txn.row.reason)
-        return
+        return end(txn, txn.row.reason)
     txn.row.restarts += 1
-    txn.stage = at.STEP_START
+    return STEP_START
 
 
 @step
-def committed(world: WorldRecord, txn: TxnRecord) -> None:
+def committed(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap succeeded: ask for the new state, if the protocol does."""
     for position in range(txn.row.n_tables_written):
         cost = touched_at(world, txn, position).cost
         txn.lost_manifests += merged_away(world.protocol, txn.operation, cost)
     if rereads_catalog(world.protocol, txn.operation):
         txn.sent_us = txn.time_us
-        send_read(world, txn, at.READ_NEW_STATE, slot(txn.row.attempts, READ_BACK, 0), txn.base_bytes)
-        return
-    txn.stage = at.STEP_RELOAD
+        return send_read(world, txn, MOMENT_READ_BACK, slot(txn.row.attempts, READ_BACK, 0), txn.base_bytes)
+    return STEP_RELOAD
 
 
 @step
-def reload_tables(world: WorldRecord, txn: TxnRecord) -> None:
+def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
     """Read the written tables back, clean up, end."""
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
         pay_reload(adding_up(), world, txn, position, touched.base, touched.cost)
     clean_up(world, txn, True)
-    end(txn, NO_REASON)
+    return end(txn, NO_REASON)
 
 
 @step
-def refused(world: WorldRecord, txn: TxnRecord) -> None:
+def refused(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap was refused, and the txn knows it now: give up, or another attempt."""
     for position in range(txn.row.n_tables_written):
         cost = touched_at(world, txn, position).cost
@@ -337,7 +347,7 @@ def refused(world: WorldRecord, txn: TxnRecord) -> None:
         txn.kept_manifests = 0
     source = source_at(world, txn.source)
     reason = reason_to_stop(txn.attempt, source.retries_max, txn.time_us - txn.begin_us, source.timeout_us)
-    txn.stage = at.STEP_BEGIN
     if reason != NO_REASON:
         clean_up(world, txn, False)
-        end(txn, reason)
+        return end(txn, reason)
+    return STEP_BEGIN

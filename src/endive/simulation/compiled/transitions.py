@@ -1,0 +1,153 @@
+"""The life of a txn as one table: who handles each moment and step, and what may follow.
+
+Both dispatchers are made from it: ``handle`` for moments, ``walk`` for the steps after one. A handler does what happens
+and returns what comes next; where the table does not lead, the txn is astray and the run is refused.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from endive.kernel import step
+from endive.simulation.compiled import asking, checking, events, stages
+from endive.simulation.compiled.moments import (
+    FIRST_STEP,
+    MOMENT_COMMIT,
+    MOMENT_COMMIT_ARRIVES,
+    MOMENT_COMPACTION,
+    MOMENT_COMPACTION_READ,
+    MOMENT_DISCOVERY,
+    MOMENT_END,
+    MOMENT_LIST_APPEND,
+    MOMENT_LIST_REWRITTEN,
+    MOMENT_LOG_APPEND,
+    MOMENT_LOG_HEAD,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_ARRIVES,
+    MOMENT_READ_BACK,
+    MOMENT_RECALL,
+    MOMENT_REFRESH,
+    MOMENT_REST_SWAP,
+    MOMENT_START_READ,
+    MOMENT_STATUS_CHECK,
+    STEP_BEGIN,
+    STEP_BUILD,
+    STEP_CHECK_STATUS,
+    STEP_COMMIT,
+    STEP_COMMITTED,
+    STEP_COMPACT,
+    STEP_DISCOVER,
+    STEP_LIST_APPEND,
+    STEP_LOG,
+    STEP_LOG_MISSED,
+    STEP_NEXT_LIST,
+    STEP_REFUSED,
+    STEP_RELOAD,
+    STEP_START,
+    STEP_STOP,
+    STEP_SWAP,
+)
+from endive.simulation.compiled.records import TxnRecord, WorldRecord
+
+
+class Transition(NamedTuple):
+    """Who handles a moment or a step, and what can follow it."""
+
+    handler: Any
+    leads_to: tuple[int, ...]
+
+
+END: Final = MOMENT_END  # every request may be given up, and the txn with it
+DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, END)  # a commit, or its answer is lost
+
+TRANSITIONS: Final[dict[int, Transition]] = {
+    # --- moments: others see them, each is an event ---------------------------------------------------------------
+    MOMENT_RECALL: Transition(events.recalled, (STEP_BEGIN,)),
+    MOMENT_READ_ARRIVES: Transition(
+        events.read_arrives,
+        (MOMENT_START_READ, MOMENT_REFRESH, MOMENT_POINTER_CHECK, MOMENT_READ_BACK, MOMENT_STATUS_CHECK),
+    ),
+    MOMENT_START_READ: Transition(events.start_read, (STEP_BEGIN, END)),
+    MOMENT_REFRESH: Transition(events.refreshed, (STEP_BUILD,)),
+    MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, END)),
+    MOMENT_DISCOVERY: Transition(events.discovered, (STEP_COMMITTED, STEP_REFUSED)),
+    MOMENT_COMPACTION_READ: Transition(events.sealed_log_read, (STEP_COMPACT,)),
+    MOMENT_READ_BACK: Transition(events.read_back, (STEP_RELOAD,)),
+    MOMENT_STATUS_CHECK: Transition(checking.status_checked, DECIDED),
+    MOMENT_LIST_APPEND: Transition(events.list_appended, (MOMENT_LIST_APPEND, STEP_NEXT_LIST, STEP_LIST_APPEND)),
+    MOMENT_LIST_REWRITTEN: Transition(events.list_rewritten, (STEP_NEXT_LIST,)),
+    MOMENT_COMMIT_ARRIVES: Transition(events.commit_arrives, (MOMENT_COMMIT,)),
+    MOMENT_COMMIT: Transition(events.commit_evaluated, (MOMENT_COMMIT, MOMENT_REST_SWAP, *DECIDED)),
+    MOMENT_REST_SWAP: Transition(events.rest_swaps, (MOMENT_COMMIT, *DECIDED)),
+    MOMENT_LOG_APPEND: Transition(events.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
+    MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
+    MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
+    # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
+    STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, END)),
+    STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_READ_ARRIVES, MOMENT_REFRESH, STEP_BUILD, END)),
+    STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, END)),
+    STEP_NEXT_LIST: Transition(stages.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
+    STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, END)),
+    STEP_SWAP: Transition(stages.swap, (MOMENT_READ_ARRIVES, MOMENT_POINTER_CHECK, STEP_COMMIT, END)),
+    STEP_COMMIT: Transition(stages.send_commit, (MOMENT_COMMIT_ARRIVES, MOMENT_COMMIT, STEP_LOG, END)),
+    STEP_LOG: Transition(stages.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, END)),
+    STEP_LOG_MISSED: Transition(events.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, END)),
+    STEP_COMPACT: Transition(stages.send_compaction, (MOMENT_COMPACTION, END)),
+    STEP_DISCOVER: Transition(stages.send_discovery, (MOMENT_DISCOVERY, END)),
+    STEP_CHECK_STATUS: Transition(
+        checking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, END)
+    ),
+    STEP_REFUSED: Transition(stages.refused, (STEP_BEGIN, END)),
+    STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, END)),
+    STEP_COMMITTED: Transition(stages.committed, (MOMENT_READ_ARRIVES, MOMENT_READ_BACK, STEP_RELOAD, END)),
+    STEP_RELOAD: Transition(stages.reload_tables, (END,)),
+}
+# A request that finds a worker free and nothing to do is evaluated within the event of its arrival.
+ARRIVALS: Final = (MOMENT_READ_ARRIVES, MOMENT_COMMIT_ARRIVES)
+
+
+@step
+def look(world: WorldRecord, code: int, allowed: int, following: int) -> int:
+    """What follows, noted down if the table does not lead there; compiled away where that is plain."""
+    if (allowed >> following) & 1 == 0:
+        world.loop.strayed_from = code
+        world.loop.strayed_to = following
+    return following
+
+
+def dispatcher(name: str, table: Mapping[int, Transition], arguments: str) -> Callable[..., int]:
+    """A compiled function of ``arguments`` and a code: it calls the code's handler and returns what comes next.
+
+    A code without a handler is returned as it is.
+    """
+    lines = [f"def {name}({arguments}, code):"]
+    names: dict[str, Any] = {"look": look}
+    for code, (handler, leads_to) in table.items():
+        allowed = sum(1 << following for following in leads_to)
+        names[f"handler_{code}"] = handler
+        lines += [
+            f"    if code == {code}:",
+            f"        return look(world, {code}, {allowed}, handler_{code}({arguments}))",
+        ]
+    lines.append("    return code")
+    exec("\n".join(lines), names)
+    return step(names[name])
+
+
+arrive = dispatcher("arrive", {code: TRANSITIONS[code] for code in ARRIVALS}, "world, txn, now")
+happen = dispatcher(
+    "happen",
+    {code: row for code, row in TRANSITIONS.items() if code < FIRST_STEP and code not in ARRIVALS},
+    "world, txn, now",
+)
+take = dispatcher("take", {code: row for code, row in TRANSITIONS.items() if code >= FIRST_STEP}, "world, txn")
+
+
+@step
+def handle(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """What happens at one moment of one txn, and the steps it takes up to its next."""
+    following = arrive(world, txn, now, txn.moment)
+    if txn.time_us == now:
+        following = happen(world, txn, now, following)
+    while following >= FIRST_STEP:
+        following = take(world, txn, following)
+    txn.moment = following
