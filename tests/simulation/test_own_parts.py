@@ -15,7 +15,7 @@ from endive import Simulation
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.distributions import LatencyDistribution
 from endive.errors import EndiveError
-from endive.storage import ConstantStorageProvider, StorageProvider
+from endive.storage import OBJECTS, WRITE, Client, ConstantStorageProvider, Exchange, Request, StorageProvider
 from endive.transaction import (
     AttemptCost,
     ConflictDetector,
@@ -86,9 +86,10 @@ class CountingStore(ConstantStorageProvider):
         super().__init__(4.0)
         self.written: list[str] = []
 
-    def write(self, key: str, size_bytes: int, **arguments: Any) -> Any:
-        self.written.append(key)
-        return super().write(key, size_bytes, **arguments)
+    def ask(self, request: Request, client: Client) -> Exchange:
+        if request.op == WRITE:
+            self.written.extend([OBJECTS[request.object]] * request.count)
+        return super().ask(request, client)
 
 
 def test_a_storage_provider_of_ones_own_is_asked_for_everything():

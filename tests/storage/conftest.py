@@ -10,7 +10,7 @@ import pytest
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.rng import stream_key
-from endive.storage import Client, ObjectStore, Profile, Request, StorageResult
+from endive.storage import Client, Exchange, ObjectStore, Profile, StorageResult
 from endive.storage.profile import Contention, Figure
 from endive.storage.requests import CAPABILITIES, CONDITIONAL_OPERATIONS
 
@@ -30,9 +30,9 @@ class FakeClock:
     def __init__(self) -> None:
         self.now_us = 0
         self._pending: list[tuple[int, int]] = []
-        self._running: list[tuple[Request, Task]] = []
+        self._running: list[tuple[Exchange, Task]] = []
 
-    def start(self, request: Request, at_us: int = 0) -> Task:
+    def start(self, request: Exchange, at_us: int = 0) -> Task:
         task = Task()
         self._running.append((request, task))
         heapq.heappush(self._pending, (at_us, len(self._running) - 1))

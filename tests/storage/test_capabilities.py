@@ -13,13 +13,14 @@ from endive.storage import (
     FifoQueueProvider,
     GCPStorageProvider,
     InstantStorageProvider,
+    Request,
     S3ExpressStorageProvider,
     S3StorageProvider,
     list_profiles,
     load_profile,
     names_supporting,
 )
-from endive.storage.requests import APPEND, CAPABILITIES, CAS, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
+from endive.storage.requests import APPEND, CAPABILITIES, CAS, CATALOG, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
 
 TABLE = {  # provider: read, write, cas, append, tail_append
     "s3": (S3StorageProvider, (True, True, True, False, False)),
@@ -34,17 +35,7 @@ TABLE = {  # provider: read, write, cas, append, tail_append
 
 
 def request(provider, op, client):
-    """An operation of each kind, by its code."""
-    ask = {"client": client, "counter": 0}
-    return [
-        lambda: provider.read("k", 1, **ask),
-        lambda: provider.write("k", 1, **ask),
-        lambda: provider.cas("k", 0, 1, evaluate=lambda: True, **ask),
-        lambda: provider.append("k", 0, 1, evaluate=lambda: True, **ask),
-        lambda: provider.tail_append("k", 1, **ask),
-        lambda: provider.head("k", **ask),
-        lambda: provider.delete("k", **ask),
-    ][op]()
+    return provider.ask(Request(CATALOG, op, 0, 1, key="k", evaluate=lambda: True), client)
 
 
 @pytest.mark.parametrize("op", CAPABILITIES, ids=lambda op: OPERATIONS[op])

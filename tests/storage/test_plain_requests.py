@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.distributions import LognormalLatency
-from endive.storage import ObjectStore, load_profile
+from endive.storage import ObjectStore, Request, load_profile
 from endive.storage.requests import (
     CATALOG,
     DELETE,
@@ -24,8 +24,8 @@ def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, 
 
     read = clock.start(store.read("k", 500, client=client, counter=0, object=METADATA))
     write = clock.start(store.write("k", 600, client=client, counter=1, object=MANIFEST))
-    head = clock.start(store.head("k", client=client, counter=2, object=MANIFEST_LIST))
-    delete = clock.start(store.delete("k", client=client, counter=3, object=MANIFEST))
+    head = clock.start(store.ask(Request(MANIFEST_LIST, HEAD, 2), client))
+    delete = clock.start(store.ask(Request(MANIFEST, DELETE, 3), client))
     clock.run()
 
     assert [task.waits_us for task in (read, write, head, delete)] == [[10_000]] * 4
@@ -37,13 +37,11 @@ def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, 
     assert (client.row.bytes_read, client.row.bytes_written) == (500, 600)
 
 
-@pytest.mark.parametrize("name", ["read", "head"])
-def test_an_observer_sees_the_state_of_the_instant_the_server_evaluates(clock, client, new_store, name):
+@pytest.mark.parametrize("op", [READ, HEAD])
+def test_an_observer_sees_the_state_of_the_instant_the_server_evaluates(clock, client, new_store, op):
     store = new_store(latency_ms=10.0, share=0.3)
-    size = (500,) if name == "read" else ()
 
-    ask = getattr(store, name)
-    task = clock.start(ask("k", *size, client=client, counter=0, observe=lambda: clock.now_us), at_us=1_000)
+    task = clock.start(store.ask(Request(CATALOG, op, 0, 500, evaluate=lambda: clock.now_us), client), at_us=1_000)
     clock.run()
 
     assert task.waits_us == [3_000, 7_000]
@@ -55,7 +53,7 @@ def test_a_serial_batch_takes_one_delay_per_request_each_its_own_draw(clock, cli
     store = ObjectStore(load_profile("s3"))
     distribution = store.latency(MANIFEST, READ)
 
-    task = clock.start(store.read_batch("k", 8_000, 5, client=client, counter=100, object=MANIFEST))
+    task = clock.start(store.ask(Request(MANIFEST, READ, 100, 8_000, 5), client))
     clock.run()
 
     assert task.waits_us == [distribution.sample_us(client.key, 100 + i, 8_000) for i in range(5)]
@@ -68,7 +66,7 @@ def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, 
     store = ObjectStore(load_profile("s3"))
     distribution = store.latency(MANIFEST_LIST, READ)
 
-    task = clock.start(store.read_batch("k", 2_000, 10, 4, client=client, counter=7, object=MANIFEST_LIST))
+    task = clock.start(store.ask(Request(MANIFEST_LIST, READ, 7, 2_000, 10, 4), client))
     clock.run()
 
     assert task.waits_us == [
@@ -84,7 +82,7 @@ def test_a_run_of_eight_or_more_takes_one_delay_drawn_as_their_sum(clock, client
     store.expect_bytes(MANIFEST, 8_000)
     distribution = store.latency(MANIFEST, READ)
 
-    task = clock.start(store.read_batch("k", 8_000, 300, client=client, counter=100, object=MANIFEST))
+    task = clock.start(store.ask(Request(MANIFEST, READ, 100, 8_000, 300), client))
     clock.run()
 
     assert [distribution.sum_us(client.key, 100, 300, 8_000)] == task.waits_us
@@ -96,18 +94,29 @@ def test_full_batches_are_summed_and_what_is_left_is_drawn_as_before(clock, clie
     store = ObjectStore(load_profile("s3"))
     distribution = store.latency(MANIFEST_LIST, HEAD)
 
-    task = clock.start(store.head_batch("k", 35, 4, client=client, counter=7, object=MANIFEST_LIST))
+    task = clock.start(store.ask(Request(MANIFEST_LIST, HEAD, 7, 0, 35, 4), client))
     clock.run()
 
     left_us = distribution.slowest_us(client.key, 7 + 32, 3, 0)
     assert [distribution.sum_us(client.key, 7, 8, 0, 4), left_us] == task.waits_us
 
 
+def test_a_run_of_deletes_is_drawn_one_by_one_however_long(clock, client):
+    store = ObjectStore(load_profile("s3"))
+    distribution = store.latency(MANIFEST, DELETE)
+
+    task = clock.start(store.ask(Request(MANIFEST, DELETE, 100, 0, 20), client))
+    clock.run()
+
+    assert [distribution.sample_us(client.key, 100 + i) for i in range(20)] == task.waits_us
+    assert 20 == client.row.requests[MANIFEST * N_OPERATIONS + DELETE]
+
+
 def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
     store = ObjectStore(load_profile("s3"))
     distribution = store.latency(MANIFEST, WRITE)
 
-    task = clock.start(store.write_batch("k", 1 << 20, 3, 2, client=client, counter=0, object=MANIFEST))
+    task = clock.start(store.ask(Request(MANIFEST, WRITE, 0, 1 << 20, 3, 2), client))
     clock.run()
 
     assert task.waits_us == [
@@ -118,7 +127,7 @@ def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
 
 
 def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store):
-    task = clock.start(new_store().head_batch("k", 5, 4, client=client, counter=0, object=MANIFEST_LIST))
+    task = clock.start(new_store().ask(Request(MANIFEST_LIST, HEAD, 0, 0, 5, 4), client))
     clock.run()
 
     assert task.waits_us == [10_000, 10_000]
@@ -131,7 +140,7 @@ def test_a_batch_is_observed_once_when_the_server_evaluates_its_last_part(clock,
     store = new_store(latency_ms=10.0)
 
     task = clock.start(
-        store.read_batch("k", 1, 6, 4, client=client, counter=0, observe=lambda: seen.append(clock.now_us))
+        store.ask(Request(CATALOG, READ, 0, 1, 6, 4, evaluate=lambda: seen.append(clock.now_us)), client)
     )
     clock.run()
 
@@ -140,7 +149,7 @@ def test_a_batch_is_observed_once_when_the_server_evaluates_its_last_part(clock,
 
 
 def test_a_batch_of_nothing_takes_no_time(clock, client, new_store):
-    task = clock.start(new_store().read_batch("k", 1, 0, 4, client=client, counter=0))
+    task = clock.start(new_store().ask(Request(CATALOG, READ, 0, 1, 0, 4), client))
     clock.run()
 
     assert task.waits_us == []
@@ -151,7 +160,7 @@ def test_a_trace_shows_each_batch_when_it_is_sent(clock, new_client, new_store):
     trace = []
     client = new_client(9, trace=trace)
 
-    clock.start(new_store().read_batch("k", 1, 6, 4, client=client, counter=0, object=MANIFEST))
+    clock.start(new_store().ask(Request(MANIFEST, READ, 0, 1, 6, 4), client))
     clock.run()
 
     assert trace == [(0, 9, 0, MANIFEST, READ, 4, False), (10_000, 9, 0, MANIFEST, READ, 2, False)]

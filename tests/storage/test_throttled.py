@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from endive.errors import UnsupportedOperationError
 from endive.rng import substream, uniform
-from endive.storage import Client, ObjectStore, StorageProvider, load_profile
+from endive.storage import Client, ObjectStore, Request, StorageProvider, load_profile
 from endive.storage.throttled import TRY_BITS, GivenUpError, SlowDown, ThrottledStore, unthrottled
-from endive.vocabulary import MANIFEST, N_OPERATIONS, READ
+from endive.vocabulary import APPEND, LOG, MANIFEST, N_OPERATIONS, READ
 
 L_US = 10_000
 COUNTER = 1 << 24
@@ -24,9 +25,7 @@ def tries_of(key: int, index: int, slow_down: SlowDown) -> int:
 def read_many(client: Client, count: int, parallel: int, slow_down: SlowDown) -> tuple[int, int, int, bool]:
     """How long, how many requests, how many bytes, and whether they were given up."""
     store = ObjectStore(load_profile("constant").at_constant_latency(L_US / 1000.0))
-    request = ThrottledStore(store, slow_down).read_batch(
-        "m", 7, count, parallel, client=client, counter=COUNTER, object=MANIFEST
-    )
+    request = ThrottledStore(store, slow_down).ask(Request(MANIFEST, READ, COUNTER, 7, count, parallel), client)
     spent_us, is_given_up = 0, False
     try:
         for delay_us in request:
@@ -71,9 +70,16 @@ def test_a_batch_of_which_none_is_throttled_is_drawn_as_at_any_store(new_client)
     profile = load_profile("s3")
 
     def spent(store: StorageProvider) -> list[int]:
-        return list(store.read_batch("m", 7, 100, 4, client=new_client(3), counter=COUNTER, object=MANIFEST))
+        return list(store.ask(Request(MANIFEST, READ, COUNTER, 7, 100, 4), new_client(3)))
 
     assert spent(ObjectStore(profile)) == spent(ThrottledStore(ObjectStore(profile), never))
+
+
+def test_an_operation_the_store_lacks_is_refused_when_it_is_asked_for(client):
+    never = SlowDown(rate=0.5, wait_ms=1.0, wait_max_ms=1.0, tries_max=3)
+
+    with pytest.raises(UnsupportedOperationError, match="'s3' has no 'append'"):
+        ThrottledStore(ObjectStore(load_profile("s3")), never).ask(Request(LOG, APPEND, 0, 1), client)
 
 
 def test_what_a_store_can_do_is_said_by_the_store_itself():

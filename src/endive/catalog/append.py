@@ -35,10 +35,9 @@ from endive.rng import (
     slot,
 )
 from endive.storage.client import Client
-from endive.storage.provider import StorageProvider
-from endive.vocabulary import CATALOG, LOG
+from endive.storage.provider import Request, StorageProvider
+from endive.vocabulary import APPEND, CAS, CATALOG, HEAD, LOG, READ
 
-OBJECT_KEY = "catalog"
 LOG_KEY = "log"
 DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional request
 
@@ -117,14 +116,8 @@ class AppendCatalog(Catalog):
     def _read(
         self, client: Client, counter: int, entries_counter: int, size_bytes: int
     ) -> Generator[int, None, CatalogSnapshot]:
-        result = yield from self._storage.read(
-            OBJECT_KEY,
-            size_bytes,
-            client=client,
-            counter=counter,
-            object=CATALOG,
-            observe=self._snapshot,
-        )
+        request = Request(CATALOG, READ, counter, size_bytes, evaluate=self._snapshot)
+        result = yield from self._storage.ask(request, client)
         snapshot: CatalogSnapshot = result.observed
         entries = self._log_of(snapshot).entries
         if self.log_entry_read is not None and entries:
@@ -186,15 +179,9 @@ class AppendCatalog(Catalog):
             log_end = self._log_end()
             return found == LANDED
 
-        result = yield from self._storage.append(
-            LOG_KEY,
-            offset,
-            self.log_entry_bytes,
-            client=client,
-            counter=slot(client.attempt, COMMIT, 0) + DRAWS_PER_REQUEST * tries,
-            evaluate=evaluate,
-            object=LOG,
-        )
+        counter = slot(client.attempt, COMMIT, 0) + DRAWS_PER_REQUEST * tries
+        request = Request(LOG, APPEND, counter, self.log_entry_bytes, key=LOG_KEY, evaluate=evaluate)
+        result = yield from self._storage.ask(request, client)
         if result.success:
             client.row.append_physical_success += 1
         else:
@@ -227,13 +214,8 @@ class AppendCatalog(Catalog):
 
     def _head(self, tries: int, client: Client) -> Generator[int, None, tuple[int, bool, int]]:
         """Learn where the log ends now."""
-        result = yield from self._storage.head(
-            LOG_KEY,
-            client=client,
-            counter=slot(client.attempt, LOG_HEAD, 0) + tries,
-            object=LOG,
-            observe=self._log_end,
-        )
+        counter = slot(client.attempt, LOG_HEAD, 0) + tries
+        result = yield from self._storage.ask(Request(LOG, HEAD, counter, evaluate=self._log_end), client)
         end: tuple[int, bool, int] = result.observed
         return end
 
@@ -263,7 +245,7 @@ class AppendCatalog(Catalog):
             end = self._log_end()
             return is_done
 
-        if (yield from self._swap(epoch, size_bytes, tries, client, evaluate)):
+        if (yield from self._swap(size_bytes, tries, client, evaluate)):
             client.row.append_compactions_completed += 1
         return end
 
@@ -281,22 +263,16 @@ class AppendCatalog(Catalog):
             applied = self._apply_once(intention, client)
             return True
 
-        if not (yield from self._swap(epoch, intention.base.size_bytes, tries, client, evaluate)):
+        if not (yield from self._swap(intention.base.size_bytes, tries, client, evaluate)):
             client.row.append_physical_failure += 1
             return None
         client.row.append_compactions_completed += 1
         return applied, evaluated_us
 
     def _swap(
-        self, epoch: int, size_bytes: int, tries: int, client: Client, evaluate: Callable[[], bool]
+        self, size_bytes: int, tries: int, client: Client, evaluate: Callable[[], bool]
     ) -> Generator[int, None, bool]:
-        result = yield from self._storage.cas(
-            LOG_KEY,
-            epoch,
-            size_bytes,
-            client=client,
-            counter=slot(client.attempt, COMPACTION, 0) + DRAWS_PER_REQUEST * tries,
-            evaluate=evaluate,
-            object=LOG,
-        )
+        counter = slot(client.attempt, COMPACTION, 0) + DRAWS_PER_REQUEST * tries
+        swap = Request(LOG, CAS, counter, size_bytes, key=LOG_KEY, evaluate=evaluate)
+        result = yield from self._storage.ask(swap, client)
         return result.success

@@ -12,8 +12,8 @@ from endive.catalog.state import CatalogState
 from endive.errors import UnsupportedOperationError
 from endive.rng import COMMIT, START_READ, slot
 from endive.storage.client import Client
-from endive.storage.provider import StorageProvider
-from endive.vocabulary import CATALOG
+from endive.storage.provider import Request, StorageProvider
+from endive.vocabulary import CAS, CATALOG, READ
 
 OBJECT_KEY = "catalog"
 
@@ -38,14 +38,8 @@ class CASCatalog(Catalog):
         """One read of the object."""
         client = self._client(client)
         size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
-        result = yield from self._storage.read(
-            OBJECT_KEY,
-            size_bytes,
-            client=client,
-            counter=slot(client.attempt, step, 0),
-            object=CATALOG,
-            observe=self._snapshot,
-        )
+        request = Request(CATALOG, READ, slot(client.attempt, step, 0), size_bytes, evaluate=self._snapshot)
+        result = yield from self._storage.ask(request, client)
         snapshot: CatalogSnapshot = result.observed
         return snapshot
 
@@ -61,13 +55,7 @@ class CASCatalog(Catalog):
             installed = self._installed(intention, success)
             return success
 
-        result = yield from self._storage.cas(
-            OBJECT_KEY,
-            intention.base.seq,
-            intention.base.size_bytes,
-            client=client,
-            counter=slot(client.attempt, COMMIT, 0),
-            evaluate=evaluate,
-            object=CATALOG,
-        )
+        counter, size_bytes = slot(client.attempt, COMMIT, 0), intention.base.size_bytes
+        swap = Request(CATALOG, CAS, counter, size_bytes, key=OBJECT_KEY, evaluate=evaluate)
+        result = yield from self._storage.ask(swap, client)
         return CommitResult(result.success, None, result.latency_ms, evaluated_us, installed=installed)

@@ -19,8 +19,8 @@ from endive.distributions import LatencyDistribution
 from endive.rng import COMMIT, METADATA_WRITE, POINTER_READ, READ_BACK, REFRESH, SERVICE, START_READ, STATUS_READ, slot
 from endive.storage.client import Client, Clock
 from endive.storage.contention import request_leg_us
-from endive.storage.provider import StorageProvider
-from endive.vocabulary import CAS, CATALOG, METADATA, READ
+from endive.storage.provider import Request, StorageProvider
+from endive.vocabulary import CAS, CATALOG, METADATA, READ, WRITE
 
 # Which queueing of one attempt a service time is drawn for: positions of the SERVICE slot.
 SERVED_READ = 0
@@ -135,10 +135,5 @@ class ServiceCatalog(Catalog):
         if self.state.is_inlined or self._storage is None:
             return
         for position in range(intention.n_written):
-            yield from self._storage.write(
-                "metadata",
-                intention.metadata_bytes,
-                client=client,
-                counter=slot(client.attempt, METADATA_WRITE, position) + tried,
-                object=METADATA,
-            )
+            counter = slot(client.attempt, METADATA_WRITE, position) + tried
+            yield from self._storage.ask(Request(METADATA, WRITE, counter, intention.metadata_bytes), client)

@@ -1,7 +1,7 @@
 """Storage: what a request costs, when the server sees it, and what a provider can do.
 
-This file defines providers, their profiles, and the requests a txn can send. Not here: what objects contain and
-what happens after an answer: catalogs and transactions do.
+Providers, their profiles, and the one value that asks them: ``Request``. What objects contain and what happens after an
+answer is for catalogs and transactions.
 """
 
 from endive.storage.client import Client, Clock, TracedRequest
@@ -27,7 +27,7 @@ from endive.storage.profile_file import (
     names_supporting,
     parse_profile,
 )
-from endive.storage.provider import Request, StorageProvider, StorageResult
+from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
 from endive.storage.providers import (
     AzureBlobStorageProvider,
     ConstantStorageProvider,
@@ -83,6 +83,7 @@ __all__ = [
     "Contention",
     "CrowdTable",
     "Crowding",
+    "Exchange",
     "FifoQueueProvider",
     "Figure",
     "FigureRow",

@@ -1,21 +1,19 @@
 """What happens at one object when writers meet: legs, admission, contention, crowding.
 
-This file defines the arithmetic of a conditional request, once, as rules over ints that the reference engine calls and
-the compiled engine inlines. Not here: state (``ObjectStore`` keeps it per object, the compiled engine
-in arrays) and chance (the latencies come in as drawn).
+The walk of a conditional request, once, as rules that the reference engine calls and compiled code inlines: the engine
+and the clients that profiles are fitted with. Whoever walks keeps the state of its objects (``ObjectStore`` by key, the
+compiled engine in arrays) and says how to draw.
 
 One conditional request, in order::
 
     0                     sent; success latency L drawn at `counter`
     leg                   reaches the server: leg = request_leg_us(L, share)
-                          is_contended(...) by the window of throttling? then it waits a drawn delay, once; the
-                          object remembers who reached it last either way
+                          held_back_us(...) after a rival's? then it waits that long, once
     admitted              waits while admitted_us(now, next_free) > now, and asks again on waking:
                           another waiter may have written at that very instant
-                          is_contended(...)?  then the object remembers (now, txn); meet_crowd(...) counts the
-                          rivals, if the profile has crowding
-                          the server evaluates; a success sets next_free_us(now, spacing)
-    admitted + answer     the answer arrives: answer_leg_us(outcome latency, leg, penalty)
+                          meet_rivals(...): is it contended, and how many are there
+                          the server evaluates
+    admitted + answer     the answer arrives: answer_us(...); a success sets when the object is free again
 
 The outcome latency is L after a success; after a refusal it is drawn at `counter + 1`. The penalty is drawn
 at `counter + 2`, and only if the request was contended; the delay of a throttled request at
@@ -25,10 +23,13 @@ later: which table of crowding says how much is drawn at `counter + DRAW_CROWD`,
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Protocol
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Protocol
 
 from endive.kernel import rule
 from endive.record import Int64, Record, record
+from endive.rng import uniform
+from endive.storage.requests import N_OPERATIONS
 
 NO_TXN: Final = -1  # nobody has written conditionally to this object yet
 DRAW_SUCCESS: Final = 0  # offsets from a request's counter
@@ -39,6 +40,34 @@ DRAW_CROWD: Final = 1 << 23
 CROWD: Final = 16  # conditional requests an object remembers: one and fifteen rivals
 CROWD_TABLES_MAX: Final = 4  # numbers of rivals for which a profile says what they cost
 NO_TABLE: Final = -1
+
+# What a request may draw beside its latency of success: codes for ``Draw``.
+REFUSAL: Final = 0
+PENALTY: Final = 1
+DELAY: Final = 2
+CROWDED: Final = 3  # and the place of the table of crowding
+Draw = Callable[[Any, int, int, int, int, int], int]  # (store, request slot, what, key, counter, size_bytes)
+
+
+@record
+class ObjectTerms(Record):
+    """What a store says of ordered requests to one object: each figure by operation."""
+
+    spacing_us: Int64  # least time between two successes; 0 = no limit
+    leg_shares: Annotated[list[float], "f8", N_OPERATIONS]
+    contention_us: Annotated[list[int], "i8", N_OPERATIONS]  # windows; 0 = nobody is near enough
+    throttle_us: Annotated[list[int], "i8", N_OPERATIONS]
+    crowd_us: Annotated[list[int], "i8", N_OPERATIONS]
+    crowd_rivals: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
+
+
+class Sent(Protocol):
+    """A conditional request under way, as a record of whoever walks."""
+
+    key: int
+    counter: int
+    latency_us: int  # of success
+    leg_us: int
 
 
 @record
@@ -133,6 +162,62 @@ def crowd_table(known: Rivals, op: int, rivals: int, chance: float) -> int:
         below = here
         last = table
     return last
+
+
+@rule
+def held_back_us(
+    draw: Draw, store: Any, terms: ObjectTerms, state: ObjectState, sent: Sent, request: int, now_us: int, txn_id: int
+) -> int:
+    """How long a request that reaches the object now waits for the server; the object remembers it either way."""
+    window_us = terms.throttle_us[request % N_OPERATIONS]
+    if window_us == 0:
+        return 0
+    is_held = is_contended(now_us, state.reached_us, state.reached_txn, txn_id, window_us)
+    state.reached_us = now_us
+    state.reached_txn = txn_id
+    return draw(store, request, DELAY, sent.key, sent.counter + DRAW_DELAY, 0) if is_held else 0
+
+
+@rule
+def meet_rivals(terms: ObjectTerms, state: ObjectState, op: int, now_us: int, txn_id: int) -> bool:
+    """Whether a request evaluated now is contended; the object remembers it either way."""
+    contended = is_contended(now_us, state.last_us, state.last_txn, txn_id, terms.contention_us[op])
+    state.last_us = now_us
+    state.last_txn = txn_id
+    if terms.crowd_us[op] > 0:
+        meet_crowd(state, now_us, txn_id, terms.crowd_us[op])
+    return contended
+
+
+@rule
+def answer_us(
+    draw: Draw,
+    store: Any,
+    terms: ObjectTerms,
+    state: ObjectState,
+    sent: Sent,
+    request: int,
+    size_bytes: int,
+    now_us: int,
+    was_contended: bool,
+    success: bool,
+) -> int:
+    """Time until the answer to a request evaluated now arrives; after a success the object is taken for a while."""
+    op = request % N_OPERATIONS
+    latency_us = sent.latency_us
+    penalty_us = 0
+    if was_contended:
+        penalty_us = draw(store, request, PENALTY, sent.key, sent.counter + DRAW_PENALTY, 0)
+    if success:
+        state.next_free_us = next_free_us(now_us, terms.spacing_us)
+        if terms.crowd_us[op] > 0 and state.rivals > 0:
+            chance = uniform(sent.key, sent.counter + DRAW_CROWD)
+            table = crowd_table(terms.crowd_rivals, op, state.rivals, chance)
+            if table != NO_TABLE:
+                penalty_us += draw(store, request, CROWDED + table, sent.key, sent.counter + DRAW_CROWD + 1, 0)
+    else:
+        latency_us = draw(store, request, REFUSAL, sent.key, sent.counter + DRAW_REFUSAL, size_bytes)
+    return answer_leg_us(latency_us, sent.leg_us, penalty_us)
 
 
 def write_spacing_us(writes_per_s_max: float) -> int:

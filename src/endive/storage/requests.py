@@ -35,6 +35,8 @@ ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND)
 CONDITIONAL_OPERATIONS: Final = (CAS, APPEND)
 # Operations a profile may claim; a provider that can read can HEAD, one that can write can delete.
 CAPABILITIES: Final = (READ, WRITE, CAS, APPEND, TAIL_APPEND)
+# Operations of which a long run is one draw from a table of sums, if there is one; runs of others are drawn singly.
+SUMMED_OPERATIONS: Final = (READ, WRITE, HEAD)
 
 __all__ = [
     "APPEND",
@@ -54,6 +56,7 @@ __all__ = [
     "OPERATIONS",
     "ORDERED_OPERATIONS",
     "READ",
+    "SUMMED_OPERATIONS",
     "TAIL_APPEND",
     "WRITE",
 ]

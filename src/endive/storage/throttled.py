@@ -27,8 +27,8 @@ from endive.kernel import rule
 from endive.record import Float, Int32, Record, record
 from endive.rng import substream, uniform
 from endive.storage.client import Client, Clock
-from endive.storage.provider import Request, StorageProvider, StorageResult
-from endive.storage.requests import APPEND, CAS, CATALOG, DELETE, HEAD, N_OPERATIONS, READ, TAIL_APPEND, WRITE
+from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
+from endive.storage.requests import N_OPERATIONS
 
 TRY_BITS = 8  # a try has room for so many bits of draws
 _DRAW_WAIT = 1
@@ -36,7 +36,6 @@ _DRAW_LATENCY = 16
 _WAIT_MULTIPLIER = 2.0
 
 LatencyUs = Callable[[Any, int, int, int, int], int]  # (store, request, key, counter, size_bytes)
-Ask = Callable[[int, int], Request]  # (count, first): so many requests, from that one on
 
 
 class GivenUpError(Exception):
@@ -164,21 +163,8 @@ class ThrottledStore(StorageProvider):
 
     # ---- what the store says -------------------------------------------------------------------------
 
-    @property
-    def supports_write(self) -> bool:
-        return self.store.supports_write
-
-    @property
-    def supports_cas(self) -> bool:
-        return self.store.supports_cas
-
-    @property
-    def supports_append(self) -> bool:
-        return self.store.supports_append
-
-    @property
-    def supports_tail_append(self) -> bool:
-        return self.store.supports_tail_append
+    def supports(self, op: int) -> bool:
+        return self.store.supports(op)
 
     def latency(self, object: int, op: int, success: bool = True) -> LatencyDistribution:
         return self.store.latency(object, op, success)
@@ -202,157 +188,45 @@ class ThrottledStore(StorageProvider):
 
     # ---- requests --------------------------------------------------------------------------------------
 
-    def read(
-        self, key: str, expected_size_bytes: int, *, client: Client, counter: int, object: int = CATALOG, **how: Any
-    ) -> Request:
-        request = self.store.read(key, expected_size_bytes, client=client, counter=counter, object=object, **how)
-        return self._after_tries(request, object, READ, expected_size_bytes, client, counter)
+    def ask(self, request: Request, client: Client) -> Exchange:
+        self.require(request.op)
+        if request.count == 1 or request.parallel == 1:
+            return self._ask_in_turn(request, client)
+        assert request.evaluate is None, "nobody looks at the objects of a batch"
+        if not is_any_throttled(self._slow_down, client.key, request.counter, request.count):
+            return self.store.ask(request, client)
+        return self._ask_in_batches(request, client)
 
-    def head(self, key: str, *, client: Client, counter: int, object: int = CATALOG, **how: Any) -> Request:
-        request = self.store.head(key, client=client, counter=counter, object=object, **how)
-        return self._after_tries(request, object, HEAD, 0, client, counter)
-
-    def write(self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG) -> Request:
-        request = self.store.write(key, size_bytes, client=client, counter=counter, object=object)
-        return self._after_tries(request, object, WRITE, size_bytes, client, counter)
-
-    def delete(self, key: str, *, client: Client, counter: int, object: int = CATALOG) -> Request:
-        request = self.store.delete(key, client=client, counter=counter, object=object)
-        return self._after_tries(request, object, DELETE, 0, client, counter)
-
-    def cas(
-        self,
-        key: str,
-        expected_version: int,
-        size_bytes: int,
-        *,
-        client: Client,
-        counter: int,
-        evaluate: Callable[[], bool],
-        object: int = CATALOG,
-    ) -> Request:
-        request = self.store.cas(
-            key, expected_version, size_bytes, client=client, counter=counter, evaluate=evaluate, object=object
-        )
-        return self._after_tries(request, object, CAS, size_bytes, client, counter)
-
-    def append(
-        self,
-        key: str,
-        offset: int,
-        size_bytes: int,
-        *,
-        client: Client,
-        counter: int,
-        evaluate: Callable[[], bool],
-        object: int = CATALOG,
-    ) -> Request:
-        request = self.store.append(
-            key, offset, size_bytes, client=client, counter=counter, evaluate=evaluate, object=object
-        )
-        return self._after_tries(request, object, APPEND, size_bytes, client, counter)
-
-    def tail_append(
-        self, key: str, size_bytes: int, *, client: Client, counter: int, object: int = CATALOG, **how: Any
-    ) -> Request:
-        request = self.store.tail_append(key, size_bytes, client=client, counter=counter, object=object, **how)
-        return self._after_tries(request, object, TAIL_APPEND, size_bytes, client, counter)
-
-    def read_batch(
-        self,
-        key: str,
-        size_bytes: int,
-        count: int,
-        parallel: int = 1,
-        *,
-        client: Client,
-        counter: int,
-        object: int = CATALOG,
-        observe: Callable[[], Any] | None = None,
-    ) -> Request:
-        assert observe is None, "nobody looks at the objects of a batch"
-
-        def ask(count: int, first: int) -> Request:
-            at = counter + first
-            return self.store.read_batch(key, size_bytes, count, parallel, client=client, counter=at, object=object)
-
-        return self._after_tries_of_many(ask, object, READ, size_bytes, client, counter, count, parallel)
-
-    def write_batch(
-        self,
-        key: str,
-        size_bytes: int,
-        count: int,
-        parallel: int = 1,
-        *,
-        client: Client,
-        counter: int,
-        object: int = CATALOG,
-    ) -> Request:
-        def ask(count: int, first: int) -> Request:
-            at = counter + first
-            return self.store.write_batch(key, size_bytes, count, parallel, client=client, counter=at, object=object)
-
-        return self._after_tries_of_many(ask, object, WRITE, size_bytes, client, counter, count, parallel)
-
-    def head_batch(
-        self, key: str, count: int, parallel: int = 1, *, client: Client, counter: int, object: int = CATALOG
-    ) -> Request:
-        def ask(count: int, first: int) -> Request:
-            return self.store.head_batch(key, count, parallel, client=client, counter=counter + first, object=object)
-
-        return self._after_tries_of_many(ask, object, HEAD, 0, client, counter, count, parallel)
-
-    # ---- tries -------------------------------------------------------------------------------------------
-
-    def _after_tries(
-        self, request: Request, object: int, op: int, size_bytes: int, client: Client, counter: int
-    ) -> Request:
-        """One request, once it is not throttled."""
-        return self._in_turn(lambda count, first: request, object, op, size_bytes, client, counter, 1)
-
-    def _after_tries_of_many(
-        self, ask: Ask, object: int, op: int, size_bytes: int, client: Client, counter: int, count: int, parallel: int
-    ) -> Request:
-        if parallel == 1:
-            return self._in_turn(ask, object, op, size_bytes, client, counter, count)
-        if not is_any_throttled(self._slow_down, client.key, counter, count):
-            return ask(count, 0)
-        return self._in_batches(ask, object, op, size_bytes, client, counter, count, parallel)
-
-    def _in_turn(
-        self, ask: Ask, object: int, op: int, size_bytes: int, client: Client, counter: int, count: int
-    ) -> Request:
+    def _ask_in_turn(self, request: Request, client: Client) -> Exchange:
         """Requests one after another; which of them waits for which try makes no difference to the time they take."""
-        request, slow_down = object * N_OPERATIONS + op, self._slow_down
+        object, op, counter, size_bytes, count = request[:5]
         served, tries, spent_us = throttle_run(
-            _sample_us, self.store, slow_down, client.key, counter, request, size_bytes, count
+            _sample_us, self.store, self._slow_down, client.key, counter, _slot(request), size_bytes, count
         )
         answer = StorageResult(True, 0.0, 0)
         if tries:
             client.note_throttled(object, op, tries)
             yield spent_us
         if served:
-            answer = yield from ask(served, 0)
+            answer = yield from self.store.ask(request._replace(count=served), client)
         if served < count:
             raise GivenUpError
         return answer._replace(latency_ms=answer.latency_ms + spent_us / 1000.0)
 
-    def _in_batches(
-        self, ask: Ask, object: int, op: int, size_bytes: int, client: Client, counter: int, count: int, parallel: int
-    ) -> Request:
-        request, slow_down, total_us = object * N_OPERATIONS + op, self._slow_down, 0
+    def _ask_in_batches(self, request: Request, client: Client) -> Exchange:
+        object, op, counter, size_bytes, count, parallel = request[:6]
+        total_us = 0
         for first in range(0, count, parallel):
-            sent = min(parallel, count - first)
+            sent, at = min(parallel, count - first), counter + first
             at_once, later, tries, slowest_us = throttle_batch(
-                _sample_us, self.store, slow_down, client.key, counter + first, request, size_bytes, sent
+                _sample_us, self.store, self._slow_down, client.key, at, _slot(request), size_bytes, sent
             )
             if tries:
                 client.note_throttled(object, op, tries)
             if later:
                 client.note(object, op, size_bytes, later)
             spent_us = 0
-            for delay_us in ask(at_once, first) if at_once else ():
+            for delay_us in self.store.ask(request._replace(counter=at, count=at_once), client):
                 spent_us += delay_us
                 yield delay_us
             if slowest_us > spent_us:
@@ -361,3 +235,7 @@ class ThrottledStore(StorageProvider):
             if at_once + later < sent:
                 raise GivenUpError
         return StorageResult(True, total_us / 1000.0, size_bytes * count)
+
+
+def _slot(request: Request) -> int:
+    return request.object * N_OPERATIONS + request.op

@@ -12,8 +12,9 @@ from endive.catalog.snapshot import CatalogSnapshot
 from endive.formats.iceberg import payments
 from endive.formats.iceberg.attempt import AttemptCost
 from endive.rng import LIST_APPEND, slot
+from endive.storage.provider import Request
 from endive.transaction.settling import WRITING_DOWN, billed, settle
-from endive.vocabulary import MANIFEST_LIST, PHASE_MANIFEST_LIST
+from endive.vocabulary import APPEND, MANIFEST_LIST, PHASE_MANIFEST_LIST
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
@@ -56,15 +57,10 @@ def _append_list(
             end = catalog.manifest_list_state(table)
             return found == LANDED
 
-        yield from world.storage.append(
-            f"manifest_list/{table}",
-            offset,
-            world.list_entry_bytes,
-            client=txn.client,
-            counter=slot(txn.row.attempts, LIST_APPEND, position) + payments.APPEND_DRAWS * tries,
-            evaluate=evaluate,
-            object=MANIFEST_LIST,
-        )
+        counter = slot(txn.row.attempts, LIST_APPEND, position) + payments.APPEND_DRAWS * tries
+        key, size_bytes = f"manifest_list/{table}", world.list_entry_bytes
+        append = Request(MANIFEST_LIST, APPEND, counter, size_bytes, key=key, evaluate=evaluate)
+        yield from world.storage.ask(append, txn.client)
         if found == LANDED:
             txn.row.manifest_append_physical_success += 1
             break

@@ -1,7 +1,7 @@
 """The reference engine's payer: requests are written down, and the txn waits for them one by one.
 
-This file defines how a payment becomes requests to a storage provider, and how time is billed to a phase. Which
-payments there are is in ``endive.formats``.
+How a payment becomes a request to a storage provider, and how time is billed to a phase. Which payments there are is in
+``endive.formats``.
 """
 
 from collections.abc import Generator
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from endive.formats.payer import Payer
 from endive.storage.client import Client, Clock
-from endive.storage.provider import StorageProvider
+from endive.storage.provider import Request, StorageProvider
 from endive.storage.throttled import GivenUpError
-from endive.vocabulary import DELETE, HEAD, OBJECTS, READ, Row
+from endive.vocabulary import Row
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
@@ -22,16 +22,11 @@ Answer = TypeVar("Answer")
 
 
 class Payment(NamedTuple):
-    """Equal requests, so many at a time, billed to one phase; branches 1 and 2 run beside each other."""
+    """A request billed to one phase; branches 1 and 2 run beside each other."""
 
     branch: int
     phase: int
-    counter: int
-    object: int
-    op: int
-    size_bytes: int
-    requests: int
-    parallel: int
+    request: Request
 
 
 def _many(
@@ -46,7 +41,8 @@ def _many(
     parallel: int,
 ) -> None:
     if count:
-        txn.owed.append(Payment(txn.branch, phase, counter, object, op, size_bytes, count, parallel))
+        request = Request(object, op, counter, size_bytes, count, parallel)
+        txn.owed.append(Payment(txn.branch, phase, request))
 
 
 def _fork(txn: "Transaction") -> None:
@@ -82,7 +78,7 @@ def settle(txn: "Transaction", world: "World") -> Payments:
     at = 0
     while at < len(owed):
         forked = owed[at : at + 1]
-        due = _request(world.storage, txn.client, owed[at])
+        due = _in_turn(world.storage, txn.client, forked)
         if owed[at].branch > 0:
             forked = _one_fork(owed, at)
             branches = [[p for p in forked if p.branch == branch] for branch in (1, 2)]
@@ -104,7 +100,7 @@ def _one_fork(owed: list[Payment], first: int) -> list[Payment]:
 
 def _in_turn(storage: StorageProvider, client: Client, payments: list[Payment]) -> Payments:
     for payment in payments:
-        yield from _request(storage, client, payment)
+        yield from storage.ask(payment.request, client)
 
 
 def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:
@@ -125,30 +121,3 @@ def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:
             del due[earliest]
     if is_given_up:
         raise GivenUpError
-
-
-def _request(storage: StorageProvider, client: Client, payment: Payment) -> Payments:
-    """The requests of one payment, as the provider answers them."""
-    _, _, counter, object, op, size_bytes, count, parallel = payment
-    key = OBJECTS[object]
-    if op == DELETE:
-        for i in range(count):
-            yield from storage.delete("", client=client, counter=counter + i, object=object)
-    elif count == 1:
-        yield from _one(storage, client, key, payment)
-    elif op == HEAD:
-        yield from storage.head_batch(key, count, parallel, client=client, counter=counter, object=object)
-    elif op == READ:
-        yield from storage.read_batch(key, size_bytes, count, parallel, client=client, counter=counter, object=object)
-    else:
-        yield from storage.write_batch(key, size_bytes, count, parallel, client=client, counter=counter, object=object)
-
-
-def _one(storage: StorageProvider, client: Client, key: str, payment: Payment) -> Payments:
-    counter, object, op, size_bytes = payment[2:6]
-    if op == HEAD:
-        yield from storage.head(key, client=client, counter=counter, object=object)
-    elif op == READ:
-        yield from storage.read(key, size_bytes, client=client, counter=counter, object=object)
-    else:
-        yield from storage.write(key, size_bytes, client=client, counter=counter, object=object)

@@ -1,8 +1,7 @@
 """The experiment behind the measured curves: N clients write one object conditionally, one request after another.
 
-This file defines the clients: each sends its next request when the answer to the last has come, with the version it
-then knows. Not here: figures (profiles have them) and the rules of a conditional request
-(``endive.storage.contention``).
+Each client sends its next request when the answer to the last has come, with the version it then knows. Figures are the
+profile's, the walk of a conditional request is the storage's own (``endive.storage.contention``).
 
 What a refused client had to do before its next try is told only by the shape of the curves. Three readings were tried:
 it learns the version its request was refused for; it pays a read of the object; it learns the newest version when the
@@ -16,48 +15,76 @@ The clients run as one compiled loop, because a fit runs them thousands of times
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import draw_us
-from endive.kernel import element_of, jitted, records
-from endive.rng import stream_key, substream, uniform
+from endive.kernel import element_of, fill, jitted, records, step
+from endive.record import Int8, Int64, Record, record
+from endive.rng import stream_key, substream
 from endive.storage import APPEND, CAS, CATALOG, ObjectStore, Profile
 from endive.storage.contention import (
-    DRAW_CROWD,
-    DRAW_DELAY,
-    DRAW_PENALTY,
-    DRAW_REFUSAL,
-    NO_TABLE,
     ObjectState,
+    ObjectTerms,
     admitted_us,
-    answer_leg_us,
-    crowd_table,
-    is_contended,
-    meet_crowd,
-    next_free_us,
+    answer_us,
+    held_back_us,
+    meet_rivals,
     request_leg_us,
 )
+from endive.storage.requests import N_OPERATIONS
 
 DRAWS_PER_REQUEST: Final = 4
-_object = element_of(ObjectState)
 SIZE_BYTES: Final = 100
 SUCCESSES: Final = 20_000
 SEED: Final = 1
 STREAM: Final = "closed_loop"
 OPERATIONS: Final = {"cas": CAS, "append": APPEND}
 
+_SUCCESS: Final = -1  # what is drawn first: its place is before those of ``contention.Draw``
 _REACHES: Final = 0  # a client's next event: its request reaches the object
 _WAITS: Final = 1  # it has waited there
 _ANSWERED: Final = 2
-_SUCCEEDED: Final = 1
-_REFUSED: Final = 0
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+@record
+class LoopTarget(Record):
+    """The object that is written, its store's terms, and its version."""
+
+    terms: ObjectTerms
+    state: ObjectState
+    version: Int64
+
+
+@record
+class LoopClient(Record):
+    """One client, and its request under way."""
+
+    key: Int64
+    counter: Int64 = -DRAWS_PER_REQUEST
+    latency_us: Int64
+    leg_us: Int64
+    sent_us: Int64
+    known: Int64 = -1  # the first turn makes it 0, as if a success had been answered
+    stage: Int8 = _ANSWERED
+    is_success: Int8 = 1
+
+
+class LoopDraws(NamedTuple):
+    """The codes of the store's distributions, and where each begins."""
+
+    codes: Floats
+    places: Ints
+
+
+_target_at = element_of(LoopTarget)
+_client_at = element_of(LoopClient)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,35 +105,14 @@ def run_closed_loop(
     """N clients on one object of this store until so many writes have succeeded."""
     storage = ObjectStore(profile)
     code = OPERATIONS[op]
-    success, refusal = (storage.latency(CATALOG, code, outcome).code() for outcome in (True, False))
-    penalty, delay = (_code(extra) for extra in (storage.penalty(code), storage.throttle_delay(code)))
-    crowd = [_code(table.penalty) for table in storage.crowd_tables(code)]
-    assert success is not None, "a measured profile has distributions the compiled loop can draw from"
-    assert refusal is not None
-    codes = np.concatenate([success, refusal, penalty, delay, *crowd])
-    crowd_at = success.size + refusal.size + penalty.size + delay.size
-    crowd_sizes = [0, *(part.size for part in crowd)]
-    target = records(ObjectState, 1)
+    target, callers = records(LoopTarget, 1), records(LoopClient, clients)
+    fill(target[0]["terms"], storage.terms)
     key = stream_key(seed, STREAM)
-    keys = np.array([substream(key, i) for i in range(clients)], np.int64)
+    callers["key"] = [substream(key, i) for i in range(clients)]
     latencies_us = np.zeros(successes, np.int64)
-    now_us, failures = _run(
-        codes,
-        success.size,
-        success.size + refusal.size,
-        success.size + refusal.size + penalty.size,
-        storage.leg_share(code),
-        storage.contention_window_us(code),
-        storage.throttle_window_us(code),
-        storage.spacing_us,
-        storage.crowd_window_us(code),
-        np.array(storage.crowd_rivals(), np.int64),
-        code,
-        crowd_at + np.cumsum(crowd_sizes, dtype=np.int64),
-        target.ctypes.data,
-        keys,
-        latencies_us,
-    )
+    draws, request = _draws(storage, code), CATALOG * N_OPERATIONS + code
+    due_us = np.zeros(clients, np.int64)
+    now_us, failures = _run(draws, request, target.ctypes.data, callers.ctypes.data, due_us, latencies_us)
     p50, p95, p99 = np.quantile(latencies_us, [0.5, 0.95, 0.99]) / 1e3
     return LoopResult(
         success_per_s=successes / (now_us / 1e6),
@@ -118,109 +124,84 @@ def run_closed_loop(
     )
 
 
-def _code(extra: LatencyDistribution | None) -> Floats:
-    code = FixedLatency(0.0).code() if extra is None else extra.code()
-    assert code is not None
+def _draws(storage: ObjectStore, op: int) -> LoopDraws:
+    """Success, and what else may be drawn, in the order of its codes."""
+    outcomes = (storage.latency(CATALOG, op, outcome) for outcome in (True, False))
+    crowd = (table.penalty for table in storage.crowd_tables(op))
+    parts = [_code(each) for each in (*outcomes, storage.penalty(op), storage.throttle_delay(op), *crowd)]
+    sizes = [0, *(part.size for part in parts[:-1])]
+    return LoopDraws(np.concatenate(parts), np.cumsum(sizes, dtype=np.int64))
+
+
+def _code(distribution: LatencyDistribution | None) -> Floats:
+    code = FixedLatency(0.0).code() if distribution is None else distribution.code()
+    assert code is not None, "a measured profile has distributions the compiled loop can draw from"
     return code
 
 
-@jitted
-def _is_throttled(state: ObjectState, now_us: int, client: int, throttle_us: int) -> bool:
-    """Whether a request that reaches the object now is held back; the object remembers it either way."""
-    throttled = is_contended(now_us, state.reached_us, state.reached_txn, client, throttle_us)
-    state.reached_us = now_us
-    state.reached_txn = client
-    return throttled
+@step
+def _drawn_us(draws: LoopDraws, request: int, what: int, key: int, counter: int, size_bytes: int) -> int:
+    return draw_us(draws.codes, draws.places[what - _SUCCESS], key, counter, size_bytes)
 
 
-@jitted
-def _meets_rival(state: ObjectState, now_us: int, client: int, window_us: int, crowd_us: int) -> bool:
-    """Whether the request is contended; the object remembers it either way."""
-    contended = is_contended(now_us, state.last_us, state.last_txn, client, window_us)
-    state.last_us = now_us
-    state.last_txn = client
-    if crowd_us > 0:
-        meet_crowd(state, now_us, client, crowd_us)
-    return contended
+@step
+def _send(draws: LoopDraws, target: LoopTarget, client: LoopClient, request: int, now_us: int) -> int:
+    """The next request leaves; when it reaches the object."""
+    client.counter += DRAWS_PER_REQUEST
+    client.latency_us = _drawn_us(draws, request, _SUCCESS, client.key, client.counter, SIZE_BYTES)
+    client.leg_us = request_leg_us(client.latency_us, target.terms.leg_shares[request % N_OPERATIONS])
+    client.sent_us = now_us
+    client.stage = _REACHES
+    return now_us + client.leg_us
 
 
-@jitted
-def _crowded_us(codes: Floats, crowd_rivals: Ints, op: int, crowd_at: Ints, rivals: int, key: int, counter: int) -> int:
-    """How much later a success is acknowledged because of the rivals it met."""
-    table = crowd_table(crowd_rivals, op, rivals, uniform(key, counter + DRAW_CROWD))
-    return 0 if table == NO_TABLE else draw_us(codes, crowd_at[table], key, counter + DRAW_CROWD + 1, 0)
+@step
+def _evaluate(draws: LoopDraws, target: LoopTarget, client: LoopClient, request: int, number: int, now_us: int) -> int:
+    """The object takes the request; when the answer arrives."""
+    op = request % N_OPERATIONS
+    contended = meet_rivals(target.terms, target.state, op, now_us, number)
+    success = client.known == target.version
+    if success:
+        target.version += 1
+    client.is_success = success
+    client.stage = _ANSWERED
+    return now_us + answer_us(
+        _drawn_us, draws, target.terms, target.state, client, request, SIZE_BYTES, now_us, contended, success
+    )
 
 
 @jitted
 def _run(
-    codes: Floats,
-    refusal_at: int,
-    penalty_at: int,
-    delay_at: int,
-    share: float,
-    window_us: int,
-    throttle_us: int,
-    spacing_us: int,
-    crowd_us: int,
-    crowd_rivals: Ints,
-    op: int,
-    crowd_at: Ints,
-    target: int,
-    keys: Ints,
-    latencies_us: Ints,
+    draws: LoopDraws, request: int, target_address: int, clients_address: int, due_us: Ints, latencies_us: Ints
 ) -> tuple[int, int]:
     """Time when the last success was answered, and refusals answered by then."""
-    clients = keys.size
-    due_us = np.zeros(clients, np.int64)
-    stage = np.full(clients, _ANSWERED, np.int64)
-    outcome = np.full(clients, _SUCCEEDED, np.int64)
-    known = np.full(clients, -1, np.int64)  # the first turn makes it 0, as if a success had been answered
-    counter = np.full(clients, -DRAWS_PER_REQUEST, np.int64)
-    sent_us = np.zeros(clients, np.int64)
-    drawn_us = np.zeros(clients, np.int64)
-    state = _object(target, 0)
-    version, successes, failures = 0, -clients, 0
+    target = _target_at(target_address, 0)
+    state = target.state
+    successes, failures = -due_us.size, 0
     while True:
         i = int(np.argmin(due_us))  # the first of those due at one instant
         now_us = due_us[i]
-        if stage[i] == _ANSWERED:
-            if outcome[i] == _SUCCEEDED:
-                known[i] += 1
+        client = _client_at(clients_address, i)
+        if client.stage == _ANSWERED:
+            if client.is_success == 1:
+                client.known += 1
                 if successes >= 0:
-                    latencies_us[successes] = now_us - sent_us[i]
+                    latencies_us[successes] = now_us - client.sent_us
                 successes += 1
                 if successes == latencies_us.size:
                     return now_us, failures
             else:
-                known[i] = version
+                client.known = target.version
                 failures += 1
-            counter[i] += DRAWS_PER_REQUEST
-            drawn_us[i] = draw_us(codes, 0, keys[i], counter[i], SIZE_BYTES)
-            sent_us[i] = now_us
-            stage[i] = _REACHES
-            due_us[i] = now_us + request_leg_us(drawn_us[i], share)
+            due_us[i] = _send(draws, target, client, request, now_us)
             continue
-        if stage[i] == _REACHES:
-            stage[i] = _WAITS
-            if _is_throttled(state, now_us, i, throttle_us):
-                due_us[i] = now_us + draw_us(codes, delay_at, keys[i], counter[i] + DRAW_DELAY, 0)
-                if due_us[i] > now_us:
-                    continue
+        if client.stage == _REACHES:
+            client.stage = _WAITS
+            held_us = held_back_us(_drawn_us, draws, target.terms, state, client, request, now_us, i)
+            if held_us > 0:
+                due_us[i] = now_us + held_us
+                continue
         if admitted_us(now_us, state.next_free_us) > now_us:
             due_us[i] = admitted_us(now_us, state.next_free_us)
             continue
-        contended = _meets_rival(state, now_us, i, window_us, crowd_us)
-        latency_us = drawn_us[i]
-        penalty_us = draw_us(codes, penalty_at, keys[i], counter[i] + DRAW_PENALTY, 0) if contended else 0
-        if known[i] == version:
-            version += 1
-            outcome[i] = _SUCCEEDED
-            state.next_free_us = next_free_us(now_us, spacing_us)
-            if crowd_us > 0 and state.rivals > 0:
-                penalty_us += _crowded_us(codes, crowd_rivals, op, crowd_at, state.rivals, keys[i], counter[i])
-        else:
-            outcome[i] = _REFUSED
-            latency_us = draw_us(codes, refusal_at, keys[i], counter[i] + DRAW_REFUSAL, SIZE_BYTES)
-        leg_us = request_leg_us(drawn_us[i], share)
-        due_us[i] = now_us + answer_leg_us(latency_us, leg_us, penalty_us)
-        stage[i] = _ANSWERED
+        due_us[i] = _evaluate(draws, target, client, request, i, now_us)
