@@ -209,7 +209,7 @@ def test_a_constant_store_takes_its_latency_for_everything_and_halves_it():
             distribution = store.latency(CATALOG, op, success)
             assert (distribution.quantile(0.0), distribution.quantile(1.0)) == (12.5, 12.5)
         assert store.leg_share(op) == 0.5
-    assert store.spacing_us == 0
+    assert store.terms.spacing_us == 0
 
 
 def test_a_named_provider_takes_its_vintage():

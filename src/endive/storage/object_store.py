@@ -92,14 +92,18 @@ class ObjectStore(StorageProvider):
 
     def _terms(self) -> ObjectTerms:
         """What the profile says of objects that are written conditionally."""
-        ops = range(N_OPERATIONS)
+        ops, profile = range(N_OPERATIONS), self.profile
+        rivals = [0] * (N_OPERATIONS * CROWD_TABLES_MAX)  # as ``crowd_table`` reads them
+        for op in ops:
+            for place, table in enumerate(self.crowd_tables(op)):
+                rivals[op * CROWD_TABLES_MAX + place] = table.rivals
         return ObjectTerms(
-            spacing_us=write_spacing_us(self.profile.writes_per_s_max),
+            spacing_us=write_spacing_us(profile.writes_per_s_max),
             leg_shares=[self.leg_share(op) for op in ops],
-            contention_us=[self.contention_window_us(op) for op in ops],
-            throttle_us=[self.throttle_window_us(op) for op in ops],
-            crowd_us=[self.crowd_window_us(op) for op in ops],
-            crowd_rivals=self.crowd_rivals(),
+            contention_us=[_window_us(profile.contention.get(op)) for op in ops],
+            throttle_us=[_window_us(profile.throttling.get(op)) for op in ops],
+            crowd_us=[_window_us(profile.crowding.get(op)) for op in ops],
+            crowd_rivals=rivals,
         )
 
     def _prepare(self, object: int, op: int) -> None:
@@ -143,49 +147,24 @@ class ObjectStore(StorageProvider):
     def leg_share(self, op: int) -> float:
         return self.profile.leg_share(op)
 
-    def contention_window_us(self, op: int) -> int:
-        """How near a rival's request must have been for this one to be acknowledged late; 0 = never."""
-        return _window_us(self.profile.contention.get(op))
-
     def penalty(self, op: int) -> LatencyDistribution | None:
         """What a contended request waits longer for its answer."""
         contention = self.profile.contention.get(op)
         return None if contention is None else contention.penalty
-
-    def throttle_window_us(self, op: int) -> int:
-        """How near a rival's request must have been for this one to be evaluated late; 0 = never."""
-        return _window_us(self.profile.throttling.get(op))
 
     def throttle_delay(self, op: int) -> LatencyDistribution | None:
         """How long a throttled request waits before it is evaluated."""
         throttling = self.profile.throttling.get(op)
         return None if throttling is None else throttling.delay
 
-    def crowd_window_us(self, op: int) -> int:
-        """How near a rival's request must have been to count as one in the crowd; 0 = nobody counts."""
-        return _window_us(self.profile.crowding.get(op))
-
     def crowd_tables(self, op: int) -> tuple[CrowdTable, ...]:
         """What a success among rivals waits longer for its answer, by number of rivals."""
         crowding = self.profile.crowding.get(op)
         return () if crowding is None else crowding.tables
 
-    def crowd_rivals(self) -> list[int]:
-        """The numbers of rivals that have a table, as ``crowd_table`` reads them."""
-        known = [0] * (N_OPERATIONS * CROWD_TABLES_MAX)
-        for op in range(N_OPERATIONS):
-            for place, table in enumerate(self.crowd_tables(op)):
-                known[op * CROWD_TABLES_MAX + place] = table.rivals
-        return known
-
     @property
     def heads_before_read(self) -> frozenset[int]:
         return self.profile.head_before_read
-
-    @property
-    def spacing_us(self) -> int:
-        """Least time between two successful conditional writes to one object; 0 = no limit."""
-        return self.terms.spacing_us
 
     @property
     def is_built_in(self) -> bool:

@@ -36,7 +36,7 @@ def send(
         return give_up(world, txn, moment)
     txn.counter = counter
     txn.latency_us = one_us(world, txn, counter, object_kind, op, size_bytes)
-    txn.leg_us = request_leg_us(txn.latency_us, world.store.leg_shares[op])
+    txn.leg_us = request_leg_us(txn.latency_us, world.store.terms.leg_shares[op])
     txn.time_us += txn.leg_us
     return moment
 

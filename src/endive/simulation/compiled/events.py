@@ -45,7 +45,7 @@ from endive.simulation.compiled.moments import (
 from endive.simulation.compiled.observer import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import (
-    answer_us,
+    answered_us,
     catalog_bytes,
     expect,
     install,
@@ -270,7 +270,7 @@ def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     success = is_current(world, txn)
     if success:
         apply(world, txn, now)
-    txn.time_us = answer_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
+    txn.time_us = answered_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
     return decided(world, txn, success, False, now)
 
 
@@ -354,7 +354,7 @@ def log_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     else:
         txn.row.append_physical_failure += 1
     txn.read_bytes = catalog_bytes(world)
-    txn.time_us = answer_us(
+    txn.time_us = answered_us(
         world, txn, at.LOG_OBJECT, LOG, APPEND, world.catalog.entry_bytes, is_landed, contended, now
     )
     if is_landed:
@@ -399,7 +399,7 @@ def compaction_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
             txn.evaluated_us = now
             applied = apply_record(world, txn, now)
         observe_log(world, txn, applied, now)
-    txn.time_us = answer_us(world, txn, at.LOG_OBJECT, LOG, CAS, txn.base_bytes, is_done, contended, now)
+    txn.time_us = answered_us(world, txn, at.LOG_OBJECT, LOG, CAS, txn.base_bytes, is_done, contended, now)
     if is_append_design:
         learn_log_end(world, txn)
     elif is_done:
@@ -424,7 +424,7 @@ def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     size_bytes = world.lists.entry_bytes
     table = server_table(world, table_id)
     is_landed = append_to_list(table, txn.offset, size_bytes, world.lists.seal_bytes) == LANDED
-    txn.time_us = answer_us(world, txn, number, MANIFEST_LIST, APPEND, size_bytes, is_landed, contended, now)
+    txn.time_us = answered_us(world, txn, number, MANIFEST_LIST, APPEND, size_bytes, is_landed, contended, now)
     if is_landed:
         txn.row.manifest_append_physical_success += 1
         txn.position += 1

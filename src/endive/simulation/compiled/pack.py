@@ -23,6 +23,7 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import NOT_THERE, Kept, Seat, SourceRecord, Submission, WorldRecord
 from endive.storage import ObjectStore
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectState
+from endive.storage.requests import SUMMED_OPERATIONS
 from endive.transaction.detectors import (
     DETECTOR_PARTITION_OVERLAP,
     DETECTOR_PROBABILISTIC,
@@ -31,22 +32,18 @@ from endive.transaction.detectors import (
 from endive.transaction.retry import POLICIES
 from endive.vocabulary import (
     FAST_APPEND,
-    HEAD,
     ISOLATIONS,
     MANIFEST,
     MANIFEST_LIST,
     N_OPERATIONS,
     N_REQUESTS,
     OVERWRITE_FORMS,
-    READ,
-    WRITE,
 )
 from endive.workload import Source
 
 Array = npt.NDArray[Any]
 # What a txn asks for several at a time: lists of the history, manifests it filters or merges.
 BATCHED_OBJECTS = (MANIFEST_LIST, MANIFEST)
-BATCHED_OPERATIONS = (READ, WRITE, HEAD)
 TIMES_AT_FIRST = 1_024  # of snapshots, per table; the engine makes room for more
 
 
@@ -207,16 +204,11 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
 def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
     storage, settings = parts.storage, world.store
     assert isinstance(storage, ObjectStore)
-    settings.spacing_us = storage.spacing_us
+    settings.terms = storage.terms
     for op in range(N_OPERATIONS):
-        settings.leg_shares[op] = storage.leg_share(op)
-        settings.contention_us[op] = storage.contention_window_us(op)
         settings.penalty[op] = codes.place_of(storage.penalty(op))
-        settings.throttle_us[op] = storage.throttle_window_us(op)
         settings.delay[op] = codes.place_of(storage.throttle_delay(op))
-        settings.crowd_us[op] = storage.crowd_window_us(op)
         for place, table in enumerate(storage.crowd_tables(op)):
-            settings.crowd_rivals[op * CROWD_TABLES_MAX + place] = table.rivals
             settings.crowd[op * CROWD_TABLES_MAX + place] = codes.place_of(table.penalty)
     for request in range(N_REQUESTS):
         object_kind, op = divmod(request, N_OPERATIONS)
@@ -228,7 +220,7 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         settings.success[request] = codes.place_of(success)
         settings.refusal[request] = codes.place_of(refusal)
         settings.slowest[request] = settings.summed[request] = settings.summed_batches[request] = NOT_THERE
-        if object_kind in BATCHED_OBJECTS and op in BATCHED_OPERATIONS and storage.profile.supports(op):
+        if object_kind in BATCHED_OBJECTS and op in SUMMED_OPERATIONS and storage.profile.supports(op):
             parallel = world.protocol.parallel_max
             settings.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
             if has_runs(parts):

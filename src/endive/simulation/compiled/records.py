@@ -17,7 +17,7 @@ from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.operation import Operation
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
-from endive.storage.contention import CROWD_TABLES_MAX
+from endive.storage.contention import CROWD_TABLES_MAX, ObjectTerms
 from endive.storage.throttled import SlowDown
 from endive.transaction.failures import Failures
 from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
@@ -289,13 +289,8 @@ class StoreSettings(Record):
     summed_batches: Annotated[list[int], "i8", N_REQUESTS]  # of runs of full batches
     penalty: Annotated[list[int], "i8", N_OPERATIONS]
     delay: Annotated[list[int], "i8", N_OPERATIONS]
-    contention_us: Annotated[list[int], "i8", N_OPERATIONS]  # windows
-    throttle_us: Annotated[list[int], "i8", N_OPERATIONS]
-    crowd_us: Annotated[list[int], "i8", N_OPERATIONS]
-    crowd_rivals: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
-    crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]  # places of the penalties' codes
-    leg_shares: Annotated[list[float], "f8", N_OPERATIONS]
-    spacing_us: Int64
+    crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
+    terms: ObjectTerms
     slow_down: SlowDown
     is_throttling: Int8  # at the rate in slow_down
 

@@ -15,24 +15,20 @@ from endive.formats.iceberg.effects import (
     effect_thinning,
 )
 from endive.kernel import overwrite, step
-from endive.rng import uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
 from endive.simulation.compiled.touching import change_files
 from endive.storage.contention import (
     CROWD_TABLES_MAX,
-    DRAW_CROWD,
-    DRAW_DELAY,
-    DRAW_PENALTY,
-    DRAW_REFUSAL,
-    NO_TABLE,
+    CROWDED,
+    DELAY,
+    PENALTY,
+    REFUSAL,
     admitted_us,
-    answer_leg_us,
-    crowd_table,
-    is_contended,
-    meet_crowd,
-    next_free_us,
+    answer_us,
+    held_back_us,
+    meet_rivals,
 )
 from endive.vocabulary import N_OPERATIONS
 
@@ -180,54 +176,41 @@ def note_time(world: WorldRecord, table_id: int, table: TableState, now: int) ->
 
 
 @step
-def waits_until_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
-    """When the object takes a conditional request that reaches it now, or has waited at it until now."""
-    if world.store.throttle_us[op] > 0 and txn.has_reached == 0:
-        txn.has_reached = 1
-        free_us = now + throttled_us(world, txn, number, op, now)
-        if free_us > now:
-            return free_us
-    return admitted_us(now, server_object(world, number).next_free_us)
+def other_us(world: WorldRecord, request: int, what: int, key: int, counter: int, size_bytes: int) -> int:
+    """What a conditional request draws beside its latency of success."""
+    store, op = world.store, request % N_OPERATIONS
+    if what == REFUSAL:
+        code = store.refusal[request]
+    elif what == PENALTY:
+        code = store.penalty[op]
+    elif what == DELAY:
+        code = store.delay[op]
+    else:
+        code = store.crowd[op * CROWD_TABLES_MAX + what - CROWDED]
+    return draw_us(codes(world), code, key, counter, size_bytes)
 
 
 @step
-def throttled_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
-    """How long a request that reaches the object now is held back; the object remembers it either way."""
+def waits_until_us(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> int:
+    """When the object takes a conditional request that reaches it now, or has waited at it until now."""
     state = server_object(world, number)
-    throttled = is_contended(now, state.reached_us, state.reached_txn, txn.row.txn_id, world.store.throttle_us[op])
-    state.reached_us = now
-    state.reached_txn = txn.row.txn_id
-    return draw_us(codes(world), world.store.delay[op], txn.key, txn.counter + DRAW_DELAY, 0) if throttled else 0
+    if txn.has_reached == 0:
+        txn.has_reached = 1
+        held_us = held_back_us(other_us, world, world.store.terms, state, txn, op, now, txn.row.txn_id)
+        if held_us > 0:
+            return now + held_us
+    return admitted_us(now, state.next_free_us)
 
 
 @step
 def meets_rival(world: WorldRecord, txn: TxnRecord, number: int, op: int, now: int) -> bool:
     """Whether the request is contended; the object remembers it either way."""
-    state = server_object(world, number)
-    contended = is_contended(now, state.last_us, state.last_txn, txn.row.txn_id, world.store.contention_us[op])
-    state.last_us = now
-    state.last_txn = txn.row.txn_id
-    if world.store.crowd_us[op] > 0:
-        meet_crowd(state, now, txn.row.txn_id, world.store.crowd_us[op])
     txn.has_reached = 0
-    return contended
+    return meet_rivals(world.store.terms, server_object(world, number), op, now, txn.row.txn_id)
 
 
 @step
-def crowded_us(world: WorldRecord, txn: TxnRecord, number: int, op: int) -> int:
-    """How much later a success is acknowledged because of the rivals it met."""
-    rivals = server_object(world, number).rivals
-    if rivals == 0:
-        return 0
-    table = crowd_table(world.store.crowd_rivals, op, rivals, uniform(txn.key, txn.counter + DRAW_CROWD))
-    if table == NO_TABLE:
-        return 0
-    code = world.store.crowd[op * CROWD_TABLES_MAX + table]
-    return draw_us(codes(world), code, txn.key, txn.counter + DRAW_CROWD + 1, 0)
-
-
-@step
-def answer_us(
+def answered_us(
     world: WorldRecord,
     txn: TxnRecord,
     number: int,
@@ -239,15 +222,5 @@ def answer_us(
     now: int,
 ) -> int:
     """When the answer to a conditional request evaluated now arrives."""
-    latency_us = txn.latency_us
-    penalty_us = 0
-    if contended and world.store.penalty[op] >= 0:
-        penalty_us = draw_us(codes(world), world.store.penalty[op], txn.key, txn.counter + DRAW_PENALTY, 0)
-    if success:
-        server_object(world, number).next_free_us = next_free_us(now, world.store.spacing_us)
-        if world.store.crowd_us[op] > 0:
-            penalty_us += crowded_us(world, txn, number, op)
-    else:
-        code = world.store.refusal[object_kind * N_OPERATIONS + op]
-        latency_us = draw_us(codes(world), code, txn.key, txn.counter + DRAW_REFUSAL, size_bytes)
-    return now + answer_leg_us(latency_us, txn.leg_us, penalty_us)
+    request, state, terms = object_kind * N_OPERATIONS + op, server_object(world, number), world.store.terms
+    return now + answer_us(other_us, world, terms, state, txn, request, size_bytes, now, contended, success)
