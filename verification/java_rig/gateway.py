@@ -28,13 +28,18 @@ class IcebergJvm:
     """One JVM; a context manager that ends it. ``jvm`` is py4j's view of its classes."""
 
     def __init__(
-        self, folder: Path | None = None, *, is_catalog_logged: bool = False, worker_threads: int | None = None
+        self,
+        folder: Path | None = None,
+        release: str | None = None,
+        *,
+        is_catalog_logged: bool = False,
+        worker_threads: int | None = None,
     ) -> None:
         try:
             provide_java()
         except EngineError as error:
             raise IcebergMissingError(str(error).replace("Spark needs", "Iceberg needs")) from None
-        jars, self.version = find_jars(folder)
+        jars, self.version = find_jars(folder, release)
         py4j = load_py4j()
         self._scratch = tempfile.TemporaryDirectory(prefix="endive-iceberg-")
         self.database_log = Path(self._scratch.name) / "derby.log"

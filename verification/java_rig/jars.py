@@ -17,11 +17,17 @@ from typing import Any, Final
 
 from endive.verification.live import IcebergMissingError
 
-VERSION: Final = "1.9.2"
-VERSIONS_KNOWN: Final = ("1.9.", "1.10.")  # release lines whose requests are known to be the recorded ones
+RECORDED: Final = ("1.9.2", "1.11.0")  # releases whose recordings the package has, oldest first
+VERSION: Final = RECORDED[-1]
+VERSIONS_KNOWN: Final = ("1.9.", "1.10.", "1.11.")  # release lines the rig can drive
 GROUP: Final = "org.apache.iceberg"
 ARTIFACTS: Final = ("iceberg-spark-runtime-3.5_2.12", "iceberg-aws-bundle")
 SHA256: Final = {  # of the jars that are fetched, as Maven Central has them
+    "iceberg-spark-runtime-3.5_2.12-1.11.0.jar": "94b8e36fc329f0293d44ba9e01b784a56e9501affec1842d898144c51f6e486a",
+    "iceberg-aws-bundle-1.11.0.jar": "38f01da7e96850cdd05e6616d758b77b43314b712a8808e3f9a824d56976162f",
+    "iceberg-spark-runtime-3.5_2.12-1.10.0.jar": "70f9471870b2d456167d703c829f098a446b86bb1379eee338c0efa03a341026",
+    "iceberg-aws-bundle-1.10.0.jar": "172370cfc32a5f1ae5399b210e86fc04a366dc29a112d97ac8ffc74df7525596",
+    "iceberg-spark-runtime-4.0_2.13-1.10.0.jar": "0480f1248e0a8b50ae2a730d7ad3e1a727351c362ca63f4a0c35182087a49323",
     "iceberg-spark-runtime-3.5_2.12-1.9.2.jar": "c40ae0a8e2673bb5c01951b7d15aae2224a534f8331f4274ce2082776116a044",
     "iceberg-aws-bundle-1.9.2.jar": "ea5b6fec1b547e2fe936f804c737943f5ee322d038560f63a8261deb766def1b",
 }
@@ -31,14 +37,21 @@ FETCH_TIMEOUT_S: Final = 900
 _JAR: Final = re.compile(r"^(?P<artifact>iceberg-.+?)-(?P<version>\d+\.\d+\.\d+[^/]*)\.jar$")
 
 
-def find_jars(folder: Path | None = None) -> tuple[tuple[Path, ...], str]:
-    """The class path of Iceberg, and its version: from ``folder``, or from the cache, filled by Maven if need be."""
+def find_jars(folder: Path | None = None, release: str | None = None) -> tuple[tuple[Path, ...], str]:
+    """The class path of Iceberg, and its version: from ``folder``, or from the cache, filled by Maven if need be.
+
+    Without a ``release`` it is the newest known one of a folder, and the newest recorded one of the cache.
+    """
+    if release is not None and not release.startswith(VERSIONS_KNOWN):
+        lines = ", ".join(f"{line}x" for line in VERSIONS_KNOWN)
+        raise IcebergMissingError(f"Iceberg {release} is not known here. Give a release of {lines}.")
     place = cache_folder() if folder is None else folder
     if folder is None:
+        release = release or VERSION
         for artifact in ARTIFACTS:
-            if not (place / f"{artifact}-{VERSION}.jar").is_file():
-                _fetch(artifact, place)
-    chosen, version = _choose(place, VERSION if folder is None else None)
+            if not (place / f"{artifact}-{release}.jar").is_file():
+                fetch(artifact, place, release)
+    chosen, version = _choose(place, release)
     for jar in chosen:
         _refuse_unknown_bytes(jar)
     return chosen + _support(place), version
@@ -77,21 +90,21 @@ def load_py4j() -> Any:
 # ---- fetching ----------------------------------------------------------------------------------------
 
 
-def _fetch(artifact: str, place: Path) -> None:
+def fetch(artifact: str, place: Path, release: str) -> None:
     """Put one jar into the cache: by Maven, or by Spark's resolver where there is no Maven."""
     place.mkdir(parents=True, exist_ok=True)
     maven = shutil.which("mvn")
-    said = _by_spark(artifact, place) if maven is None else _by_maven(maven, artifact, place)
+    coordinates = f"{GROUP}:{artifact}:{release}"
+    said = _by_spark(coordinates, place) if maven is None else _by_maven(maven, coordinates, place)
     if said:
         raise IcebergMissingError(
-            f"{artifact}-{VERSION}.jar is not in {place}, and fetching it failed: {said} Is there a network? Or put "
-            f"{GROUP}:{artifact}:{VERSION} into a folder with its companion and give it by --iceberg-jars."
+            f"{artifact}-{release}.jar is not in {place}, and fetching it failed: {said} Is there a network? Or put "
+            f"{coordinates} into a folder with its companion and give it by --iceberg-jars."
         )
 
 
-def _by_maven(maven: str, artifact: str, place: Path) -> str:
+def _by_maven(maven: str, coordinates: str, place: Path) -> str:
     """What Maven complained of, or nothing."""
-    coordinates = f"{GROUP}:{artifact}:{VERSION}"
     command = [maven, "-q", "-B", COPY_GOAL, f"-Dartifact={coordinates}", f"-DoutputDirectory={place}"]
     try:
         done = subprocess.run(
@@ -111,7 +124,7 @@ def _by_maven(maven: str, artifact: str, place: Path) -> str:
     return "Maven says: " + next((line for line in lines if "ERROR" in line), "nothing").strip()[:400]
 
 
-def _by_spark(artifact: str, place: Path) -> str:
+def _by_spark(coordinates: str, place: Path) -> str:
     """What Spark's own resolver (Ivy, as for ``spark.jars.packages``) complained of, or nothing."""
     spark = _spark_jars()
     if spark is None:
@@ -128,10 +141,9 @@ def _by_spark(artifact: str, place: Path) -> str:
         nothing, folder = scala.Option.empty(), scala.Option.apply(str(place / "ivy"))
         settings = resolver.buildIvySettings(nothing, folder, False, silence)
         none = scala.collection.immutable.List.newBuilder().result()
-        found = resolver.resolveMavenCoordinates(
-            f"{GROUP}:{artifact}:{VERSION}", settings, nothing, False, none, False, silence
-        )
-        shutil.copyfile(found.mkString(""), place / f"{artifact}-{VERSION}.jar")
+        found = resolver.resolveMavenCoordinates(coordinates, settings, nothing, False, none, False, silence)
+        _, artifact, release = coordinates.split(":")
+        shutil.copyfile(found.mkString(""), place / f"{artifact}-{release}.jar")
     except Exception as error:
         return f"Spark's resolver says: {str(error)[:400]}"
     finally:
@@ -170,16 +182,20 @@ def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
     shared = sorted(found[ARTIFACTS[0]].keys() & found[ARTIFACTS[1]].keys())
     known = [each for each in shared if each.startswith(VERSIONS_KNOWN)]
     if version is not None:
-        known = [version]
+        known = [each for each in known if each == version]
     if not known:
         there = ", ".join(path.name for artifact in ARTIFACTS for path in found[artifact].values())
         raise IcebergMissingError(
             f"no two jars in {place} are of one version that is known here ({there}). Put {ARTIFACTS[0]} and "
-            f"{ARTIFACTS[1]} of {' or '.join(line + 'x' for line in VERSIONS_KNOWN)} there, or leave --iceberg-jars "
-            f"out to fetch {VERSION} by Maven."
+            f"{ARTIFACTS[1]} of {version or ' or '.join(line + 'x' for line in VERSIONS_KNOWN)} there, or leave "
+            f"--iceberg-jars out to fetch {version or VERSION} by Maven."
         )
-    chosen = known[-1]
+    chosen = max(known, key=_numbers)
     return tuple(found[artifact][chosen] for artifact in ARTIFACTS), chosen
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
 def _support(place: Path) -> tuple[Path, ...]:

@@ -60,6 +60,17 @@ class Files:
             .build()
         )
 
+    def puffin(self, builder: Java, partition: int) -> Java:
+        """A deletion vector in a file that was never written."""
+        return (
+            builder.withPath(f"s3://warehouse/data/{next(_names):08d}.puffin")
+            .withFormat(self._jvm.iceberg.FileFormat.PUFFIN)
+            .withFileSizeInBytes(100)
+            .withPartitionPath(f"part={partition}")
+            .withRecordCount(1)
+            .build()
+        )
+
     def _metrics(self, ids: tuple[int, int] | None) -> Java:
         """Bounds of the id column; nothing without ids."""
         if ids is None:

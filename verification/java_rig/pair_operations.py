@@ -1,8 +1,8 @@
-"""Victims and rivals of the pairs, through Iceberg's Java API.
+"""Victims and rivals of the pairs, through Iceberg's Java API: one builder per operation, ready to commit.
 
-This file defines one builder per operation: a change that is ready to commit. Which pairs there are lives in
-``endive.verification.java.pairs``; the made-up files in ``operations``. Position deletes say which file they refer to
-or nothing, and have no bounds of ids, as real ones.
+Which pairs there are lives in ``endive.verification.java.pair_sheets``; the made-up files in ``operations``. Position
+deletes say which file they refer to or nothing, and have no bounds of ids, as real ones; on a v3 table they are
+deletion vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.verification.java.pairs import SERIALIZABLE, SNAPSHOT, Victim
+from endive.verification.java.pairs import (
+    EQUALITY_AND_POSITION,
+    PARTITION,
+    ROWS,
+    SERIALIZABLE,
+    SNAPSHOT,
+    TABLE,
+    Victim,
+)
 from verification.java_rig.gateway import IcebergJvm, Java
 from verification.java_rig.operations import ID_FIELD, Files, victim_filter
 
@@ -27,7 +35,9 @@ class Target:
     ids: tuple[int, int]
     files: Sequence[Java] = ()
     manifests: Sequence[Java] = ()  # of the table, as planned
+    deletes: Sequence[Java] = ()  # existing files of position deletes
     is_partition_wide: bool = False  # its deletes refer to no file in particular
+    format_version: int = 2
 
 
 class PairOperations:
@@ -39,18 +49,33 @@ class PairOperations:
 
     def change(self, java: str, table: Java, target: Target, victim: Victim | None = None) -> Java:
         """The change, with the checks that ``victim`` asks for; a rival asks for none."""
-        change = BUILDERS[java](self, table, target)
+        if victim is not None and victim.is_in_transaction:
+            transaction = table.newTransaction()
+            change = self._checked(java, transaction, table, target, victim)
+            return InTransaction(transaction, change)
+        return self._checked(java, table, table, target, victim)
+
+    def _checked(self, java: str, maker: Java, table: Java, target: Target, victim: Victim | None) -> Java:
+        """``maker`` starts the change: the table, or a transaction on it."""
+        if victim is not None and victim.deletes == EQUALITY_AND_POSITION:
+            change = self._upsert_with_positions(maker, target)
+        else:
+            change = BUILDERS[java](self, maker, target)
         if victim is not None and victim.java not in _UNCHECKED:
             self._ask_for_checks(change, table, target, victim)
+        elif victim is None and java in ("rewrite_files", "rewrite_deletes"):  # else it minds deletes of long ago
+            change.validateFromSnapshot(table.currentSnapshot().snapshotId())
         return change
 
     def _ask_for_checks(self, change: Java, table: Java, target: Target, victim: Victim) -> None:
         start = table.currentSnapshot().snapshotId()
-        if victim.java == "rewrite_files":
+        if victim.java in ("rewrite_files", "rewrite_deletes"):
             change.validateFromSnapshot(start)
+            if victim.is_sequenced:
+                change.dataSequenceNumber(table.currentSnapshot().sequenceNumber())
         elif victim.java in ("row_delta", "delete_rows"):
             change.validateFromSnapshot(start)
-            change.conflictDetectionFilter(victim_filter(self._jvm))
+            change.conflictDetectionFilter(self._filter(victim))
             if victim.is_referring:
                 change.validateDataFilesExist([str(each.location()) for each in target.files])
             if victim.is_deletes_validated:
@@ -61,11 +86,25 @@ class PairOperations:
                 change.validateNoConflictingDataFiles()
         elif victim.isolation in (SERIALIZABLE, SNAPSHOT):
             change.validateFromSnapshot(start)
-            if victim.java == "overwrite_files":
-                change.conflictDetectionFilter(victim_filter(self._jvm))
+            is_filtered = victim.java == "overwrite_files" and not (
+                victim.isolation == SNAPSHOT
+                and victim.reads in (TABLE, PARTITION)  # as Spark: no filter is handed over
+            )
+            if is_filtered:
+                change.conflictDetectionFilter(self._filter(victim))
             change.validateNoConflictingDeletes()
             if victim.isolation == SERIALIZABLE:
                 change.validateNoConflictingData()
+
+    def _filter(self, victim: Victim) -> Java:
+        """What the victim has read."""
+        expressions = self._jvm.iceberg.expressions.Expressions
+        if victim.reads == TABLE:
+            return expressions.alwaysTrue()
+        return self._in_partition(0) if victim.reads == PARTITION else victim_filter(self._jvm)
+
+    def _in_partition(self, partition: int) -> Java:
+        return self._jvm.iceberg.expressions.Expressions.equal("part", partition)
 
     # ---- builders ------------------------------------------------------------------------------------
 
@@ -85,15 +124,23 @@ class PairOperations:
     def _with_deletes(self, change: Java, target: Target) -> Java:
         referred = [None] if target.is_partition_wide or not target.files else target.files
         for each in referred:
-            change.addDeletes(self._position_deletes(target.partition, each))
+            change.addDeletes(self._deletes(target, each))
         return change
 
     def _upsert(self, table: Java, target: Target) -> Java:
+        return self._upserted(table, target, self._new(target))
+
+    def _upsert_with_positions(self, table: Java, target: Target) -> Java:
+        """As Flink's: a key that came twice in one checkpoint is deleted by its position in the file just written."""
+        new = self._new(target)
+        return self._upserted(table, target, new).addDeletes(self._deletes(target, new))
+
+    def _upserted(self, table: Java, target: Target, new: Java) -> Java:
         fields = self._jvm.gateway.new_array(self._jvm.jvm.int, 1)
         fields[0] = ID_FIELD
         builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofEqualityDeletes(fields)
         deletes = self._files.finished(builder, target.partition, target.ids)
-        return table.newRowDelta().addRows(self._new(target)).addDeletes(deletes)
+        return table.newRowDelta().addRows(new).addDeletes(deletes)
 
     def _overwrite_files(self, table: Java, target: Target) -> Java:
         return _without(table.newOverwrite(), target).addFile(self._new(target))
@@ -103,6 +150,25 @@ class PairOperations:
 
     def _delete_files(self, table: Java, target: Target) -> Java:
         return _without(table.newDelete(), target)
+
+    def _overwrite_filter(self, table: Java, target: Target) -> Java:
+        return (
+            table.newOverwrite().overwriteByRowFilter(self._in_partition(target.partition)).addFile(self._new(target))
+        )
+
+    def _delete_where(self, table: Java, target: Target) -> Java:
+        return table.newDelete().deleteFromRowFilter(self._in_partition(target.partition))
+
+    def _rewrite_deletes(self, table: Java, target: Target) -> Java:
+        """Files of position deletes become others (``RewritePositionDeletesCommitManager``)."""
+        change = table.newRewrite()
+        for each in target.deletes:
+            change.deleteFile(each)
+            change.addFile(self._position_deletes(target.partition, target.files[0]), each.dataSequenceNumber())
+        return change
+
+    def _rollback(self, table: Java, target: Target) -> Java:
+        return table.manageSnapshots().rollbackTo(table.currentSnapshot().parentId())
 
     def _replace_partitions(self, table: Java, target: Target) -> Java:
         return table.newReplacePartitions().addFile(self._new(target))
@@ -142,11 +208,32 @@ class PairOperations:
     def _new(self, target: Target) -> Java:
         return self._files.data(target.partition, target.ids)
 
+    def _deletes(self, target: Target, data_file: Java | None) -> Java:
+        if target.format_version == 2:
+            return self._position_deletes(target.partition, data_file)
+        assert data_file is not None, "a deletion vector belongs to a data file"
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofPositionDeletes()
+        builder = builder.withReferencedDataFile(str(data_file.location())).withContentOffset(4)
+        return self._files.puffin(builder.withContentSizeInBytes(40), target.partition)
+
     def _position_deletes(self, partition: int, data_file: Java | None) -> Java:
         builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofPositionDeletes()
         if data_file is not None:
             builder = builder.withReferencedDataFile(str(data_file.location()))
         return self._files.finished(builder, partition, None)
+
+
+class InTransaction:
+    """A change made in a transaction: both are committed, one after the other."""
+
+    def __init__(self, transaction: Java, change: Java) -> None:
+        self._transaction = transaction
+        self._change = change
+
+    def commit(self) -> None:
+        """The change against the table as it was loaded, then the transaction."""
+        self._change.commit()
+        self._transaction.commitTransaction()
 
 
 def _without(change: Java, target: Target) -> Java:
@@ -179,6 +266,10 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "delete_files": PairOperations._delete_files,
     "rewrite_files": PairOperations._rewrite_files,
     "replace_partitions": PairOperations._replace_partitions,
+    "overwrite_filter": PairOperations._overwrite_filter,
+    "delete_where": PairOperations._delete_where,
+    "rewrite_deletes": PairOperations._rewrite_deletes,
+    "rollback": PairOperations._rollback,
     "rewrite_manifests": PairOperations._rewrite_manifests,
     "rewrite_manifests_planned": PairOperations._rewrite_manifests_planned,
     "expire_snapshots": PairOperations._expire_snapshots,
@@ -187,6 +278,9 @@ _UNCHECKED: Final = (
     "fast_append",
     "merge_append",
     "delete_files",
+    "delete_where",
+    "upsert",
+    "rollback",
     "rewrite_manifests",
     "rewrite_manifests_planned",
     "expire_snapshots",

@@ -44,10 +44,10 @@ _OPERATIONS: Final = {"GET": "read", "HEAD": "head", "PUT": "write", "DELETE": "
 class Stage:
     """A JVM, an object store and catalogs for a victim, its rivals and a REST server; a context manager."""
 
-    def __init__(self, jars: Path | None = None) -> None:
+    def __init__(self, jars: Path | None = None, release: str | None = None) -> None:
         self._stack = ExitStack()
         self.objects = self._stack.enter_context(ObjectServer())
-        self.jvm = self._stack.enter_context(IcebergJvm(jars, is_catalog_logged=True))
+        self.jvm = self._stack.enter_context(IcebergJvm(jars, release, is_catalog_logged=True))
         self.door = self.objects.open_door("victim")
         rival_door, server_door = self.objects.open_door("rival"), self.objects.open_door("server")
         rival_door.is_logged = False
@@ -111,9 +111,9 @@ class Stage:
         if scenario.conflict:
             _Rivals(self, scenario, self.rival.loadTable(identifier)).come_before()
         elif scenario.n_behind:
-            self._point_to(identifier, chain[scenario.n_behind])
+            self.point_to(identifier, chain[scenario.n_behind])
 
-    def _point_to(self, identifier: Java, location: str) -> None:
+    def point_to(self, identifier: Java, location: str) -> None:
         """Move a table's pointer along its chain of commits."""
         statement = self._database.prepareStatement(
             "UPDATE iceberg_tables SET previous_metadata_location = metadata_location, metadata_location = ? "
@@ -238,9 +238,16 @@ def _outcome(change: Java) -> str:
     return "committed"
 
 
-def record(scenarios: Iterable[Scenario], jars: Path | None = None) -> Recording:
-    """What real Iceberg did in every scenario."""
-    with Stage(jars) as stage:
-        recorded = {scenario.key: stage.play(scenario) for scenario in scenarios}
+def record(
+    scenarios: Iterable[Scenario], jars: Path | None = None, release: str | None = None, minutes: float | None = None
+) -> Recording:
+    """What real Iceberg did in every scenario, or in as many as the minutes allow."""
+    end_s = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
+    with Stage(jars, release) as stage:
+        recorded = {}
+        for scenario in scenarios:
+            if time.monotonic() > end_s:
+                break
+            recorded[scenario.key] = stage.play(scenario)
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         return Recording(scenarios=recorded, iceberg=stage.jvm.version, date=today)

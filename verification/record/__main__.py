@@ -1,6 +1,6 @@
 """``python -m verification.record WHAT``: make a recording anew from a real Iceberg, into the package's data.
 
-This file defines the command line. What is recorded, and how, lives in ``java_rig`` and ``pyiceberg_rig``.
+What is recorded, and how, lives in ``java_rig`` and ``pyiceberg_rig``.
 
     python -m verification.record java-requests           every scenario on Java Iceberg
     python -m verification.record java-pairs              every pair of victim and rival on Java Iceberg
@@ -19,15 +19,16 @@ import argparse
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from endive.errors import EndiveError
 from endive.verification.java.java_replay import REPLAY_FILE
 from endive.verification.java.load_loops import all_loops
 from endive.verification.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
-from endive.verification.java.pair_recording import PAIRS_FILE, write_pairs
-from endive.verification.java.pairs import all_pairs
-from endive.verification.java.request_recording import REQUESTS_FILE, write_requests
+from endive.verification.java.pair_recording import read_pairs, write_pairs
+from endive.verification.java.pair_sheets import all_pairs
+from endive.verification.java.request_recording import DATA, NEWEST, read_requests, write_requests
 from endive.verification.java.scenario import all_scenarios
 from endive.verification.pyiceberg import pyiceberg_load, pyiceberg_requests
 from endive.verification.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
@@ -36,13 +37,23 @@ from endive.verification.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
 def _java_requests(given: argparse.Namespace) -> None:
     from verification.java_rig.request_stage import record
 
-    write_requests(record(all_scenarios(), given.iceberg_jars), given.out or REQUESTS_FILE)
+    folder: Path = given.out or DATA
+    known = read_requests(given.release, folder).scenarios if given.missing else {}
+    wanted = [each for each in all_scenarios() if each.key not in known]
+    made = record(wanted, given.iceberg_jars, given.release, given.minutes)
+    scenarios = {each.key: {**known, **made.scenarios}.get(each.key) for each in all_scenarios()}
+    write_requests(replace(made, scenarios={key: each for key, each in scenarios.items() if each}), folder)
 
 
 def _java_pairs(given: argparse.Namespace) -> None:
     from verification.java_rig.pair_stage import record
 
-    write_pairs(record(all_pairs(), given.iceberg_jars), given.out or PAIRS_FILE)
+    folder: Path = given.out or DATA
+    known = read_pairs(given.release, folder).pairs if given.missing else {}
+    wanted = [each for each in all_pairs() if each.key not in known and re.search(given.only, each.key)]
+    made = record(wanted, given.iceberg_jars, given.release, given.minutes)
+    pairs = {each.key: {**known, **made.pairs}.get(each.key) for each in all_pairs()}
+    write_pairs(replace(made, pairs={key: each for key, each in pairs.items() if each}), folder)
 
 
 def _java_load(given: argparse.Namespace) -> None:
@@ -117,14 +128,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     what = parser.add_subparsers(required=True, metavar="WHAT")
     simple = {
-        "java-requests": _java_requests,
-        "java-pairs": _java_pairs,
         "pyiceberg-requests": _pyiceberg_requests,
         "pyiceberg-pairs": _pyiceberg_pairs,
     }
     for name, record in simple.items():
         command = what.add_parser(name)
         command.set_defaults(record=record)
+    for name, record in {"java-requests": _java_requests, "java-pairs": _java_pairs}.items():
+        command = what.add_parser(name)
+        command.set_defaults(record=record)
+        command.add_argument("--release", default=NEWEST, help="of Iceberg, such as 1.9.2")
+        command.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
+        command.add_argument("--minutes", type=float, default=None, help="stop after so many")
+    command.add_argument("--only", default="", metavar="PATTERN", help="pairs whose key has it")
     command = what.add_parser("java-load")
     command.set_defaults(record=_java_load)
     command.add_argument("--seconds", type=float, default=30.0)
@@ -146,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--repetitions", type=int, default=10)
     command.add_argument("--writers", type=int, nargs="*", default=[1, 2, 4, 8, 16])
     for name, command in what.choices.items():
-        command.add_argument("--out", type=Path, default=None, help="another file than the package's")
+        command.add_argument("--out", type=Path, default=None, help="another place than the package's data")
         if name.startswith("java"):
             command.add_argument("--iceberg-jars", type=Path, default=None, help="a folder; else Maven fetches them")
     return parser

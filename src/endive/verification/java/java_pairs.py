@@ -12,7 +12,8 @@ from typing import Final
 from endive.verification.java import modelled_pair
 from endive.verification.java.java_requests import different_parts
 from endive.verification.java.pair_recording import RecordedPair, read_pairs
-from endive.verification.java.pairs import Pair, all_pairs
+from endive.verification.java.pair_sheets import all_pairs
+from endive.verification.java.pairs import Pair
 from endive.verification.java.request_trace import VALIDATION_EXCEPTION, Recorded, bill
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped

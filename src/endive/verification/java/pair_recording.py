@@ -1,21 +1,18 @@
-"""What real Iceberg did in every pair, as it lies in ``data/pairs.json``: verdict, attempts, requests, what was read.
+"""What real Iceberg did in every pair: verdict, attempts, requests, what was read. One file per release, in ``data/``.
 
-This file defines the form of the recording. How it comes about lives in ``verification/java_rig``; the page made of it
-in ``conflict_page``.
+How the recording comes about lives in ``verification/java_rig``; the page made of it in ``conflict_page``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from endive.verification.java.request_recording import DATA
+from endive.verification.java.request_recording import DATA, NEWEST, read_entries, write_entries
 from endive.verification.java.request_trace import Recorded
 
-PAIRS_FILE: Final = DATA / "pairs.json"
 COMMITTED: Final = "committed"
 
 Reads = Mapping[str, int]  # "list of a rival" -> how many
@@ -65,15 +62,14 @@ class PairRecording:
     date: str
 
 
-def read_pairs(path: Path = PAIRS_FILE) -> PairRecording:
-    """The recording that travels with the package."""
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    pairs = {key: RecordedPair.from_dict(value) for key, value in document["pairs"].items()}
-    return PairRecording(pairs=pairs, iceberg=document["iceberg"], date=document["date"])
+def read_pairs(release: str = NEWEST, folder: Path = DATA) -> PairRecording:
+    """The recording of a release that travels with the package."""
+    entries, date = read_entries("pairs", release, folder)
+    pairs = {key: RecordedPair.from_dict(value) for key, value in entries.items()}
+    return PairRecording(pairs=pairs, iceberg=release, date=date)
 
 
-def write_pairs(recording: PairRecording, path: Path = PAIRS_FILE) -> None:
+def write_pairs(recording: PairRecording, folder: Path = DATA) -> None:
     """One line per pair."""
-    head = f'{{"iceberg": {json.dumps(recording.iceberg)}, "date": {json.dumps(recording.date)}, "pairs": {{'
-    entries = [f"{json.dumps(key)}: {json.dumps(each.to_dict())}" for key, each in recording.pairs.items()]
-    path.write_text("\n".join([head, ",\n".join(entries), "}}"]) + "\n", encoding="utf-8")
+    entries = {key: each.to_dict() for key, each in recording.pairs.items()}
+    write_entries("pairs", recording.iceberg, recording.date, entries, folder)

@@ -1,0 +1,275 @@
+"""Row-level statements of Spark SQL beside each other, on a real Iceberg: which of them commit, and with which filter.
+
+A *victim* is a MERGE, UPDATE, DELETE or ``rewrite_data_files`` that has read its snapshot and waits; a *rival* commits;
+then the victim goes on. What it is told says which filter Spark handed over. Nothing of the package is imported: run it
+with a Python that has ``pyspark==4.0.1``, which the package itself does not use:
+
+    python -m venv spark4 && spark4/bin/pip install pyspark==4.0.1 'pandas<3' pyarrow
+    spark4/bin/python verification/spark_statements.py --jar iceberg-spark-runtime-4.0_2.13-1.10.0.jar --missing
+
+The table has partitions 3 and 9. Partition 3 has the files A (ids 30 to 33) and B (35 to 38), partition 9 the file E
+(90 to 93). Victims change row 30 of A, those named ``..._p`` every row of partition 3; a compaction rewrites A and B.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+OUT: Final = Path(__file__).parent.parent / "src/endive/verification/java/data/spark_sql_1.10.0.json"
+MODES: Final = ("copy-on-write", "merge-on-read")
+ISOLATIONS: Final = ("serializable", "snapshot")
+FORMATS: Final = (2, 3)
+VICTIMS: Final = {
+    "merge": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, t.p = 3": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s ON t.id = s.id AND t.p = 3 "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "update, id = 30": "UPDATE {t} SET v = {wait}(1) WHERE id = 30",
+    "update, p = 3": "UPDATE {t} SET v = {wait}(1) WHERE p = 3",
+    "update, p = 3 and id = 30": "UPDATE {t} SET v = {wait}(1) WHERE p = 3 AND id = 30",
+    "delete, p = 3 and id = 30": "DELETE FROM {t} WHERE p = 3 AND id = 30 AND {wait}(id) = 30",
+    "rewrite_data_files, p = 3": "CALL c.system.rewrite_data_files(table => '{t}', where => 'p = 3', "
+    "options => map('rewrite-all', 'true'))",
+}
+RIVALS: Final = {
+    "insert, p = 9": "INSERT INTO {t} VALUES (94, 9, 0)",
+    "insert, p = 3": "INSERT INTO {t} VALUES (39, 3, 0)",
+    "delete, a row of p = 9": "DELETE FROM {t} WHERE p = 9 AND id = 91",
+    "delete, another file": "DELETE FROM {t} WHERE p = 3 AND id = 36",
+    "delete, the same file": "DELETE FROM {t} WHERE p = 3 AND id = 31",
+    "delete, all of p = 9": "DELETE FROM {t} WHERE p = 9",
+    "update, another file": "UPDATE {t} SET v = 2 WHERE p = 3 AND id = 36",
+    "merge, the same file": "MERGE INTO {t} t USING (SELECT 31 AS id, 2 AS v) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, a row of p = 9": "MERGE INTO {t} t USING (SELECT 91 AS id, 2 AS v) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "rewrite_data_files, p = 3": VICTIMS["rewrite_data_files, p = 3"],
+    "rewrite_data_files, p = 9": VICTIMS["rewrite_data_files, p = 3"].replace("p = 3", "p = 9"),
+}
+SLOW_ROWS: Final = 400_000  # more of them in the table whose compaction a rival has to overtake
+WAIT_S: Final = 60.0
+_NAMES: Final = re.compile(r"\[?(?:file:)?/\S+|\b\d{15,}\b")
+_CHARS: Final = 140
+
+
+def start_spark(jar: Path, warehouse: Path, threads: int) -> Any:
+    """A session whose catalog ``c`` keeps its tables in a folder."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.jars": str(jar),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.c": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.c.type": "hadoop",
+        "spark.sql.catalog.c.warehouse": str(warehouse),
+        "spark.sql.catalog.c.cache-enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.python.unix.domain.socket.enabled": "true",
+    }
+    builder = SparkSession.builder.master(f"local[{4 * threads}]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+class Ground:
+    """One table of one mode, isolation level and format version; put back after every cell."""
+
+    def __init__(self, spark: Any, folder: Path, mode: str, isolation: str, version: int, *, is_slow: bool) -> None:
+        self._spark = spark
+        self._signal = str(folder / f"{mode}-{isolation}-{version}-{is_slow}")
+        self.table = f"c.db.{mode[:4]}_{isolation}_{version}{'_slow' * is_slow}"
+        kinds = ("merge", "update", "delete")
+        modes = ", ".join(f"'write.{each}.mode' = '{mode}'" for each in kinds)
+        levels = ", ".join(f"'write.{each}.isolation-level' = '{isolation}'" for each in kinds)
+        level = ", 'write.parquet.compression-level' = '19'" if is_slow else ""
+        spark.sql(
+            f"CREATE TABLE {self.table} (id int, p int, v int) USING iceberg PARTITIONED BY (p) "
+            f"TBLPROPERTIES ('format-version' = '{version}', {modes}, {levels}{level})"
+        )
+        rows = ", ".join(f"({id}, {id // 30 * 3}, 0)" for id in (30, 31, 32, 33, 90, 91, 92, 93))
+        spark.sql(f"INSERT INTO {self.table} VALUES {rows}")
+        spark.sql(f"INSERT INTO {self.table} VALUES (35, 3, 0), (36, 3, 0), (37, 3, 0), (38, 3, 0)")
+        if is_slow:
+            more = f"SELECT cast(1000 + id AS int), 3, cast(rand() * 1e9 AS int) FROM range({SLOW_ROWS})"
+            spark.sql(f"INSERT INTO {self.table} {more}")
+        self._start = self._newest()
+
+    def play(self, victim: str, rival: str) -> dict[str, str]:
+        """How the victim ends, the rival having committed between its scan and its commit."""
+        session = self._spark.newSession()
+        session.udf.register("wait_for_rival", _blocker(self._signal), "int")
+        for end in (".begun", ".go"):
+            Path(self._signal + end).unlink(missing_ok=True)
+        told: list[dict[str, str]] = []
+
+        def run() -> None:
+            try:
+                session.sql(VICTIMS[victim].format(t=self.table, wait="wait_for_rival")).collect()
+                told.append({"outcome": "committed"})
+            except Exception as error:
+                told.append(_ending(error))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        self._wait_until_begun(thread, victim)
+        self._spark.newSession().sql(RIVALS[rival].format(t=self.table)).collect()
+        moved = self._newest()
+        Path(self._signal + ".go").touch()
+        thread.join()
+        parent = self._parent_of_newest() if told[0]["outcome"] == "committed" else moved
+        self._spark.sql(f"CALL c.system.rollback_to_snapshot('{self.table}', {self._start})")
+        if parent != moved:
+            return {}  # the victim was faster
+        return told[0]
+
+    def _wait_until_begun(self, thread: threading.Thread, victim: str) -> None:
+        """Until a row has reached the victim's function; a compaction has none, and is given time to plan."""
+        if victim.startswith("rewrite"):
+            begin = time.monotonic()
+            tracker = self._spark.sparkContext.statusTracker()
+            while not tracker.getActiveStageIds() and thread.is_alive() and time.monotonic() - begin < WAIT_S:
+                time.sleep(0.01)
+            return
+        end = time.monotonic() + WAIT_S
+        while not Path(self._signal + ".begun").exists() and thread.is_alive() and time.monotonic() < end:
+            time.sleep(0.02)
+
+    def _newest(self) -> int:
+        return int(self._table().currentSnapshot().snapshotId())
+
+    def _parent_of_newest(self) -> int:
+        return int(self._table().currentSnapshot().parentId())
+
+    def _table(self) -> Any:
+        return self._spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+            self._spark._jsparkSession, self.table
+        )
+
+
+def _blocker(signal: str) -> Callable[[int], int]:
+    def wait_for_rival(value: int) -> int:
+        import os
+        import time
+
+        with open(signal + ".begun", "w"):
+            pass
+        for _ in range(6000):
+            if os.path.exists(signal + ".go"):
+                break
+            time.sleep(0.02)
+        return value
+
+    return wait_for_rival
+
+
+def _ending(error: Exception) -> dict[str, str]:
+    text = str(error)
+    found = re.search(r"(org\.apache\.iceberg\.exceptions\.\w+|java\.lang\.\w+): ([^\n]*)", text)
+    if found is None:
+        return {"outcome": "failed", "exception": type(error).__name__, "message": text[:_CHARS]}
+    exception = found[1].rsplit(".", 1)[-1]
+    return {"outcome": "failed", "exception": exception, "message": _NAMES.sub("...", found[2])[:_CHARS]}
+
+
+def record(given: argparse.Namespace) -> None:
+    """Play the cells, several tables at a time, and keep what was done so far."""
+    entries: dict[str, dict[str, str]] = {}
+    if given.missing and given.out.is_file():
+        entries = json.loads(given.out.read_text(encoding="utf-8"))["entries"]
+    end_s = time.monotonic() + 60.0 * given.minutes
+    grounds = list(itertools.product(FORMATS, MODES, ISOLATIONS, (False, True)))
+    folder = Path(tempfile.mkdtemp(prefix="endive-spark-"))
+    spark = start_spark(given.jar, folder / "warehouse", given.threads)
+    lock, turns = threading.Lock(), iter(grounds)
+
+    def work() -> None:
+        while True:
+            with lock:
+                ground = next(turns, None)
+            if ground is None:
+                return
+            _play_ground(spark, folder, ground, entries, end_s)
+
+    threads = [threading.Thread(target=work) for _ in range(given.threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    iceberg = re.findall(r"\d+\.\d+\.\d+", given.jar.name)[-1]
+    head = {"spark": spark.version, "iceberg": iceberg, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    spark.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
+    given.out.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    print(f"{len(entries)} cells of {len(_all_keys())}")
+
+
+def _all_keys() -> list[str]:
+    return [
+        _key(version, mode, isolation, victim, rival)
+        for version, mode, isolation in itertools.product(FORMATS, MODES, ISOLATIONS)
+        for victim in VICTIMS
+        for rival in RIVALS
+        if isolation == ISOLATIONS[0] or not victim.startswith("rewrite")
+    ]
+
+
+def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> str:
+    return f"v{version} / {mode} / {isolation} / {victim} / {rival}"
+
+
+def _play_ground(spark: Any, folder: Path, ground: Any, entries: dict[str, dict[str, str]], end_s: float) -> None:
+    version, mode, isolation, is_slow = ground
+    victims = [each for each in VICTIMS if each.startswith("rewrite") == is_slow]
+    wanted = [
+        (victim, rival)
+        for victim in victims
+        for rival in RIVALS
+        if _key(version, mode, isolation, victim, rival) not in entries
+        and _key(version, mode, isolation, victim, rival) in _all_keys()
+    ]
+    if not wanted or time.monotonic() > end_s:
+        return
+    table = Ground(spark, folder, mode, isolation, version, is_slow=is_slow)
+    for victim, rival in wanted:
+        if time.monotonic() > end_s:
+            return
+        told = table.play(victim, rival)
+        if told:
+            entries[_key(version, mode, isolation, victim, rival)] = told
+
+
+def main() -> int:
+    """Record what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jar", type=Path, required=True, help="iceberg-spark-runtime-4.0_2.13-1.10.0.jar")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--threads", type=int, default=2, help="tables played at a time")
+    record(parser.parse_args())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
