@@ -86,11 +86,8 @@ class PairOperations:
                 change.validateNoConflictingDataFiles()
         elif victim.isolation in (SERIALIZABLE, SNAPSHOT):
             change.validateFromSnapshot(start)
-            is_filtered = victim.java == "overwrite_files" and not (
-                victim.isolation == SNAPSHOT
-                and victim.reads in (TABLE, PARTITION)  # as Spark: no filter is handed over
-            )
-            if is_filtered:
+            is_as_spark = victim.isolation == SNAPSHOT and victim.reads != ROWS  # Spark then hands over no filter
+            if victim.java == "overwrite_files" and not is_as_spark:
                 change.conflictDetectionFilter(self._filter(victim))
             change.validateNoConflictingDeletes()
             if victim.isolation == SERIALIZABLE:

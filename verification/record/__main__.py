@@ -27,7 +27,7 @@ from endive.verification.java.java_replay import REPLAY_FILE
 from endive.verification.java.load_loops import all_loops
 from endive.verification.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from endive.verification.java.pair_recording import read_pairs, write_pairs
-from endive.verification.java.pair_sheets import all_pairs
+from endive.verification.java.pair_sheets import SHEETS, all_pairs, pairs_of
 from endive.verification.java.request_recording import DATA, NEWEST, read_requests, write_requests
 from endive.verification.java.scenario import all_scenarios
 from endive.verification.pyiceberg import pyiceberg_load, pyiceberg_requests
@@ -41,8 +41,9 @@ def _java_requests(given: argparse.Namespace) -> None:
     known = read_requests(given.release, folder).scenarios if given.missing else {}
     wanted = [each for each in all_scenarios() if each.key not in known]
     made = record(wanted, given.iceberg_jars, given.release, given.minutes)
-    scenarios = {each.key: {**known, **made.scenarios}.get(each.key) for each in all_scenarios()}
-    write_requests(replace(made, scenarios={key: each for key, each in scenarios.items() if each}), folder)
+    found = {**known, **made.scenarios}
+    scenarios = {each.key: found[each.key] for each in all_scenarios() if each.key in found}
+    write_requests(replace(made, scenarios=scenarios), folder)
 
 
 def _java_pairs(given: argparse.Namespace) -> None:
@@ -52,8 +53,14 @@ def _java_pairs(given: argparse.Namespace) -> None:
     known = read_pairs(given.release, folder).pairs if given.missing else {}
     wanted = [each for each in all_pairs() if each.key not in known and re.search(given.only, each.key)]
     made = record(wanted, given.iceberg_jars, given.release, given.minutes)
-    pairs = {each.key: {**known, **made.pairs}.get(each.key) for each in all_pairs()}
-    write_pairs(replace(made, pairs={key: each for key, each in pairs.items() if each}), folder)
+    detailed = {each.key for sheet in SHEETS if sheet.is_thorough for each in pairs_of(sheet)}
+    found = {**known, **made.pairs}
+    pairs = {
+        each.key: found[each.key] if each.key in detailed else replace(found[each.key], reads=())
+        for each in all_pairs()
+        if each.key in found
+    }
+    write_pairs(replace(made, pairs=pairs), folder)
 
 
 def _java_load(given: argparse.Namespace) -> None:

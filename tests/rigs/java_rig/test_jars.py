@@ -60,8 +60,20 @@ def test_a_folder_without_one_of_the_jars_is_refused_by_its_name(folder):
 def test_jars_of_another_version_are_named(folder):
     put(folder, "iceberg-spark-runtime-3.5_2.12-1.4.3.jar", "iceberg-aws-bundle-1.4.3.jar")
 
-    with pytest.raises(IcebergMissingError, match=r"known here \(.*1\.4\.3\.jar.*of 1\.9\.x or 1\.10\.x there"):
+    with pytest.raises(IcebergMissingError, match=r"known here \(.*1\.4\.3\.jar.*of 1\.9\.x or 1\.10\.x or 1\.11\.x"):
         find_jars(folder)
+
+
+def test_a_release_that_is_not_known_is_refused():
+    with pytest.raises(IcebergMissingError, match=r"Iceberg 1\.4\.3 is not known here\. Give a release of 1\.9\.x"):
+        find_jars(release="1.4.3")
+
+
+def test_releases_are_ordered_by_number(folder):
+    for version in ("1.9.2", "1.11.0", "1.10.0"):
+        put(folder, f"iceberg-spark-runtime-3.5_2.12-{version}.jar", f"iceberg-aws-bundle-{version}.jar")
+
+    assert ["1.11.0", "1.9.2"] == [find_jars(folder)[1], find_jars(folder, "1.9.2")[1]]
 
 
 def test_without_maven_and_pyspark_the_reason_says_so(tmp_path, monkeypatch):

@@ -10,11 +10,13 @@ from endive.verification.java import modelled_pair
 from endive.verification.java.conflict_page import letter
 from endive.verification.java.java_pairs import compare
 from endive.verification.java.pair_recording import RecordedPair, read_pairs, write_pairs
-from endive.verification.java.pairs import BEFORE, DURING, RIVALS, SAME_FILE, VICTIMS, Pair, all_pairs
+from endive.verification.java.pair_sheets import RIVALS, VICTIMS, all_pairs
+from endive.verification.java.pairs import BEFORE, DURING, SAME_FILE, Pair
+from endive.verification.java.request_recording import RELEASES
 from endive.verification.java.request_trace import Recorded, from_text
 from verification.conflicts import PAGE, text
 
-RECORDED = read_pairs().pairs
+RECORDED = read_pairs(RELEASES[0]).pairs
 VICTIM = {victim.name: victim for victim in VICTIMS}
 
 
@@ -27,8 +29,9 @@ def verdict(*names: object) -> str:
     return letter(RECORDED[pair(*names).key])
 
 
-def test_every_pair_was_recorded_and_nothing_else():
-    assert {each.key for each in all_pairs()} == set(RECORDED)
+@pytest.mark.parametrize("release", RELEASES)
+def test_nothing_but_pairs_was_recorded(release):
+    assert set() == set(read_pairs(release).pairs) - {each.key for each in all_pairs()}
 
 
 @pytest.mark.parametrize("rival", ["overwrite_files", "rewrite_files"])
@@ -71,9 +74,10 @@ def test_the_page_is_what_the_recordings_give():
 
 
 def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
-    write_pairs(read_pairs(), tmp_path / "pairs.json")
+    for release in RELEASES:
+        write_pairs(read_pairs(release), tmp_path)
 
-    assert read_pairs() == read_pairs(tmp_path / "pairs.json")
+    assert [read_pairs(release) for release in RELEASES] == [read_pairs(release, tmp_path) for release in RELEASES]
 
 
 JUDGED = [

@@ -6,7 +6,7 @@ import pytest
 
 from endive.verification.java import modelled_victim
 from endive.verification.java.java_requests import different_parts, families, run
-from endive.verification.java.request_recording import read_requests, write_requests
+from endive.verification.java.request_recording import RELEASES, read_requests, write_requests
 from endive.verification.java.request_trace import Recorded, from_text
 from endive.verification.java.scenario import all_scenarios
 from endive.verification.suite import Options
@@ -32,7 +32,7 @@ def test_after_the_last_attempt_it_asks_for_what_iceberg_asks_for(outcome):
 
 
 def test_every_scenario_has_a_recording_and_every_recording_a_scenario():
-    assert {each.key for each in all_scenarios()} == set(read_requests().scenarios)
+    assert {each.key for each in all_scenarios()} == set(read_requests(RELEASES[0]).scenarios)
 
 
 def test_a_quick_run_compares_every_kind_of_operation(outcome):
@@ -74,14 +74,14 @@ def test_another_end_and_another_number_of_attempts_are_wrong():
 
 def test_a_model_that_forgets_a_rival_is_caught():
     scenario = next(each for each in all_scenarios() if each.key.startswith("row_delta_serializable jdbc append n=5"))
-    real = read_requests().scenarios[scenario.key]
+    real = read_requests(RELEASES[0]).scenarios[scenario.key]
     nearer = next(each for each in all_scenarios() if each.key == scenario.key.replace("n=5", "n=1"))
 
     assert {"attempts"} == set(different_parts(real, modelled_victim.play(nearer))) - {"after"}
 
 
 def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
-    recording = read_requests()
-    write_requests(recording, tmp_path / "requests.json")
+    recording = read_requests(RELEASES[0])
+    write_requests(recording, tmp_path)
 
-    assert recording == read_requests(tmp_path / "requests.json")
+    assert recording == read_requests(RELEASES[0], tmp_path)

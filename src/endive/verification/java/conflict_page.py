@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from endive.verification.java.pair_recording import PairRecording, RecordedPair
-from endive.verification.java.pairs import BEFORE, DURING, FILES_PER_CLASS, RIVALS, VICTIMS, Pair, Rival, Victim
+from endive.verification.java.pair_sheets import RIVALS, VICTIMS
+from endive.verification.java.pairs import BEFORE, DURING, FILES_PER_CLASS, Pair, Rival, Victim
 from endive.verification.java.request_trace import bill
 
 # How the message of a failure begins, and the letter it gets.
@@ -17,6 +18,8 @@ REASONS: Final = {
     "Found conflicting files": "D",
     "Found new conflicting delete files": "d",
     "Cannot commit, found new delete": "r",
+    "Cannot commit, found new position delete": "r",
+    "Found concurrently added DV": "V",
     "Cannot commit, missing data files": "X",
     "Missing required files to delete": "M",
     "Found conflicting deleted files": "G",
@@ -24,6 +27,9 @@ REASONS: Final = {
     "Snapshot ... is not an ancestor": "A",
     "Deleted manifest": "m",
     "arraySize cannot be negative": "N",
+    "(Service: S3": "S",
+    "Cannot invoke": "N",
+    "Cannot roll back": "B",
 }
 READ: Final = (
     "list of the table",
@@ -34,9 +40,9 @@ READ: Final = (
 )
 INTRO: Final = """# Who conflicts with whom
 
-What Java Iceberg {iceberg} did, recorded on {date}; written by `python -m verification.conflicts` from
-`src/endive/verification/java/data/pairs.json`, which `python -m verification.record java-pairs` makes. Nothing on this
-page is typed in by hand but the text.
+What Java Iceberg {iceberg} did, recorded on {date}; written by `python -m verification.conflicts` from the recording
+in `src/endive/verification/java/data/`, which `python -m verification.record java-pairs` makes. Nothing on this page is
+typed in by hand but the text.
 
 A table is partitioned and has eight data files, each in a manifest and a snapshot of its own. The *victim* loads it,
 *rivals* commit, then the victim commits. The victim works on one partition: it has read ids below 10 there, touches

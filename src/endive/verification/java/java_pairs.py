@@ -1,7 +1,7 @@
 """Suite ``requests``, pairs of Java Iceberg: who makes whom fail, and what each attempt asks for.
 
-This file defines the comparison of the recorded pairs with the model. The pairs live in ``pairs``, the recording in
-``pair_recording``, the model's side in ``modelled_pair``; ``docs/model/conflicts.md`` shows the recording as a table.
+The pairs live in ``pair_sheets``, the recordings in ``pair_recording``, the model's side in ``modelled_pair``;
+``docs/model/conflicts.md`` shows the recording as tables.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from endive.verification.java.java_requests import different_parts
 from endive.verification.java.pair_recording import RecordedPair, read_pairs
 from endive.verification.java.pair_sheets import all_pairs
 from endive.verification.java.pairs import Pair
+from endive.verification.java.request_recording import RELEASES
 from endive.verification.java.request_trace import VALIDATION_EXCEPTION, Recorded, bill
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
@@ -29,8 +30,8 @@ and every count of requests by object and operation is equal in every attempt. O
 failing attempt is not counted: real Iceberg stops at the first check that fails, the model where it knows the verdict.
 Pairs the model has no words for are shown as *not modelled yet*.
 
-The recording lies in `src/endive/verification/java/data/pairs.json`; in a checkout `endive verify requests --live`
-plays every pair anew and `python -m verification.record java-pairs` records.
+The recordings lie in `src/endive/verification/java/data/`, one per release; in a checkout `endive verify requests
+--live` plays every pair anew and `python -m verification.record java-pairs` records.
 """
 
 
@@ -43,7 +44,8 @@ def run(options: Options) -> Outcome:
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
-        recording = read_pairs()
+        recording = read_pairs(RELEASES[0])
+    pairs = [pair for pair in pairs if pair.key in recording.pairs]
     checks = tuple(compare(pair, recording.pairs[pair.key], modelled_pair.play(pair)) for pair in pairs)
     return Outcome(
         suite=SUITE,

@@ -1,6 +1,6 @@
 """Suite ``requests``, Java half: the simulator's requests by object and attempt against those of Java Iceberg.
 
-This file defines the comparison. What Iceberg did was recorded once and lies in ``data/requests.json``; ``--live``
+This file defines the comparison. What Iceberg did was recorded once and lies in ``data/``; ``--live``
 plays every scenario again on this machine. What the model does is asked anew each time.
 
     python -m verification.record java-requests     records anew, in a checkout
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from endive.verification.java import modelled_victim
-from endive.verification.java.request_recording import Recording, read_requests
+from endive.verification.java.request_recording import RELEASES, Recording, read_requests
 from endive.verification.java.request_trace import Bill, Recorded, bill
 from endive.verification.java.scenario import Scenario, all_scenarios
 from endive.verification.live import IcebergMissingError, rigs
@@ -39,7 +39,7 @@ attempt, and if the commit ends the same way; *after* are the requests that foll
 are sums over all of that, one per N. One difference is by definition: what a REST catalog's server itself reads to
 answer a request is part of the catalog's latency in the model, and left out; the metadata object it writes is counted.
 
-The recording lies in `src/endive/verification/java/data/requests.json` and is compared without Java;
+The recordings lie in `src/endive/verification/java/data/`, one per release, and are compared without Java;
 `endive verify requests --live` plays every scenario anew, `python -m verification.record java-requests` records.
 """
 REMARKS: Final = """
@@ -65,7 +65,7 @@ def run(options: Options) -> Outcome:
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
-        recording = read_requests()
+        recording = read_requests(RELEASES[0])
     checks = []
     for family in families(scenarios):
         real = [recording.scenarios[each.key] for each in family]

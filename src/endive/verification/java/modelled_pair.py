@@ -15,9 +15,9 @@ from typing import Any, Final
 from endive.config import SourceConfig
 from endive.verification.java import modelled_victim
 from endive.verification.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments
+from endive.verification.java.pair_sheets import EXPIRY
 from endive.verification.java.pairs import (
     DURING,
-    EXPIRY,
     OTHER_PARTITION,
     SAME_FILE,
     SAME_PARTITION,

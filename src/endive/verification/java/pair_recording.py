@@ -20,7 +20,7 @@ Reads = Mapping[str, int]  # "list of a rival" -> how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPair:
-    """How the victim's commit ended; ``reads`` says for each attempt whose lists and manifests it read."""
+    """How the victim's commit ended; ``reads`` says for each attempt whose lists and manifests it read, if kept."""
 
     recorded: Recorded
     exception: str  # the class of what it ended with; "" if it committed
@@ -40,7 +40,8 @@ class RecordedPair:
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         error = {} if self.is_committed else {"exception": self.exception, "message": self.message}
-        return {**self.recorded.to_dict(), **error, "reads": [dict(sorted(each.items())) for each in self.reads]}
+        reads = {"reads": [dict(sorted(each.items())) for each in self.reads]} if self.reads else {}
+        return {**self.recorded.to_dict(), **error, **reads}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> RecordedPair:
@@ -49,7 +50,7 @@ class RecordedPair:
             recorded=Recorded.from_dict(document),
             exception=document.get("exception", ""),
             message=document.get("message", ""),
-            reads=tuple(document["reads"]),
+            reads=tuple(document.get("reads", ())),
         )
 
 
