@@ -11,7 +11,7 @@ from endive.errors import ConfigError, ConfigurationError, EndiveError
 def test_every_exception_has_the_one_root():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and kind.__module__ == errors.__name__]
 
-    assert 10 == len(set(kinds))
+    assert 11 == len(set(kinds))
     assert [] == [kind for kind in kinds if not issubclass(kind, EndiveError)]
 
 

@@ -10,6 +10,7 @@
         ├── ProfileError                 a storage profile that is missing, malformed or contradictory
         ├── TraceError                   an arrival trace that is missing, malformed or out of order
         ├── ObservationError             a real table, store or report that cannot be read or measured
+        ├── IntakeError                  something from elsewhere that is not taken: too large, too deep, late, no file
         ├── OutputError                  a place results cannot be written to or read from
         ├── EngineError                  a simulation that cannot run or cannot go on (too many txns, ...)
         └── HistoryError                 a run whose commits are not serial: a bug, in Endive or in a part of the user's
@@ -66,6 +67,22 @@ class TraceError(EndiveError):
 
 class ObservationError(EndiveError):
     """A real table, catalog, object store or commit report cannot be read or measured."""
+
+
+class IntakeError(EndiveError):
+    """Something from elsewhere is not taken: it is too large, too deep, too late, or no regular file.
+
+    ``reason`` is the end of the sentence that begins with ``name``.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{name} {reason}")
+
+    def __reduce__(self) -> tuple[type[IntakeError], tuple[str, str]]:
+        """Survive the trip back from a worker process."""
+        return type(self), (self.name, self.reason)
 
 
 class OutputError(EndiveError):

@@ -41,12 +41,21 @@ def observe(
     writer_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="The key of a snapshot's summary that names its writer.")
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCHEME://HOST", help="Read files of the table there too, as in s3://bucket; repeatable."),
+    ] = None,
+    seconds_max: Annotated[
+        float, typer.Option("--timeout", min=1.0, max=3600.0, help="Seconds for one answer of a catalog or a store.")
+    ] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Read a real table's past, and write its trace, a configuration fitted to it, and a page of what was seen.
 
-    Reading never changes a table. Credentials are PyIceberg's own and are written nowhere.
+    Reading never changes a table. Credentials are PyIceberg's own and are written nowhere. A table's files are read
+    where its metadata lies; what it names elsewhere is read with --allow only.
     """
+    from endive.observation.allowed_places import parse_places
     from endive.observation.observe import observe as observe_table
     from endive.observation.observe import with_reports
     from endive.observation.observed_folder import refuse_foreign_files, write_folder
@@ -54,7 +63,8 @@ def observe(
     refuse_foreign_files(out)
     logging.getLogger("pyiceberg").setLevel(logging.ERROR)  # what matters is told in notes
     given = parse_properties(properties or [])
-    histories = _histories(table, catalog, given, is_spark=is_spark, writer_key=writer_key)
+    limits = {"allowed": parse_places(allow or ()), "seconds_max": seconds_max}
+    histories = _histories(table, catalog, given, limits, is_spark=is_spark, writer_key=writer_key)
     observed = [observe_table(with_reports(each, reports or []), _page()) for each in histories]
     folders = write_folder(out, observed)
     seen = [{**each.findings, "folder": str(folder)} for each, folder in zip(observed, folders, strict=True)]
@@ -79,7 +89,13 @@ def parse_properties(given: list[str]) -> dict[str, str]:
 
 
 def _histories(
-    table: str | None, catalog: str | None, properties: dict[str, str], *, is_spark: bool, writer_key: str | None
+    table: str | None,
+    catalog: str | None,
+    properties: dict[str, str],
+    limits: dict[str, Any],
+    *,
+    is_spark: bool,
+    writer_key: str | None,
 ) -> list[TableHistory]:
     from endive.errors import ConfigError
     from endive.observation import table_reading
@@ -93,14 +109,14 @@ def _histories(
             raise ConfigError("--spark needs the name of a table as Spark knows it, and no --catalog.")
         return [read_spark_table(table, writer_key=writer_key)]
     if catalog is not None:
-        opened = table_reading.open_catalog(catalog, properties)
+        opened = table_reading.open_catalog(catalog, properties, **limits)
         names = table_reading.table_names(opened, table)
         return [table_reading.read_table(opened, name, writer_key=writer_key) for name in names]
     if table is None:
         raise ConfigError("Nothing to observe. Give a metadata.json, a log of commits, or --catalog NAME.")
     if table.endswith(SUFFIXES) and "://" not in table:
         return read_log(Path(table))
-    return [table_reading.read_metadata_file(table, properties, writer_key=writer_key)]
+    return [table_reading.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
 
 
 def _page() -> Any:

@@ -119,7 +119,7 @@ class CommitConfig(Table):
     merging: Annotated[Literal["bins", "off", "n_behind"], OneOf()] = _choice(
         "merging", "Manifest merging: whole bins of enough manifests, never, or in proportion to n_behind."
     )
-    min_count_to_merge: Annotated[int, Whole(2, 2**53)] = Field(
+    min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = Field(
         100, description="Smallest bin of manifests that is merged; only with merging = 'bins'."
     )
     manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = Field(

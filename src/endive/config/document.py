@@ -6,14 +6,14 @@ This file defines what may be read and how much of it; what a document means is 
 from __future__ import annotations
 
 import re
-import stat
 import tomllib
 from os import PathLike
-from pathlib import Path
 from typing import Any, Final
 
+from endive.errors import IntakeError
+from endive.intake import NESTING_MAX, is_deeper_than, read_bytes
+
 BYTES_MAX: Final = 2**20  # the largest study of the project has 6 kB
-NESTING_MAX: Final = 32
 KEY_PARTS_MAX: Final = 32
 
 _LONG_KEY: Final = re.compile(rf"^[^=\n]*(?:\.[^=.\n]*){{{KEY_PARTS_MAX},}}=", re.MULTILINE)
@@ -22,21 +22,10 @@ GIVE_FILE: Final = "Give the path of a TOML file."
 
 def document_in(path: str | PathLike[str]) -> dict[str, Any] | str:
     """The document in a file, or the end of a sentence on what is wrong with the file."""
-    place = Path(path)
     try:
-        found = place.stat()
-        if stat.S_ISDIR(found.st_mode):
-            return f"is a folder. {GIVE_FILE}"
-        if not stat.S_ISREG(found.st_mode):
-            return f"is not a regular file but a pipe or a device. {GIVE_FILE}"
-        if found.st_size > BYTES_MAX:
-            return f"has {found.st_size:,} bytes; a TOML file may have {BYTES_MAX:,}."
-        with place.open("rb") as file:
-            content = file.read(BYTES_MAX + 1)  # what grows while it is read is cut, and refused below
-    except FileNotFoundError:
-        return f"does not exist. {GIVE_FILE}"
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-        return f"cannot be read: {getattr(error, 'strerror', None) or error}."
+        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a TOML file")
+    except IntakeError as error:
+        return f"{error.reason} {GIVE_FILE}" if error.reason.startswith(("does not", "is ")) else error.reason
     try:
         return document_of(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -57,20 +46,4 @@ def document_of(text: str) -> dict[str, Any] | str:
         return f"is nested more than {NESTING_MAX} levels deep."
     except ValueError as error:  # a whole number of thousands of digits
         return f"is not valid TOML: {error}."
-    return f"is nested more than {NESTING_MAX} levels deep." if _is_too_deep(document) else document
-
-
-def _is_too_deep(document: dict[str, Any]) -> bool:
-    """Whether anything lies below more tables and lists than are allowed; without recursion."""
-    level: list[Any] = [document]
-    for _ in range(NESTING_MAX + 1):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-        level = [item for item in inner if isinstance(item, (dict, list))]
-        if not level:
-            return False
-    return True
+    return f"is nested more than {NESTING_MAX} levels deep." if is_deeper_than(document) else document

@@ -99,6 +99,7 @@ def _scratch_table(catalog: Any, namespace: str | None) -> Iterator[str]:
 def _remove_files(table: Any) -> None:
     """What purging leaves: metadata files of commits that were refused, which no version of the table names."""
     io: Any = getattr(table, "io", None)
+    io = io.unguarded(table.location()) if hasattr(io, "unguarded") else io
     if not hasattr(io, "fs_by_scheme"):
         return  # only PyIceberg's Arrow FileIO can list a folder
     scheme, host, path = io.parse_location(table.location())

@@ -28,6 +28,7 @@ PROVIDER_ASSUMED: Final = "s3"
 CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
 DURATION_MIN_MS: Final = 60_000.0
 DURATION_MAX_MS: Final = 86_400_000.0
+MAX_WAIT_DEFAULT_MS: Final = 60_000.0  # TableProperties.COMMIT_MAX_RETRY_WAIT_MS_DEFAULT
 _LIST_BASE_BYTES: Final = 2_000
 
 
@@ -144,5 +145,8 @@ def _retries(settings: dict[str, str]) -> dict[str, Any]:
         if name in settings
     }
     if backoff:
+        longest_ms = backoff.get("max_ms", MAX_WAIT_DEFAULT_MS)  # Iceberg waits no longer (Tasks.runTaskWithRetry)
+        if backoff.get("base_ms", 0.0) > longest_ms:
+            backoff["base_ms"] = longest_ms
         found["retry_backoff"] = {"policy": "iceberg", **backoff}
     return found

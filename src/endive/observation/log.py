@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from endive.config.printable import printable
+from endive.config.values import abridged
 from endive.errors import ObservationError
 from endive.observation.observed_history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
 from endive.observation.snapshots import kind_of
@@ -17,6 +19,7 @@ from endive.workload.trace_file import ISO_TIME, OPERATION, RELATIVE_TIME, Cell,
 COMMITTED: Final = ("committed", "success", "succeeded", "ok", "true")
 FAILED: Final = ("failed", "aborted", "failure", "error", "false", "exhausted")
 DEFAULT_TABLE: Final = "table"
+DIGITS_MAX: Final = 20  # of a snapshot's id, with its sign
 
 
 def read_log(path: Path) -> list[TableHistory]:
@@ -34,7 +37,7 @@ def read_log(path: Path) -> list[TableHistory]:
     tables: dict[str, list[Commit]] = {}
     for row, cells in rows(list(zip(*(columns.get(name, blank) for name in names), strict=True))):
         when, operation, table, duration, attempts, outcome, writer, snapshot_id = cells
-        engine = UNKNOWN if is_empty(writer) else str(writer).strip()
+        engine = UNKNOWN if is_empty(writer) else printable(str(writer).strip())
         name = _operation(path, row, operation)
         commit = Commit(
             time_us=read_time(path, row, time, when),
@@ -43,13 +46,13 @@ def read_log(path: Path) -> list[TableHistory]:
             overwrite="" if name in ("append", "replace") else "row_delta",
             writer=engine,
             engine=engine,
-            snapshot_id=None if is_empty(snapshot_id) else int(snapshot_id),
+            snapshot_id=None if is_empty(snapshot_id) else _whole(path, row, "snapshot_id", snapshot_id),
             duration_ms=None if is_empty(duration) else time_us(path, row, durations, duration) / 1000.0,
-            attempts=None if is_empty(attempts) else _attempts(path, row, attempts),
+            attempts=None if is_empty(attempts) else _whole(path, row, "attempts", attempts, low=1),
             is_committed=_is_committed(path, row, outcome),
             is_submission=True,
         )
-        tables.setdefault(DEFAULT_TABLE if is_empty(table) else str(table).strip(), []).append(commit)
+        tables.setdefault(DEFAULT_TABLE if is_empty(table) else printable(str(table).strip()), []).append(commit)
     if not tables:
         raise ObservationError(f"log {path} has no rows. Give it at least two commits.")
     return [_history(name, commits) for name, commits in tables.items()]
@@ -64,25 +67,29 @@ def _operation(path: Path, row: int, cell: Cell) -> str:
     name = str(cell).strip()
     if name not in OPERATIONS:
         raise ObservationError(
-            f"log {path}, row {row}, column operation = {cell!r}. Choose one of: {', '.join(OPERATIONS)}."
+            f"log {path}, row {row}, column operation = {_shown(cell)}. Choose one of: {', '.join(OPERATIONS)}."
         )
     return name
 
 
-def _attempts(path: Path, row: int, cell: Cell) -> int:
+def _whole(path: Path, row: int, column: str, cell: Cell, low: int | None = None) -> int:
     try:
-        attempts = int(cell)
-    except (TypeError, ValueError):
-        attempts = 0
-    if attempts < 1:
-        raise ObservationError(f"log {path}, row {row}, column attempts = {cell!r}. Give a whole number of at least 1.")
-    return attempts
+        number = int(cell) if len(str(cell)) <= DIGITS_MAX else None
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or (low is not None and number < low):
+        wanted = "a whole number" if low is None else f"a whole number of at least {low}"
+        raise ObservationError(f"log {path}, row {row}, column {column} = {_shown(cell)}. Give {wanted}.")
+    return number
 
 
 def _is_committed(path: Path, row: int, cell: Cell) -> bool:
     word = "committed" if is_empty(cell) else str(cell).strip().lower()
     if word not in (*COMMITTED, *FAILED):
-        raise ObservationError(
-            f"log {path}, row {row}, column outcome = {cell!r}. Choose one of: {', '.join((*COMMITTED, *FAILED))}."
-        )
+        known = ", ".join((*COMMITTED, *FAILED))
+        raise ObservationError(f"log {path}, row {row}, column outcome = {_shown(cell)}. Choose one of: {known}.")
     return word in COMMITTED
+
+
+def _shown(cell: Cell) -> str:
+    return abridged(printable(repr(cell)))

@@ -6,17 +6,56 @@ A manifest list is read per snapshot looked at; of a long history only some are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import Any, Final
 
+from endive.errors import IntakeError
+from endive.intake import plain_avro
+from endive.observation.allowed_places import AllowedPlaces
 from endive.observation.observed_history import Commit, TableHistory, TableShape
 
 SNAPSHOTS_READ_MAX: Final = 24
 PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a table; of more, they are not counted
 FAILURES_MAX: Final = 3  # then the store is taken for out of reach
+BYTES_MAX: Final = 64 * 2**20  # of one list or manifest, expanded
+RECORDS_MAX: Final = 200_000
 
 
-def with_manifests(history: TableHistory, io: Any) -> TableHistory:
+class ManifestFiles:
+    """The Avro files of a table, from the places that may be read, expanded with a limit."""
+
+    def __init__(self, files: Any, allowed: AllowedPlaces) -> None:
+        self._files = files
+        self._allowed = allowed
+
+    def new_input(self, location: str) -> AvroInput:
+        """As PyIceberg asks for a file."""
+        self._allowed.refuse_others(location)
+        with self._files.new_input(location).open() as file:
+            content = file.read()
+        name = f"'{location}'"
+        plain = plain_avro(content, bytes_max=BYTES_MAX, records_max=RECORDS_MAX, name=name)
+        return AvroInput(location, plain, len(content))
+
+
+@dataclass(frozen=True, slots=True)
+class AvroInput:
+    """A file that has been read."""
+
+    location: str
+    content: bytes
+    size_bytes: int  # as it lies in the store
+
+    def __len__(self) -> int:
+        return self.size_bytes
+
+    def open(self, seekable: bool = True) -> BytesIO:
+        """Its bytes, without compression."""
+        return BytesIO(self.content)
+
+
+def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
     """The history with what its manifest lists say; a list that is gone or cannot be read is a note, not an error."""
     chosen = _spread([commit for commit in history.commits if commit.manifest_list])  # format 1 may have none
     if not chosen:
@@ -31,6 +70,9 @@ def with_manifests(history: TableHistory, io: Any) -> TableHistory:
         assert commit.snapshot_id is not None
         try:
             size_bytes, manifests = _read(io, commit.manifest_list)
+        except IntakeError as error:  # elsewhere, too large or late: the next one would be no better
+            problem = str(error).rstrip(".")
+            break
         except Exception as error:  # whatever the store or the file raises: one snapshot less to look at
             problem = type(error).__name__
             failures += 1
@@ -55,7 +97,7 @@ def with_manifests(history: TableHistory, io: Any) -> TableHistory:
     return replace(history, commits=commits, notes=notes, shape=shape)
 
 
-def _partitions(history: TableHistory, manifests: Sequence[Any], io: Any) -> tuple[int | None, list[str]]:
+def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFiles) -> tuple[int | None, list[str]]:
     """How many partitions hold files now, or why that is not known; None of a table without partitions."""
     if not history.shape.partition_fields:
         return None, []
@@ -68,7 +110,8 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: Any) -> tup
             for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
                 found.add((manifest.partition_spec_id, str(entry.data_file.partition)))
     except Exception as error:  # whatever the store or the file raises: the partitions stay unknown
-        return None, [f"{history.name}: its manifests could not be read ({type(error).__name__}); partitions unknown."]
+        told = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
+        return None, [f"{history.name}: its manifests could not be read ({told}); partitions unknown."]
     return len(found) or None, []
 
 
@@ -87,10 +130,10 @@ def _shape(history: TableHistory, last: tuple[int, list[Any]]) -> TableShape:
     )
 
 
-def _read(io: Any, location: str) -> tuple[int, list[Any]]:
+def _read(io: ManifestFiles, location: str) -> tuple[int, list[Any]]:
     from pyiceberg.manifest import read_manifest_list
 
-    source = io.new_input(location)
+    source: Any = io.new_input(location)
     return len(source), list(read_manifest_list(source))
 
 

@@ -5,31 +5,35 @@ Snapshots are decoded one at a time, so that a history of 100,000 costs little m
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
 
+from endive.config.printable import printable
 from endive.errors import ObservationError
+from endive.intake import expand_gzip, is_gzip, refuse_json_size, refused_as
 from endive.observation.observed_history import Commit, TableHistory, TableShape, in_order, is_cut
-from endive.observation.snapshots import commit_of
+from endive.observation.snapshots import MetadataError, commit_of
+from endive.observation.table_properties import read_properties
 
-# Properties that decide how a commit is made, and nothing else: others may hold what nobody should copy.
-PROPERTIES_READ: Final = (
-    "commit.retry.num-retries",
-    "commit.retry.min-wait-ms",
-    "commit.retry.max-wait-ms",
-    "commit.retry.total-timeout-ms",
-    "commit.manifest-merge.enabled",
-    "commit.manifest.min-count-to-merge",
-    "write.merge.isolation-level",
-    "write.delete.isolation-level",
-    "write.update.isolation-level",
-    "history.expire.min-snapshots-to-keep",
-    "history.expire.max-snapshot-age-ms",
-)
 FORMATS: Final = (1, 2, 3)
+BYTES_MAX: Final = 128 * 2**20  # of JSON, expanded
+SNAPSHOTS_MAX: Final = 500_000
+SNAPSHOTS: Final = "snapshots"
+FORMAT_VERSION: Final = "format-version"
+# What is read besides the snapshots, all of it optional or checked, and the type it has.
+HEAD: Final[Mapping[str, type]] = {
+    FORMAT_VERSION: int,
+    "current-snapshot-id": int,
+    "partition-specs": list,
+    "partition-spec": list,
+    "default-spec-id": int,
+    "properties": dict,
+    "metadata-log": list,
+    "location": str,
+}
+KIND_WORDS: Final = {int: "a whole number", list: "a list", dict: "an object", str: "a text"}
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = JSONDecoder()
 
@@ -42,71 +46,102 @@ def history_of(content: bytes, name: str, *, writer_key: str | None = None) -> T
     snapshot_chars = 0
     try:
         for key, value, chars in _members(text):
-            if key == "snapshots":
+            if key == SNAPSHOTS and value is not None:
                 commits.append(commit_of(value, writer_key))
                 snapshot_chars += chars
-            else:
+                if len(commits) > SNAPSHOTS_MAX:
+                    raise MetadataError(f"it has more than {SNAPSHOTS_MAX:,} snapshots")
+            elif key in HEAD:
                 head[key] = value
-    except (JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({_reason(error)}).") from None
-    if "format-version" not in head:
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table (it has no format-version).")
+        _check_head(head)
+    except MetadataError as error:
+        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({error}).") from None
+    except JSONDecodeError as error:
+        at = f"not JSON at character {error.pos}"
+        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({at}).") from None
+    except RecursionError:
+        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table (it is too deep).") from None
+    except ValueError:  # a whole number of thousands of digits
+        told = "a number has too many digits"
+        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({told}).") from None
     return _history(name, head, in_order(commits), len(content), snapshot_chars)
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, JSONDecodeError):
-        return f"not JSON at character {error.pos}"
-    return f"a snapshot has no {error}" if isinstance(error, KeyError) else "a snapshot is malformed"
-
-
 def _text(content: bytes, name: str) -> str:
-    try:
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
-        return content.decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError):
-        raise ObservationError(f"{name}: this is neither JSON nor gzipped JSON.") from None
+    with refused_as(ObservationError):
+        if is_gzip(content):
+            content = expand_gzip(content, bytes_max=BYTES_MAX, name=name)
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ObservationError(f"{name}: this is neither JSON nor gzipped JSON.") from None
+        refuse_json_size(text, name=name)
+    return text
+
+
+def _check_head(head: dict[str, Any]) -> None:
+    """Types of what is read of the table itself; what is null is left out, as if it were not there."""
+    for key in [key for key, value in head.items() if value is None]:
+        del head[key]
+    for key, value in head.items():
+        kind = HEAD[key]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise MetadataError(f"{key} is not {KIND_WORDS[kind]}")
+    if FORMAT_VERSION not in head:
+        raise MetadataError(f"it has no {FORMAT_VERSION}")
+    for spec in head.get("partition-specs", ()):
+        if not isinstance(spec, dict) or not isinstance(spec.get("fields") or [], list):
+            raise MetadataError("partition-specs holds something else")
 
 
 def _history(
     name: str, head: Mapping[str, Any], commits: tuple[Commit, ...], size_bytes: int, snapshot_chars: int
 ) -> TableHistory:
-    version = head["format-version"]
+    version = head[FORMAT_VERSION]
     if version not in FORMATS:
         raise ObservationError(f"{name}: format-version {version!r} is not known. Known are 1, 2 and 3.")
     current = head.get("current-snapshot-id")
     newest = next((each for each in commits if each.snapshot_id == current), commits[-1] if commits else None)
     has_lost = is_cut(commits)
     expired = max(0, commits[0].sequence_number - 1) if has_lost else 0
-    specs = {spec.get("spec-id"): spec for spec in head.get("partition-specs", ())}
-    spec = specs.get(head.get("default-spec-id"), {})
-    properties = head.get("properties", {})
+    properties, told = read_properties(head.get("properties", {}))
     shape = TableShape(
         snapshots=len(commits),
         metadata_bytes=size_bytes,
         bytes_per_snapshot=snapshot_chars / len(commits) if commits else None,
         data_files=newest.total_files if newest else None,
-        partition_fields=len(spec.get("fields", ())),
+        partition_fields=_partition_fields(head),
         format_version=version,
-        properties=tuple((key, str(properties[key])) for key in PROPERTIES_READ if key in properties),
+        properties=properties,
     )
-    scheme, slashes, _ = str(head.get("location", "")).partition("://")
+    scheme, slashes, _ = head.get("location", "").partition("://")
     return TableHistory(
         name=name,
         commits=commits,
         shape=shape,
         expired=expired,
-        location=scheme if slashes else "file",
-        notes=_notes(name, head, commits, has_lost=has_lost, expired=expired),
+        location=printable(scheme) if slashes else "file",
+        notes=(
+            *_notes(name, head, commits, has_lost=has_lost, expired=expired),
+            *(f"{name}: {note}" for note in told),
+        ),
     )
+
+
+def _partition_fields(head: Mapping[str, Any]) -> int:
+    """Of the current spec; format 1 may have one spec alone (``partition-spec``)."""
+    if "partition-specs" not in head:
+        return len(head.get("partition-spec", ()))
+    wanted = head.get("default-spec-id")
+    spec: dict[str, Any] = next((each for each in head["partition-specs"] if each.get("spec-id") == wanted), {})
+    return len(spec.get("fields") or ())
 
 
 def _notes(
     name: str, head: Mapping[str, Any], commits: tuple[Commit, ...], *, has_lost: bool, expired: int
 ) -> tuple[str, ...]:
     notes = []
-    if head["format-version"] == 1:
+    if head[FORMAT_VERSION] == 1:
         notes.append(
             f"{name} has format 1: its snapshots have no numbers, so they are taken in the order of their times."
         )
@@ -129,10 +164,12 @@ def _members(text: str) -> Iterator[tuple[str, Any, int]]:
     at = _skip(text, at + 1)
     while text[at : at + 1] != "}":
         key, at = _DECODER.raw_decode(text, at)
+        if not isinstance(key, str):
+            raise JSONDecodeError("expected a name", text, at)
         at = _skip(text, at)
         _expect(text, at, ":")
         at = _skip(text, at + 1)
-        if key == "snapshots" and text[at : at + 1] == "[":
+        if key == SNAPSHOTS and text[at : at + 1] == "[":
             at = _skip(text, at + 1)
             while text[at : at + 1] != "]":
                 value, end = _DECODER.raw_decode(text, at)

@@ -17,12 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from endive.errors import ObservationError
-from endive.observation.probe_plan import CLIENTS, SIZES_BYTES, ProbePlan
+from endive.errors import IntakeError, ObservationError
+from endive.observation.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.secrets import redacted
+from endive.observation.store_guard import refuse_without_credentials, rehearse
 
 PREFIX: Final = "endive-measure-"
 FAILURES_MAX: Final = 5
+CLIENT_OPTIONS: Final = {"allow_http": True, "connect_timeout": "5s", "timeout": "20s"}
 CLEANING_TRIES: Final = 3
 CLEANING_PAUSE_S: Final = 1.0
 EXTRA: Final = "Install obstore: pip install 'endive[lake]'."
@@ -37,7 +39,8 @@ class Measured:
     latencies_ms: dict[tuple[str, int], list[float]] = field(default_factory=dict)
     swaps: dict[int, SwapStep] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
-    requests: int = 0
+    requests: int = REHEARSED
+    is_written: bool = False  # something lies in the store
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,7 +72,8 @@ def library(module: str = "") -> Any:
 def open_store(url: str, options: dict[str, str]) -> Stores:
     """The place a URL names, by obstore; credentials are those of the environment or of ``options``."""
     from_url = library(".store").from_url
-    client = {"client_options": {"allow_http": True}} if url.startswith(("s3", "http", "az", "gs")) else {}
+    refuse_without_credentials(url, options)
+    client = {"client_options": CLIENT_OPTIONS} if url.startswith(("s3", "http", "az", "gs")) else {}
     try:
         probed = from_url(url, retry_config={"max_retries": 0}, **client, **options) if client else from_url(url)
         cleaned = from_url(url, **client, **options) if client else probed
@@ -85,6 +89,8 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
     end_s = time.monotonic() + seconds_max
     with _scratch(stores, found) as prefix:
         try:
+            rehearse(library(), stores.probed, prefix)
+            found.is_written = True
             _serial(stores.probed, prefix, plan, found, end_s, progress)
             if plan.swaps:
                 _check_conditions(stores.probed, prefix, found)
@@ -95,6 +101,8 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
                     progress(found.requests, plan.total)
         except ObservationError:
             raise
+        except IntakeError as error:
+            raise ObservationError(str(error)) from None
         except Exception as error:
             raise ObservationError(_reason(error)) from None
     return found
@@ -102,14 +110,14 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
 
 @contextmanager
 def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
-    """A prefix of our own; emptied at the end, also after an error or an interrupt."""
+    """A prefix of our own; emptied at the end, also after an error or an interrupt, if anything was written to it."""
     obstore = library()
     prefix = f"{PREFIX}{secrets.token_hex(6)}"
     try:
         yield prefix
     finally:
         problem = ""
-        for turn in range(CLEANING_TRIES):
+        for turn in range(CLEANING_TRIES if found.is_written else 0):
             try:
                 paths = [entry["path"] for batch in obstore.list(stores.cleaned, prefix=prefix) for entry in batch]
                 if paths:
@@ -119,7 +127,7 @@ def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
             except Exception as error:
                 problem = redacted(str(error).splitlines()[0])
                 time.sleep(CLEANING_PAUSE_S * turn)
-        if problem and found.latencies_ms:  # else nothing was written, and why is told already
+        if problem:
             raise ObservationError(f"objects below '{prefix}/' could not be removed ({problem}). Remove that prefix.")
 
 
@@ -151,7 +159,7 @@ def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: fl
             calls: dict[str, Callable[[], Any]] = {
                 "put": functools.partial(obstore.put, store, path, content),
                 "head": functools.partial(obstore.head, store, path),
-                "get": functools.partial(_read, obstore, store, path),
+                "get": functools.partial(_read, obstore, store, path, size),
                 "delete": functools.partial(obstore.delete, store, path),
             }
             for operation in OPERATIONS:
@@ -159,8 +167,15 @@ def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: fl
             progress(found.requests, plan.total)
 
 
-def _read(obstore: Any, store: Any, path: str) -> Any:
-    return obstore.get(store, path).bytes()
+def _read(obstore: Any, store: Any, path: str, size: int) -> None:
+    """Read an object to its end, and no further than it was written."""
+    read = 0
+    for part in obstore.get(store, path).stream():
+        read += len(part)
+        if read > size:
+            break
+    if read != size:
+        raise ObservationError(f"the store returns other bytes than were written to it: {size:,} became {read:,}.")
 
 
 def _count(found: Measured, operation: str, size: int, call: Callable[[], Any]) -> None:
@@ -171,7 +186,7 @@ def _count(found: Measured, operation: str, size: int, call: Callable[[], Any]) 
         name = type(error).__name__
         found.failures[name] = found.failures.get(name, 0) + 1
         if (
-            found.requests < 2
+            found.requests < REHEARSED + 2
             or sum(found.failures.values()) > FAILURES_MAX
             or name.startswith(("Permission", "Unauth"))
         ):

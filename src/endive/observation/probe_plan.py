@@ -17,6 +17,7 @@ CLIENTS: Final = (1, 2, 4, 8, 16)
 SAMPLES: Final = 40  # of each operation at each size
 SAMPLES_MIN: Final = 10
 SWAPS: Final = 60  # requests that change the object, of all clients of one step together
+REHEARSED: Final = 3  # requests before the measurement: a PUT, a GET and a DELETE
 SECONDS_PER_REQUEST: Final = 0.1  # assumed, for the estimate of time only
 PROVIDERS: Final = {
     "s3": "s3",
@@ -44,7 +45,13 @@ class ProbePlan:
         swaps = self.swaps * len(CLIENTS)
         conditional = swaps + 3 if self.swaps else 0
         removed = each + (len(CLIENTS) + 1 if self.swaps else 0)
-        return {"put": each + conditional, "get": each, "head": each + conditional, "delete": removed, "list": 1}
+        return {
+            "put": each + conditional + 1,
+            "get": each + 1,
+            "head": each + conditional,
+            "delete": removed + 1,
+            "list": 1,
+        }
 
     @property
     def total(self) -> int:

@@ -7,14 +7,15 @@ neither when, nor anything of commits that failed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from endive.config.printable import printable
 from endive.errors import ObservationError
+from endive.intake import parse_json, read_bytes, refused_as
 from endive.observation.observed_history import TableHistory
 
 _UNIT_MS: Final = {
@@ -26,14 +27,16 @@ _UNIT_MS: Final = {
     "hours": 3.6e6,
     "days": 8.64e7,
 }
+BYTES_MAX: Final = 256 * 2**20
+LINE_BYTES_MAX: Final = 2**20
 _LOGGED: Final = "CommitReport{"
-_ISO_DURATION: Final = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?")
+_ISO_DURATION: Final = re.compile(r"P(?:(\d{1,9})D)?T?(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?")
 _LINE_FIELDS: Final = {
-    "snapshot_id": re.compile(r"\bsnapshotId=(-?\d+)"),
+    "snapshot_id": re.compile(r"\bsnapshotId=(-?\d{1,19})"),
     "duration": re.compile(r"\btotalDuration=(P[^,}]+)"),
-    "attempts": re.compile(r"\battempts=CounterResult\{[^}]*value=(\d+)"),
-    "created": re.compile(r"\bmanifestsCreated=CounterResult\{[^}]*value=(\d+)"),
-    "kept": re.compile(r"\bmanifestsKept=CounterResult\{[^}]*value=(\d+)"),
+    "attempts": re.compile(r"\battempts=CounterResult\{[^}]*value=(\d{1,15})"),
+    "created": re.compile(r"\bmanifestsCreated=CounterResult\{[^}]*value=(\d{1,15})"),
+    "kept": re.compile(r"\bmanifestsKept=CounterResult\{[^}]*value=(\d{1,15})"),
     "table": re.compile(r"\btableName=([^,}]*)"),
 }
 
@@ -51,11 +54,10 @@ class CommitReport:
 
 def read_reports(path: Path) -> list[CommitReport]:
     """Every commit report in a file; other lines of a log, and scan reports, are passed over."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            found = [report for number, line in enumerate(file, 1) for report in _reports(path, number, line)]
-    except OSError as error:
-        raise ObservationError(f"reports '{path}' cannot be read: {error.strerror}.") from None
+    with refused_as(ObservationError):
+        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a file of reports", name=f"reports '{path}'")
+        lines = content.decode("utf-8", "replace").splitlines()
+        found = [report for number, line in enumerate(lines, 1) for report in _reports(path, number, line)]
     if not found:
         raise ObservationError(
             f"reports '{path}' holds no commit report. Give JSON lines as a REST catalog receives them, or the log of "
@@ -104,11 +106,10 @@ def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
     start = line.find("{")
     if start < 0 or '"snapshot-id"' not in line:
         return
-    try:
-        document = json.loads(line[start:].strip())
-    except json.JSONDecodeError as error:
-        raise ObservationError(f"reports '{path}', line {number} is not JSON: {error.msg}.") from None
-    document = document.get("report", document)
+    document = parse_json(line[start:].strip(), name=f"reports '{path}', line {number}", bytes_max=LINE_BYTES_MAX)
+    document = document.get("report", document) if isinstance(document, dict) else document
+    if not isinstance(document, dict) or not isinstance(document.get("metrics", {}), dict):
+        raise ObservationError(f"reports '{path}', line {number} is not a report: metrics is no object.")
     if document.get("report-type", "commit-report") == "commit-report" and "metrics" in document:
         yield _parsed(path, number, document)
 
@@ -122,13 +123,13 @@ def _parsed(path: Path, number: int, document: Mapping[str, Any]) -> CommitRepor
             duration_ms = round(float(timer["total-duration"]) * _UNIT_MS[str(timer["time-unit"]).lower()], 6)
         created, kept = (_value(metrics, key) for key in ("manifests-created", "manifests-kept"))
         return CommitReport(
-            table=str(document.get("table-name", "")),
+            table=printable(str(document.get("table-name", ""))),
             snapshot_id=int(document["snapshot-id"]),
             duration_ms=duration_ms,
             attempts=_value(metrics, "attempts"),
             manifests=None if created is None or kept is None else created + kept,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ObservationError(f"reports '{path}', line {number}: the commit report lacks {error}.") from None
 
 
@@ -144,7 +145,7 @@ def _logged(path: Path, number: int, text: str) -> CommitReport:
         raise ObservationError(f"reports '{path}', line {number}: the commit report names no snapshotId.")
     created, kept = values["created"], values["kept"]
     return CommitReport(
-        table=values["table"] or "",
+        table=printable(values["table"] or ""),
         snapshot_id=int(values["snapshot_id"]),
         duration_ms=None if values["duration"] is None else _iso_ms(values["duration"]),
         attempts=None if values["attempts"] is None else int(values["attempts"]),

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from endive.config.printable import printable
+from endive.config.values import abridged
 from endive.errors import ObservationError
 from endive.observation.observed_history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
 from endive.workload import ICEBERG_OPERATIONS
@@ -26,32 +28,46 @@ ENGINE_KEYS: Final = {
     "kafka.connect.commit-id": "kafka-connect",
 }
 FAST_APPENDS: Final = ("pyiceberg", "spark-streaming")  # who appends without merging manifests
-_LIST_NAME: Final = re.compile(r"/snap-\d+-(\d+)-[^/]*\.avro$")
+LONG_MAX: Final = 2**63 - 1
+TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
+TEXT_CHARACTERS_MAX: Final = 1_000  # of one entry of a summary; a longer one says nothing of a commit
+COUNT_DIGITS_MAX: Final = 15
+_LIST_NAME: Final = re.compile(r"/snap-\d+-(\d{1,9})-[^/]*\.avro$")
 STREAMING_KEY: Final = "spark.sql.streaming.queryId"  # SparkWrite.QUERY_ID_PROPERTY
 
 
-def commit_of(snapshot: Mapping[str, Any], writer_key: str | None = None) -> Commit:
-    """The commit that made a snapshot, from its JSON."""
-    summary: Mapping[str, str] = snapshot.get("summary") or {}
+class MetadataError(ValueError):
+    """What is wrong with a table's metadata, as a half-sentence."""
+
+
+def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
+    """The commit that made a snapshot, from its JSON; MetadataError for what is no snapshot."""
+    if not isinstance(snapshot, Mapping):
+        raise MetadataError("a snapshot is malformed")
+    summary = _summary(snapshot)
     operation = summary.get("operation") or snapshot.get("operation")
-    if operation not in OPERATIONS:
+    if not isinstance(operation, str) or operation not in OPERATIONS:
         raise ObservationError(
-            f"snapshot {snapshot.get('snapshot-id')} says no operation (its summary has {operation!r}). Iceberg before "
-            "0.9 wrote none; expire such snapshots, or give a log of commits instead (docs/guides/your-own-table.md)."
+            f"snapshot {printable(str(snapshot.get('snapshot-id')))[:40]} says no operation (its summary has "
+            f"{abridged(printable(repr(operation)))}). Iceberg before 0.9 wrote none; expire such snapshots, or give a "
+            "log of commits instead (docs/guides/your-own-table.md)."
         )
-    attempts = attempts_of(snapshot.get("manifest-list", ""))
+    manifest_list = snapshot.get("manifest-list") or ""
+    if not isinstance(manifest_list, str):
+        raise MetadataError("a snapshot has a manifest-list that is no text")
+    attempts = attempts_of(manifest_list)
     engine = engine_of(summary, attempts)
     return Commit(
-        time_us=1000 * int(snapshot["timestamp-ms"]),
+        time_us=1000 * _required(snapshot, "timestamp-ms", TIMESTAMP_MS_MAX),
         operation=operation,
         kind=kind_of(operation, engine),
         overwrite=overwrite_of(operation, summary),
         writer=writer_of(summary, engine, writer_key),
         engine=engine,
-        snapshot_id=int(snapshot["snapshot-id"]),
-        parent_id=snapshot.get("parent-snapshot-id"),
-        sequence_number=int(snapshot.get("sequence-number", 0)),
-        manifest_list=snapshot.get("manifest-list", ""),
+        snapshot_id=_required(snapshot, "snapshot-id"),
+        parent_id=_whole(snapshot, "parent-snapshot-id"),
+        sequence_number=_whole(snapshot, "sequence-number") or 0,
+        manifest_list=manifest_list,
         added_files=_count(summary, "added-data-files"),
         removed_files=_count(summary, "deleted-data-files"),
         added_delete_files=_count(summary, "added-delete-files"),
@@ -61,6 +77,38 @@ def commit_of(snapshot: Mapping[str, Any], writer_key: str | None = None) -> Com
         manifests=_manifests(summary),
         attempts=attempts or None,
     )
+
+
+def _summary(snapshot: Mapping[str, Any]) -> dict[str, str]:
+    """The summary's texts, without what a terminal would obey; numbers count as the texts they are written as."""
+    given = snapshot.get("summary")
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise MetadataError("a snapshot has a summary that is no object")
+    return {
+        str(key): printable(str(value))
+        for key, value in given.items()
+        if isinstance(value, (str, int)) and len(str(value)) <= TEXT_CHARACTERS_MAX
+    }
+
+
+def _required(snapshot: Mapping[str, Any], key: str, largest: int = LONG_MAX) -> int:
+    value = _whole(snapshot, key)
+    if value is None:
+        raise MetadataError(f"a snapshot has no {key!r}")
+    if value > largest or (key == "timestamp-ms" and value < 0):
+        raise MetadataError(f"a snapshot has a {key!r} that is no such number")
+    return value
+
+
+def _whole(snapshot: Mapping[str, Any], key: str) -> int | None:
+    value = snapshot.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LONG_MAX:
+        raise MetadataError(f"a snapshot has a {key!r} that is no whole number")
+    return value
 
 
 def attempts_of(manifest_list: str) -> int | None:
@@ -114,7 +162,8 @@ def _count(summary: Mapping[str, str], key: str) -> int:
 
 def _maybe(summary: Mapping[str, str], key: str) -> int | None:
     text = summary.get(key)
-    return int(text) if text is not None and text.isdecimal() else None
+    is_count = text is not None and text.isascii() and text.isdecimal() and len(text) <= COUNT_DIGITS_MAX
+    return int(text) if text is not None and is_count else None
 
 
 def _manifests(summary: Mapping[str, str]) -> int | None:

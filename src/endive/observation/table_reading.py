@@ -13,14 +13,24 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from endive.errors import ObservationError
-from endive.observation.manifests import with_manifests
-from endive.observation.metadata import history_of
+from endive.config.printable import printable
+from endive.errors import IntakeError, ObservationError
+from endive.intake import fetch, read_bytes, refused_as
+from endive.observation.allowed_places import NOWHERE_ELSE, SECONDS_MAX, AllowedPlaces, local_path
+from endive.observation.io_properties import IMPLEMENTATION, OWN, guard_properties, without_code
+from endive.observation.manifests import ManifestFiles, with_manifests
+from endive.observation.metadata import BYTES_MAX, history_of
 from endive.observation.observed_history import TableHistory
 from endive.observation.secrets import redacted, secrets_in
 
 EXTRA: Final = "Install PyIceberg: pip install 'endive[lake]'."
-_KINDS: Final = {"RestCatalog": "rest", "SqlCatalog": "sql", "HiveCatalog": "hive", "GlueCatalog": "glue"}
+_KINDS: Final = {
+    "RestCatalog": "rest",
+    "GuardedRestCatalog": "rest",
+    "SqlCatalog": "sql",
+    "HiveCatalog": "hive",
+    "GlueCatalog": "glue",
+}
 _DENIED: Final = ("forbidden", "unauthorized", "access denied", "accessdenied", "access_denied", "permission denied")
 
 
@@ -31,6 +41,7 @@ class OpenCatalog:
     name: str
     catalog: Any
     secrets: tuple[str, ...]
+    allowed: AllowedPlaces = NOWHERE_ELSE
 
     @property
     def kind(self) -> str:
@@ -47,8 +58,10 @@ def pyiceberg(module: str) -> Any:
         raise ObservationError(f"PyIceberg cannot be imported ({error}). {EXTRA}") from None
 
 
-def open_catalog(name: str, properties: Mapping[str, str]) -> OpenCatalog:
-    """The catalog of that name in PyIceberg's own configuration, with ``properties`` on top."""
+def open_catalog(
+    name: str, properties: Mapping[str, str], *, allowed: AllowedPlaces = NOWHERE_ELSE, seconds_max: float = SECONDS_MAX
+) -> OpenCatalog:
+    """The catalog of that name in PyIceberg's own configuration, with ``properties`` on top, behind a guard."""
     library = pyiceberg("catalog")
     known = _configured(properties)
     secrets = secrets_in({**known.get(name, {}), **properties})
@@ -60,8 +73,24 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> OpenCatalog:
             f"no catalog is called '{name}'.{hint} PyIceberg's configuration (.pyiceberg.yaml, PYICEBERG_CATALOG__*) "
             f"has: {names}. Or give --property uri=..."
         )
+    own = {**known.get(name, {}), **properties}
     with one_line(f"catalog '{name}'", secrets):
-        return OpenCatalog(name=name, catalog=library.load_catalog(name, **properties), secrets=secrets)
+        catalog = _load(library, name, properties, guard_properties(own, seconds_max))
+        allowed.refuse_other_server(str(own.get("uri", "")), str(getattr(catalog, "uri", "")))
+    return OpenCatalog(name=name, catalog=catalog, secrets=secrets, allowed=allowed)
+
+
+def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any]) -> Any:
+    """A catalog that reads files with limits, and imports nothing that its server or a table names."""
+    from endive.observation.rest_catalog import guarded_rest
+
+    added = {key: value for key, value in guarded.items() if key.startswith(OWN) or key == IMPLEMENTATION}
+    with guarded_rest():
+        catalog = library.load_catalog(name, **{**properties, **added})
+    catalog.properties = {**without_code(catalog.properties), **added}
+    load = catalog._load_file_io
+    catalog._load_file_io = lambda properties=None, location=None: load(without_code(properties or {}), location)
+    return catalog
 
 
 def table_names(opened: OpenCatalog, name: str | None) -> list[str]:
@@ -97,55 +126,72 @@ def read_table(opened: OpenCatalog, name: str, *, writer_key: str | None = None)
     """The history of one table of a catalog."""
     with one_line(f"table '{name}' of catalog '{opened.name}'", opened.secrets):
         table = opened.catalog.load_table(name)
-        with table.io.new_input(table.metadata_location).open() as file:
+        location = table.metadata_location
+        if opened.kind == "rest":
+            opened.allowed.refuse_local(location, str(opened.catalog.uri))
+        with table.io.new_input(location).open() as file:
             content = file.read()
         history = history_of(content, name, writer_key=writer_key)
-        history = with_manifests(history, table.io)
+        history = with_manifests(history, ManifestFiles(table.io, opened.allowed.also(location)))
     return replace(history, catalog_kind=opened.kind)
 
 
-def read_metadata_file(place: str, properties: Mapping[str, str], *, writer_key: str | None = None) -> TableHistory:
+def read_metadata_file(
+    place: str,
+    properties: Mapping[str, str],
+    *,
+    writer_key: str | None = None,
+    allowed: AllowedPlaces = NOWHERE_ELSE,
+    seconds_max: float = SECONDS_MAX,
+) -> TableHistory:
     """The history in a metadata file: a path, or a URL that PyIceberg's FileIO opens."""
-    name = Path(place.partition("?")[0]).name
-    if "://" not in place or place.startswith("file://"):
-        content = _local(place.removeprefix("file://"))
+    path = local_path(place)
+    name = printable(Path(place.partition("?")[0] if path is None else path).name)
+    secrets = secrets_in(properties)
+    if path is not None:
+        content = _local(path)
+    elif place.startswith(("http://", "https://")):
+        with refused_as(ObservationError):
+            shown = f"'{redacted(place, secrets)}'"
+            content = fetch(place, bytes_max=BYTES_MAX, seconds_max=seconds_max, name=shown)
     else:
-        secrets = secrets_in(properties)
-        with one_line(f"'{redacted(place, secrets)}'", secrets):
-            content = _remote(place, properties)
+        with (
+            one_line(f"'{redacted(place, secrets)}'", secrets),
+            _files(properties, seconds_max).new_input(place).open() as file,
+        ):
+            content = bytes(file.read())
     history = history_of(content, name, writer_key=writer_key)
     try:
-        io = pyiceberg("io").load_file_io(dict(properties), place)
+        files = _files(properties, seconds_max)
     except ObservationError:
         note = f"{name}: manifests were not counted, because PyIceberg is not installed."
         return replace(history, notes=(*history.notes, note))
-    return with_manifests(history, io)
+    with one_line(f"'{redacted(place, secrets)}'", secrets):
+        return with_manifests(history, ManifestFiles(files, allowed.also(place)))
+
+
+def _files(properties: Mapping[str, str], seconds_max: float) -> Any:
+    """PyIceberg's FileIO, with limits."""
+    pyiceberg("io")
+    from endive.observation.guarded_io import GuardedFileIO
+
+    return GuardedFileIO(guard_properties(properties, seconds_max))
 
 
 def _local(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
+        return read_bytes(path, bytes_max=BYTES_MAX, noun="a metadata file")
+    except IntakeError as error:
         near = get_close_matches(Path(path).name, _names_beside(Path(path)), n=1)
-        hint = f" Did you mean '{Path(path).parent / near[0]}'?" if near else ""
-        raise ObservationError(f"'{path}' does not exist.{hint} Give a metadata.json, or --catalog NAME.") from None
-    except OSError as error:
-        raise ObservationError(f"'{path}' cannot be read: {error.strerror}.") from None
+        hint = f" Did you mean '{Path(path).parent / near[0]}'?" if near and "not exist" in error.reason else ""
+        raise ObservationError(f"{error}{hint} Give a metadata.json, or --catalog NAME.") from None
 
 
 def _names_beside(path: Path) -> list[str]:
-    return [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-
-
-def _remote(place: str, properties: Mapping[str, str]) -> bytes:
-    if place.startswith(("http://", "https://")):
-        from urllib.request import urlopen
-
-        with urlopen(place, timeout=60) as answer:
-            return bytes(answer.read())
-    io = pyiceberg("io").load_file_io(dict(properties), place)
-    with io.new_input(place).open() as file:
-        return bytes(file.read())
+    try:
+        return [each.name for each in path.parent.iterdir()]
+    except (OSError, ValueError):
+        return []
 
 
 def _configured(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -161,6 +207,8 @@ def one_line(what: str, secrets: Sequence[str]) -> Iterator[None]:
         yield
     except ObservationError:
         raise
+    except IntakeError as error:
+        raise ObservationError(f"{what}: {redacted(str(error), secrets)}") from None
     except Exception as error:
         text = redacted(f"{type(error).__name__}: {error}", secrets)
         if any(word in text.lower() for word in _DENIED):

@@ -8,12 +8,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from difflib import get_close_matches
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
-from endive.errors import TraceError
+from endive.errors import IntakeError, TraceError
+from endive.intake import open_regular
 
 SUFFIXES: Final = (".csv", ".parquet")
+BYTES_MAX: Final = 256 * 2**20
+ROWS_MAX: Final = 5_000_000
+CELLS_MAX: Final = 10_000_000
 RELATIVE_TIME: Final = "submit_ms"
 ISO_TIME: Final = "timestamp"
 TIMES: Final = (RELATIVE_TIME, ISO_TIME)
@@ -32,9 +37,11 @@ def read_columns(path: Path, columns: Sequence[str] = COLUMNS) -> Columns:
     """The columns of a file by name; raises TraceError for a file or a column that cannot be taken."""
     if path.suffix not in SUFFIXES:
         raise TraceError(f"trace {path} ends in {path.suffix!r}. Give a file that ends in .csv or .parquet.")
-    if not path.is_file():
-        raise TraceError(f"trace {path} does not exist. Check the path of the source's arrivals.")
-    found = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
+    try:
+        with open_regular(path, bytes_max=BYTES_MAX, noun="a trace", name=f"trace {path}") as file:
+            found = _read_csv(path, file) if path.suffix == ".csv" else _read_parquet(path, file)
+    except IntakeError as error:
+        raise TraceError(f"{error} Check the path of the source's arrivals.") from None
     _refuse_columns(path, list(found), columns)
     return found
 
@@ -49,10 +56,15 @@ def is_empty(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
-def _read_csv(path: Path) -> Columns:
+def _read_csv(path: Path, file: BinaryIO) -> Columns:
+    lines: list[list[str]] = []
+    cells = 0
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file, strict=True) if line]
+        for line in csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True):
+            cells += len(line)
+            _refuse_size(path, len(lines), cells)
+            if line:
+                lines.append(line)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TraceError(f"trace {path} cannot be read as CSV: {error}.") from error
     if not lines:
@@ -70,14 +82,39 @@ def _read_csv(path: Path) -> Columns:
     return {name: [line[index] for line in lines[1:]] for index, name in enumerate(header)}
 
 
-def _read_parquet(path: Path) -> Columns:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_table
+def _read_parquet(path: Path, file: BinaryIO) -> Columns:
+    """Texts are read as a dictionary, in which one that is repeated a million times takes its place once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
-        return dict(read_table(path).to_pydict())
-    except (OSError, ArrowException) as error:
+        parquet = pq.ParquetFile(file)
+        _refuse_size(path, parquet.metadata.num_rows, parquet.metadata.num_rows * parquet.metadata.num_columns)
+        schema = parquet.schema_arrow
+        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+        table = pq.ParquetFile(file, read_dictionary=texts).read()
+        for name in texts:
+            _refuse_text(path, table[name])
+        return dict(table.to_pydict())
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise TraceError(f"trace {path} cannot be read as Parquet: {error}.") from error
+
+
+def _refuse_size(path: Path, rows: int, cells: int) -> None:
+    if rows > ROWS_MAX or cells > CELLS_MAX:
+        raise TraceError(f"trace {path} has more than {ROWS_MAX:,} rows or {CELLS_MAX:,} cells. Cut it into several.")
+
+
+def _refuse_text(path: Path, column: Any) -> None:
+    """A column of texts must fit into memory when each of them is written out."""
+    import pyarrow.compute as pc
+
+    total = 0
+    for chunk in column.chunks:
+        lengths = pc.binary_length(chunk.dictionary)
+        total += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+    if total > BYTES_MAX:
+        raise TraceError(f"trace {path} holds {total:,} bytes of text in one column; {BYTES_MAX:,} are read.")
 
 
 def _refuse_columns(path: Path, names: Sequence[str], columns: Sequence[str]) -> None:

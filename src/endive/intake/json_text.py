@@ -1,0 +1,57 @@
+"""JSON with limits: how large, how deep, how many values, and only what JSON itself allows.
+
+Python's reader takes more than the standard (NaN, halves of surrogate pairs), and raises what is no JSON error for
+whole numbers of thousands of digits and for deep nesting.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NoReturn
+
+from endive.errors import IntakeError
+from endive.intake.depth import NESTING_MAX, is_deeper_than
+
+VALUES_MAX: Final = 6_000_000  # a list of empty lists takes twenty times its text in memory
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+
+
+def parse_json(content: bytes | str, *, name: str, bytes_max: int, values_max: int = VALUES_MAX) -> Any:
+    """The document in a text."""
+    if len(content) > bytes_max:
+        raise IntakeError(name, f"has {len(content):,} bytes of JSON; at most {bytes_max:,} are read.")
+    text = content if isinstance(content, str) else _decode(content, name)
+    refuse_json_size(text, name=name, values_max=values_max)
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise IntakeError(name, f"is not JSON ({error.msg}, at character {error.pos}).") from None
+    except RecursionError:
+        raise IntakeError(name, f"is nested more than {NESTING_MAX} levels deep.") from None
+    except ValueError as error:  # a whole number of thousands of digits, or NaN
+        raise IntakeError(name, f"is not JSON ({str(error).partition(';')[0]}).") from None
+    if is_deeper_than(document):
+        raise IntakeError(name, f"is nested more than {NESTING_MAX} levels deep.")
+    if "\\ud" in text.lower() and _HALF_PAIR.search(json.dumps(document, ensure_ascii=False)):
+        raise IntakeError(name, "holds half of a surrogate pair, which is no character.")
+    return document
+
+
+def refuse_json_size(text: str | bytes, *, name: str, values_max: int = VALUES_MAX) -> None:
+    """IntakeError if a text may hold more values than are read; counted at the speed of a search."""
+    is_text = isinstance(text, str)
+    counts = (text.count(mark) if is_text else text.count(mark.encode()) for mark in ",[{")  # type: ignore[arg-type]
+    if sum(counts) > values_max:
+        raise IntakeError(name, f"may hold more than {values_max:,} values; so many are not read.")
+
+
+def _decode(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise IntakeError(name, f"is not UTF-8 text (byte {error.start}).") from None
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON's")

@@ -1,0 +1,63 @@
+"""Files: regular ones only, and no more of them than was said.
+
+A file is judged after it is opened, so that nothing can take its place in between, and opened without waiting, so that
+a pipe that nobody writes to does not hold the program.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import BinaryIO
+
+from endive.errors import EndiveError, IntakeError
+
+
+def read_bytes(path: str | PathLike[str], *, bytes_max: int, noun: str, name: str | None = None) -> bytes:
+    """All bytes of a file; ``noun`` says what may be so large, ``name`` how messages call the file."""
+    called = name or f"'{path}'"
+    with open_regular(path, bytes_max=bytes_max, noun=noun, name=name) as file:
+        try:
+            content = file.read(bytes_max + 1)  # it may grow while it is read
+        except OSError as error:
+            raise IntakeError(called, f"cannot be read: {error.strerror or error}.") from None
+    if len(content) > bytes_max:
+        raise IntakeError(called, f"grows while it is read; {noun} may have {bytes_max:,} bytes.")
+    return content
+
+
+def open_regular(path: str | PathLike[str], *, bytes_max: int, noun: str, name: str | None = None) -> BinaryIO:
+    """A regular file of at most so many bytes, open for reading; IntakeError for anything else."""
+    called = name or f"'{path}'"
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        raise IntakeError(called, "does not exist.") from None
+    except IsADirectoryError:
+        raise IntakeError(called, "is a folder.") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte, or what no file system can encode
+        raise IntakeError(called, f"cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IntakeError(called, "is a folder.")
+        if not stat.S_ISREG(found.st_mode):
+            raise IntakeError(called, "is not a regular file but a pipe or a device.")
+        if found.st_size > bytes_max:
+            raise IntakeError(called, f"has {found.st_size:,} bytes; {noun} may have {bytes_max:,}.")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+@contextmanager
+def refused_as(kind: type[EndiveError], *, begin: str = "") -> Iterator[None]:
+    """What is refused here becomes the error of whoever asked; ``begin`` goes before its sentence."""
+    try:
+        yield
+    except IntakeError as error:
+        raise kind(f"{begin}{error}") from None
