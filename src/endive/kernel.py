@@ -217,11 +217,18 @@ def layout_of(cls: type[Any]) -> np.dtype[np.void]:
 def records(cls: type, *shape: int) -> npt.NDArray[np.void]:
     """An array of records as their declaration makes them."""
     made = np.zeros(shape, layout_of(cls))
-    if made.size:
-        fill(made[(0,) * len(shape)], cls())
-        as_bytes = made.view(np.uint8).reshape(made.size, made.itemsize)
-        as_bytes[1:] = as_bytes[0]  # NumPy copies records field by field
+    first = _first(cls)
+    if first.any():
+        made.view(np.uint8).reshape(made.size, made.itemsize)[:] = first  # NumPy copies records field by field
     return made
+
+
+@cache
+def _first(cls: type[Any]) -> npt.NDArray[np.uint8]:
+    """The bytes of a record as its declaration makes it."""
+    one = np.zeros(1, layout_of(cls))  # type: ignore[arg-type]  # mypy takes no class for hashable
+    fill(one[0], cls())
+    return one.view(np.uint8)
 
 
 def fill(target: Any, value: object) -> None:

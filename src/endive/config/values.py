@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, get_args
 
@@ -41,6 +42,7 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     @classmethod
+    @cache
     def ordered_fields(cls) -> dict[str, FieldInfo]:
         """The fields as people read them: those of the table itself before those it shares with others."""
         own = [name for name in cls.model_fields if name in cls.__annotations__]

@@ -53,11 +53,12 @@ _SUMMED: Final = tuple(
 _N_KINDS: Final = len(s.KINDS)
 _N_OUTCOMES: Final = len(OUTCOMES)
 _N_TALLY: Final = 1 + len(_SUMMED)
+_PLACES: Final = {column: 1 + place for place, column in enumerate(_SUMMED)}
 
 
 def tally_of(column: str) -> int:
     """Where the sum of a column lies in a tally."""
-    return 1 + _SUMMED.index(column)
+    return _PLACES[column]
 
 
 def _summed(columns: tuple[str, ...]) -> Ints:

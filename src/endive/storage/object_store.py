@@ -27,9 +27,9 @@ and the rest. An ordered one is two, one more if it is throttled, and one for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 from endive.distributions import LatencyDistribution, draw_us
 from endive.distributions.code import FloatArray
@@ -52,7 +52,6 @@ from endive.storage.provider import Exchange, Request, StorageProvider, StorageR
 from endive.storage.requests import (
     CONDITIONAL_OPERATIONS,
     N_OPERATIONS,
-    N_REQUEST_SLOTS,
     OBJECTS,
     OPERATIONS,
     ORDERED_OPERATIONS,
@@ -62,6 +61,14 @@ from endive.storage.requests import (
 )
 
 _DrawUs = Callable[..., int]
+
+
+class _Draws(NamedTuple):
+    """How the latencies of one kind of request are drawn."""
+
+    success_us: _DrawUs
+    slowest_us: _DrawUs  # of so many at once
+    others_us: list[_DrawUs]  # by the codes of ``contention.Draw``
 
 
 @dataclass(slots=True)
@@ -81,14 +88,10 @@ class ObjectStore(StorageProvider):
         self._clock: Clock | None = None
         self._objects: dict[str, ObjectState] = {}
         self.terms = self._terms()
-        self._success_us: list[_DrawUs] = []
-        self._slowest_us: list[_DrawUs] = []
-        self._others_us: list[list[_DrawUs]] = []  # by the codes of ``contention.Draw``
+        self._draws: dict[int, _Draws] = {}  # by request slot
         self._full_batches_us: dict[tuple[int, int], _DrawUs] = {}
         self._summed: dict[tuple[int, int], FloatArray | None] = {}
         self._usual_bytes = [0] * len(OBJECTS)
-        for slot in range(N_REQUEST_SLOTS):
-            self._prepare(*divmod(slot, N_OPERATIONS))
 
     def _terms(self) -> ObjectTerms:
         """What the profile says of objects that are written conditionally."""
@@ -106,19 +109,15 @@ class ObjectStore(StorageProvider):
             crowd_rivals=rivals,
         )
 
-    def _prepare(self, object: int, op: int) -> None:
-        """Look the distribution's samplers up once, so that a request costs no lookup by name."""
-        if self.supports(op):
-            success = self.latency(object, op)
-            self._success_us.append(success.sample_us)
-            self._slowest_us.append(success.slowest_us)
-            others = (self.latency(object, op, success=False), self.penalty(op), self.throttle_delay(op))
+    def _draws_of(self, slot: int) -> _Draws:
+        """The samplers of a request, looked up once: a request then costs no lookup by name."""
+        if slot not in self._draws:
+            object, op = divmod(slot, N_OPERATIONS)
+            success, refusal = (self.latency(object, op, outcome) for outcome in (True, False))
             crowd = (table.penalty for table in self.crowd_tables(op))
-            self._others_us.append([_draw_of(other) for other in (*others, *crowd)])
-        else:
-            self._success_us.append(_never_drawn)
-            self._slowest_us.append(_never_drawn)
-            self._others_us.append([])
+            others = (refusal, self.penalty(op), self.throttle_delay(op), *crowd)
+            self._draws[slot] = _Draws(success.sample_us, success.slowest_us, [_draw_of(other) for other in others])
+        return self._draws[slot]
 
     def expect_bytes(self, object: int, size_bytes: int) -> None:
         """The size that objects of a kind have as a rule: long runs of reads and writes of it are summed by table."""
@@ -169,20 +168,7 @@ class ObjectStore(StorageProvider):
     @property
     def is_built_in(self) -> bool:
         """Also False if a distribution is the user's own: the compiled engine could not draw from it."""
-        return super().is_built_in and all(part.is_built_in for part in self._distributions())
-
-    def _distributions(self) -> Iterator[LatencyDistribution]:
-        for slot in range(N_REQUEST_SLOTS):
-            object, op = divmod(slot, N_OPERATIONS)
-            if self.supports(op):
-                yield self.latency(object, op)
-                yield self.latency(object, op, success=False)
-        for late in self.profile.contention.values():
-            yield late.penalty
-        for held in self.profile.throttling.values():
-            yield held.delay
-        for crowding in self.profile.crowding.values():
-            yield from (table.penalty for table in crowding.tables)
+        return super().is_built_in and self.profile.is_built_in
 
     def reset(self) -> None:
         self._objects.clear()
@@ -199,7 +185,8 @@ class ObjectStore(StorageProvider):
         object, op, counter, size_bytes, count, parallel, _, evaluate = request
         assert parallel >= 1, "a batch holds at least one request"
         slot = object * N_OPERATIONS + op
-        full_us = self._success_us[slot] if parallel == 1 else self._full_batch_us(object, op, parallel)
+        success_us, slowest_us, _ = self._draws_of(slot)
+        full_us = success_us if parallel == 1 else self._full_batch_us(object, op, parallel)
         key = client.key
         total_us = summed = 0
         observed = None
@@ -215,7 +202,7 @@ class ObjectStore(StorageProvider):
             if batch_size == parallel:
                 latency_us = full_us(key, counter + first, size_bytes)
             else:
-                latency_us = self._slowest_us[slot](key, counter + first, batch_size, size_bytes)
+                latency_us = slowest_us(key, counter + first, batch_size, size_bytes)
             client.note(object, op, size_bytes, batch_size)
             total_us += latency_us
             if evaluate is None or first + parallel < count:
@@ -243,7 +230,7 @@ class ObjectStore(StorageProvider):
                 f"storage provider {self.name!r} was asked for {OPERATIONS[op]!r} without a clock. "
                 "Call attach(clock) first; an engine does."
             )
-        latency_us = self._success_us[slot](client.key, counter, size_bytes)
+        latency_us = self._draws_of(slot).success_us(client.key, counter, size_bytes)
         sent = _Sent(client.key, counter, latency_us, request_leg_us(latency_us, terms.leg_shares[op]))
         client.note(object, op, size_bytes)
         sent_us = clock.now_us
@@ -265,7 +252,7 @@ class ObjectStore(StorageProvider):
 
 
 def _draw_other_us(store: ObjectStore, request: int, what: int, key: int, counter: int, size_bytes: int) -> int:
-    return store._others_us[request][what](key, counter, size_bytes)
+    return store._draws_of(request).others_us[what](key, counter, size_bytes)
 
 
 def _window_us(near: Contention | Throttling | Crowding | None) -> int:
@@ -286,7 +273,3 @@ def _draw_of_batch(latency: LatencyDistribution, parallel: int) -> _DrawUs:
 
 def _no_extra(*_: Any) -> int:
     return 0
-
-
-def _never_drawn(*_: Any) -> NoReturn:
-    raise AssertionError("an operation the provider lacks is refused before anything is drawn")

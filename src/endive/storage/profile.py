@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -16,15 +16,12 @@ from endive.config.known import ASSUMED, GIVEN
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.results.knowledge import KnownFigure
-from endive.storage.requests import DELETE, HEAD, N_OPERATIONS, OBJECTS, OPERATIONS, READ, WRITE
+from endive.storage.requests import COMES_WITH, N_OPERATIONS, OBJECTS, OPERATIONS
 
 DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
 OVERRIDE_SOURCE = "by the user, in the configuration"
 
-# Operations without figures of their own take those of another: asking for an object's head costs what
-# reading it does, deleting it what writing nothing does.
 CODES_MAX = 256  # of one profile: tables of other sizes are made anew
-_STANDS_IN = {HEAD: READ, DELETE: WRITE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,9 +147,13 @@ class Profile:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    _known: dict[tuple[int, int, frozenset[str]], KnownFigure] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
     def supports(self, op: int) -> bool:
         """Whether the provider has the operation."""
-        return _STANDS_IN.get(op, op) in self.capabilities
+        return COMES_WITH.get(op, op) in self.capabilities
 
     def latency(self, object: int, op: int, success: bool = True) -> LatencyDistribution:
         """The distribution of such a request, floor included. The user's figure goes before the profile's."""
@@ -187,7 +188,7 @@ class Profile:
     def _override(self, object: int, op: int, success: bool) -> LatencyDistribution | None:
         """The user's distribution; one given for success alone also speaks for refusal."""
         for outcome in dict.fromkeys((success, True)):
-            for candidate in dict.fromkeys((op, _STANDS_IN.get(op, op))):
+            for candidate in dict.fromkeys((op, COMES_WITH.get(op, op))):
                 user = self.overrides.get((object, candidate, outcome))
                 if user is not None:
                     return user
@@ -195,7 +196,7 @@ class Profile:
 
     def figure(self, object: int, op: int, success: bool = True) -> Figure:
         """The profile's own figure: of this object before any object, of this outcome before success."""
-        for candidate in dict.fromkeys((op, _STANDS_IN.get(op, op))):
+        for candidate in dict.fromkeys((op, COMES_WITH.get(op, op))):
             for outcome in dict.fromkeys((success, True)):
                 if (object, candidate, outcome) in self.object_figures:
                     return self.object_figures[object, candidate, outcome]
@@ -206,7 +207,7 @@ class Profile:
 
     def leg_share(self, op: int) -> float:
         """Share of the latency that passes before the server evaluates the request."""
-        return self.leg_shares.get(op, self.leg_shares.get(_STANDS_IN.get(op, op), DEFAULT_LEG_SHARE))
+        return self.leg_shares.get(op, self.leg_shares.get(COMES_WITH.get(op, op), DEFAULT_LEG_SHARE))
 
     def with_overrides(
         self,
@@ -248,19 +249,37 @@ class Profile:
 
     def known_figure(self, object: int, op: int, phases: frozenset[str]) -> KnownFigure:
         """How well the latency of such a request is known, and how long it takes on average at size zero."""
-        own = self.figure(object, op)
-        known, source = own.known, own.source
-        if self._override(object, op, success=True) is not None:
-            known, source = GIVEN, OVERRIDE_SOURCE
-        return KnownFigure(
-            of=self.name,
-            object=OBJECTS[object],
-            operation=OPERATIONS[op],
-            mean_ms=self.latency(object, op).mean(),
-            known=known,
-            source=source,
-            phases=phases,
-        )
+        key = (object, op, phases)
+        if key not in self._known:
+            own = self.figure(object, op)
+            known, source = own.known, own.source
+            if self._override(object, op, success=True) is not None:
+                known, source = GIVEN, OVERRIDE_SOURCE
+            self._known[key] = KnownFigure(
+                of=self.name,
+                object=OBJECTS[object],
+                operation=OPERATIONS[op],
+                mean_ms=self.latency(object, op).mean(),
+                known=known,
+                source=source,
+                phases=phases,
+            )
+        return self._known[key]
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether every distribution is Endive's own: only then can the compiled engine draw from it."""
+        return all(part.is_built_in for part in self._distributions())
+
+    def _distributions(self) -> Iterator[LatencyDistribution]:
+        yield from (figure.distribution for figure in (*self.figures.values(), *self.object_figures.values()))
+        yield from self.overrides.values()
+        for late in self.contention.values():
+            yield late.penalty
+        for held in self.throttling.values():
+            yield held.delay
+        for crowding in self.crowding.values():
+            yield from (table.penalty for table in crowding.tables)
 
     def describe(self) -> list[FigureRow]:
         """One row per figure."""

@@ -1,7 +1,8 @@
 """The requests a txn can send: which kind of object, which operation.
 
-This file defines what kinds of operation there are; the words themselves are ``endive.vocabulary``'s, what a request
-costs is in the profiles.
+What is true of an operation at any store; the words themselves are ``endive.vocabulary``'s, what a request costs is in
+the profiles. A new operation is a code there, a line here in each list that it belongs to, and its figures in the
+profiles of stores that have it: stores, throttling, payments and the walk of a conditional request ask for a code.
 
 A request slot is ``object * N_OPERATIONS + operation``: the index of its counter in a bill of requests.
 """
@@ -33,8 +34,11 @@ from endive.vocabulary import N_REQUESTS as N_REQUEST_SLOTS
 ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND)
 # Operations that may be refused: these have a latency of refusal beside that of success.
 CONDITIONAL_OPERATIONS: Final = (CAS, APPEND)
-# Operations a profile may claim; a provider that can read can HEAD, one that can write can delete.
+# Operations a profile may claim.
 CAPABILITIES: Final = (READ, WRITE, CAS, APPEND, TAIL_APPEND)
+# Operations that come with another, and cost what it does unless a profile says otherwise: a store that can read can
+# tell an object's head, one that can write can delete.
+COMES_WITH: Final = {HEAD: READ, DELETE: WRITE}
 # Operations of which a long run is one draw from a table of sums, if there is one; runs of others are drawn singly.
 SUMMED_OPERATIONS: Final = (READ, WRITE, HEAD)
 
@@ -43,6 +47,7 @@ __all__ = [
     "CAPABILITIES",
     "CAS",
     "CATALOG",
+    "COMES_WITH",
     "CONDITIONAL_OPERATIONS",
     "DELETE",
     "HEAD",
