@@ -28,6 +28,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "history": ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"),
     "history_io": ("serial", "batched"),
     "merging": ("bins", "off", "n_behind"),
+    "repair": ("after_refresh", "before_refresh"),
     "real_conflict": ("abort", "merge"),
     "after_success": ("reload", "clean_up", "none"),
     "head": ("profile", "written", "never"),

@@ -19,8 +19,8 @@ from endive import Simulation
 from endive.catalog import Catalog
 from endive.config import parse_config
 from endive.simulation.build import build_catalog
-from endive.storage.requests import MANIFEST_LIST, READ
 from endive.transaction import TransactionDraft
+from endive.vocabulary import CAS, CATALOG, MANIFEST_LIST, READ, WRITE
 from endive.workload import Source, Workload
 
 
@@ -63,8 +63,11 @@ def rivals(name: str, period_ms: float, **changes: Any) -> dict[str, Any]:
 
 
 @lru_cache
-def play_seed_000(stop_ms: float) -> tuple[dict[str, Any], list[Any]]:
-    """The victim's row and its requests. Rivals commit to its partition until ``stop_ms``, and to another one."""
+def play_seed_000(stop_ms: float, repair: str = "after_refresh") -> tuple[dict[str, Any], list[Any]]:
+    """The victim's row and its requests. Rivals commit to its partition until ``stop_ms``, and to another one.
+
+    The document's worked example reads its base before it repairs, its pseudocode after it.
+    """
     fast = {"mean": ROUND_TRIP_MS, "stddev": 0.0}
     at_30_ms = {"mean": LIST_MS, "stddev": 0.0}
     config = {
@@ -77,7 +80,7 @@ def play_seed_000(stop_ms: float) -> tuple[dict[str, Any], list[Any]]:
             "T_MANIFEST_LIST": {"read": at_30_ms, "write": at_30_ms},
         },
         "catalog": {"scope": "partition", "partitions": {"enabled": True, "num_partitions": 2}},
-        "commit": {"protocol": "merge"},
+        "commit": {"protocol": "merge", "repair": repair},
         "source": [
             {
                 "name": "victim",
@@ -147,6 +150,27 @@ def test_rivals_that_go_on_never_let_it_commit():
     assert expected == [sum(lists_read(trace, attempt)) for attempt in range(2, 12)]
     assert ("retries_exhausted", 11) == (victim["reason"], victim["attempts"])
     assert now_ms == victim["end_ms"]
+
+
+def test_merge_repairs_first_and_reads_its_base_last():
+    """Lines 229 to 246: the refusal tells how far behind it is, the lists are read, then a fresh snapshot, then the
+    swap. Only the last two are in the hazard window, so a retry wins beside rivals that never stop."""
+    victim, trace = play_seed_000(NEVER_MS, "before_refresh")
+
+    order = [(obj, op) for _, _, at, obj, op, _, _ in trace if at == 2]
+    assert [(CATALOG, READ), (CATALOG, CAS)] == order[-2:]
+    assert {(MANIFEST_LIST, READ), (MANIFEST_LIST, WRITE)} == set(order[:-2])
+    assert ("committed", 2) == (victim["status"], victim["attempts"])
+    assert 3_750 == victim["history_lists"]
+    assert ROUND_TRIP_MS == victim["hazard_window_ms"]
+    repair_ms = 938 * LIST_MS + 2 * LIST_MS
+    assert ROUND_TRIP_MS + repair_ms + 2 * ROUND_TRIP_MS == victim["commit_latency_ms"]
+
+
+def test_under_merge_the_first_attempt_swaps_from_the_start():
+    _, trace = play_seed_000(NEVER_MS, "before_refresh")
+
+    assert [(CATALOG, CAS)] == [(obj, op) for _, _, at, obj, op, _, _ in trace if at == 1]
 
 
 # ---- append design: two txns side by side -----------------------------------------------------------------

@@ -23,6 +23,7 @@ from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
 from endive.errors import UnsupportedOperationError
 from endive.rng import (
+    BASE_READ,
     COMMIT,
     COMPACTION,
     DISCOVERY,
@@ -43,7 +44,15 @@ DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional
 
 # Which read of one attempt the per-entry cost is drawn for: positions of the LOG_ENTRIES slot.
 BACK_ENTRIES = 5
-ENTRIES_POSITIONS = {START_READ: 0, REFRESH: 1, DISCOVERY: 2, POINTER_READ: 3, READ_BACK: BACK_ENTRIES}
+BASE_ENTRIES = 6
+ENTRIES_POSITIONS = {
+    START_READ: 0,
+    REFRESH: 1,
+    DISCOVERY: 2,
+    POINTER_READ: 3,
+    READ_BACK: BACK_ENTRIES,
+    BASE_READ: BASE_ENTRIES,
+}
 COMPACTION_ENTRIES = 4
 # Position of the DISCOVERY slot for the read before a compaction; position 0 is the read after an append.
 COMPACTION_READ = 1

@@ -21,15 +21,18 @@ OBJECT_KEY = "catalog"
 class CASCatalog(Catalog):
     """The whole catalog in one object on a storage provider, swapped by compare-and-swap.
 
-    An object store that refuses a swap says no more than that: the txn pays a read to learn the state.
+    An object store that refuses a swap says no more than that: the txn pays a read to learn the state. The first
+    documents let the answer carry it; ``refusal_returns_snapshot`` does as they say.
     """
 
-    def __init__(self, storage: StorageProvider, state: CatalogState) -> None:
+    def __init__(
+        self, storage: StorageProvider, state: CatalogState, *, refusal_returns_snapshot: bool = False
+    ) -> None:
         if not storage.supports_cas:
             raise UnsupportedOperationError(
                 f"catalog.type = 'cas' needs a storage provider with compare-and-swap; '{storage.name}' has none."
             )
-        super().__init__(state, refusal_returns_snapshot=False)
+        super().__init__(state, refusal_returns_snapshot=refusal_returns_snapshot)
         self._storage = storage
 
     def read(
@@ -46,16 +49,17 @@ class CASCatalog(Catalog):
     def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One conditional write of the object."""
         client = self._client(client)
-        evaluated_us, installed = 0, None
+        evaluated_us, installed, seen = 0, None, None
 
         def evaluate() -> bool:
-            nonlocal evaluated_us, installed
+            nonlocal evaluated_us, installed, seen
             evaluated_us = self._clock.now_us
             success = self._decide(intention)
             installed = self._installed(intention, success)
+            seen = self._snapshot() if self.refusal_returns_snapshot and not success else None
             return success
 
         counter, size_bytes = slot(client.attempt, COMMIT, 0), intention.base.size_bytes
         swap = Request(CATALOG, CAS, counter, size_bytes, key=OBJECT_KEY, evaluate=evaluate)
         result = yield from self._storage.ask(swap, client)
-        return CommitResult(result.success, None, result.latency_ms, evaluated_us, installed=installed)
+        return CommitResult(result.success, seen, result.latency_ms, evaluated_us, installed=installed)

@@ -16,7 +16,18 @@ from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
-from endive.rng import COMMIT, METADATA_WRITE, POINTER_READ, READ_BACK, REFRESH, SERVICE, START_READ, STATUS_READ, slot
+from endive.rng import (
+    BASE_READ,
+    COMMIT,
+    METADATA_WRITE,
+    POINTER_READ,
+    READ_BACK,
+    REFRESH,
+    SERVICE,
+    START_READ,
+    STATUS_READ,
+    slot,
+)
 from endive.storage.client import Client, Clock
 from endive.storage.contention import request_leg_us
 from endive.storage.provider import Request, StorageProvider
@@ -29,12 +40,14 @@ SERVED_COMMIT = 2
 SERVED_START = 3
 SERVED_BACK = 4
 SERVED_STATUS = 5
+SERVED_BASE = 6
 SERVED_POSITIONS = {
     START_READ: SERVED_START,
     REFRESH: SERVED_READ,
     POINTER_READ: SERVED_CHECK,
     READ_BACK: SERVED_BACK,
     STATUS_READ: SERVED_STATUS,
+    BASE_READ: SERVED_BASE,
 }
 
 

@@ -20,6 +20,7 @@ PRESETS: dict[str, dict[str, str]] = {
     "iceberg": {
         "base": "refresh",
         "io": "before_swap",
+        "repair": "after_refresh",
         "own_manifest": "once",
         "metadata": "each_attempt",
         "history": "fixed_start",
@@ -32,6 +33,7 @@ PRESETS: dict[str, dict[str, str]] = {
     "pyiceberg": {
         "base": "start",
         "io": "before_swap",
+        "repair": "after_refresh",
         "own_manifest": "each_attempt",
         "metadata": "if_current",
         "history": "fixed_start_on_retry",
@@ -44,6 +46,7 @@ PRESETS: dict[str, dict[str, str]] = {
     "spec": {
         "base": "start",
         "io": "after_failure",
+        "repair": "after_refresh",
         "own_manifest": "none",
         "metadata": "per_conflict",
         "history": "since_last_attempt",
@@ -56,6 +59,7 @@ PRESETS: dict[str, dict[str, str]] = {
     "merge": {
         "base": "start",
         "io": "after_failure",
+        "repair": "before_refresh",
         "own_manifest": "none",
         "metadata": "per_false_conflict",
         "history": "every_kind",
@@ -96,6 +100,12 @@ class CommitConfig(Table):
     )
     io: Annotated[Literal["before_swap", "after_failure"], OneOf()] = _choice(
         "io", "When the expensive I/O happens: before the swap on every attempt, or after a failed swap."
+    )
+    repair: Annotated[Literal["after_refresh", "before_refresh"], OneOf()] = _choice(
+        "repair",
+        "Whether a retry reads the newest version and repairs on it, or repairs what the refusal told and reads the "
+        "version it swaps on last, without a look at what came between. The first documents do the latter; their swap "
+        "answers with the state, so a cas catalog does then too.",
     )
     own_manifest: Annotated[Literal["once", "each_attempt", "none"], OneOf()] = _choice(
         "own_manifest",

@@ -213,7 +213,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
     """The catalog ``catalog.type`` names."""
     section = config.catalog
     if section.type == "cas":
-        return CASCatalog(storage, state)
+        return CASCatalog(storage, state, refusal_returns_snapshot=config.commit.repair == "before_refresh")
     if section.type == "append":
         entry_read = config.storage.T_LOG_ENTRY_READ
         return AppendCatalog(
@@ -260,6 +260,7 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
     return CommitProtocol(
         base=protocol.BASES.index(commit.base),
         io=protocol.IO_PLACEMENTS.index(commit.io),
+        repair=protocol.REPAIRS.index(commit.repair),
         own_manifest=protocol.OWN_MANIFESTS.index(commit.own_manifest),
         metadata=protocol.METADATA_CHOICES.index(commit.metadata),
         history=protocol.HISTORIES.index(commit.history),

@@ -18,12 +18,14 @@ from endive.formats.iceberg.protocol import (
     BASE_START,
     checks_before_metadata,
     must_read_catalog,
+    reads_base_last,
     rereads_catalog,
     rewrites_own_manifests,
 )
 from endive.formats.operation import Operation
 from endive.rng import (
     BACKOFF,
+    BASE_READ,
     CONFLICTING_MANIFESTS,
     POINTER_READ,
     READ_BACK,
@@ -211,6 +213,8 @@ class Transaction(ABC):
             if not checks_before_metadata(protocol):
                 yield from self._pay(payments.pay_metadata, world, base, costs)
             yield from append_lists(self, world, base, costs)
+            if reads_base_last(protocol, attempt):
+                base = yield from self._refresh(world, base, BASE_READ)
             outcome, known = yield from self._swap(world, start, base, costs)
             previous = base
             if outcome == UNKNOWN:

@@ -18,6 +18,9 @@ BASE_REFRESH, BASE_START = range(len(BASES))
 IO_PLACEMENTS: Final = ("before_swap", "after_failure")
 IO_BEFORE_SWAP, IO_AFTER_FAILURE = range(len(IO_PLACEMENTS))
 
+REPAIRS: Final = ("after_refresh", "before_refresh")
+REPAIR_AFTER_REFRESH, REPAIR_BEFORE_REFRESH = range(len(REPAIRS))
+
 OWN_MANIFESTS: Final = ("once", "each_attempt", "none")
 OWN_ONCE, OWN_EACH_ATTEMPT, OWN_NONE = range(len(OWN_MANIFESTS))
 
@@ -53,6 +56,7 @@ class CommitProtocol(Record):
     parallel_max: Int32  # requests at a time elsewhere
     base: Int8
     io: Int8
+    repair: Int8
     own_manifest: Int8
     metadata: Int8
     history: Int8
@@ -81,6 +85,12 @@ def must_read_catalog(protocol: CommitProtocol, attempt: int, is_state_known: bo
     if protocol.base == BASE_REFRESH:
         return True
     return attempt > 1 and not is_state_known
+
+
+@rule
+def reads_base_last(protocol: CommitProtocol, attempt: int) -> bool:
+    """Whether a retry repairs what the refusal told and only then reads the version it swaps on."""
+    return protocol.repair == REPAIR_BEFORE_REFRESH and attempt > 1
 
 
 @rule

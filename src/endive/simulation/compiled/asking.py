@@ -3,7 +3,7 @@
 This file defines when a request arrives and when its answer is back. What the server does with it is in ``events``.
 """
 
-from endive.catalog.append import BACK_ENTRIES, COMPACTION_ENTRIES
+from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
 from endive.distributions.code import draw_us
 from endive.kernel import step
@@ -13,6 +13,7 @@ from endive.simulation.compiled.bill import goes_through, one_us
 from endive.simulation.compiled.ending import give_up
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.moments import (
+    MOMENT_BASE_READ,
     MOMENT_COMPACTION_READ,
     MOMENT_DISCOVERY,
     MOMENT_POINTER_CHECK,
@@ -87,6 +88,8 @@ def entries_position(purpose: int) -> int:
         return 3
     if purpose == MOMENT_READ_BACK:
         return BACK_ENTRIES
+    if purpose == MOMENT_BASE_READ:
+        return BASE_ENTRIES
     return COMPACTION_ENTRIES
 
 

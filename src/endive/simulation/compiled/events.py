@@ -5,7 +5,15 @@ leaves in the txn when its next one is due, and returns what comes next (``trans
 """
 
 from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
-from endive.catalog.service import SERVED_BACK, SERVED_CHECK, SERVED_COMMIT, SERVED_READ, SERVED_START, SERVED_STATUS
+from endive.catalog.service import (
+    SERVED_BACK,
+    SERVED_BASE,
+    SERVED_CHECK,
+    SERVED_COMMIT,
+    SERVED_READ,
+    SERVED_START,
+    SERVED_STATUS,
+)
 from endive.distributions.code import draw_us
 from endive.formats.iceberg.conflicts import commutes
 from endive.formats.iceberg.protocol import BASE_START, checks_before_metadata
@@ -20,6 +28,7 @@ from endive.simulation.compiled.ending import fail
 from endive.simulation.compiled.keeping import recall, remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.moments import (
+    MOMENT_BASE_READ,
     MOMENT_COMMIT,
     MOMENT_COMPACTION,
     MOMENT_LIST_APPEND,
@@ -35,6 +44,7 @@ from endive.simulation.compiled.moments import (
     STEP_COMMITTED,
     STEP_COMPACT,
     STEP_DISCOVER,
+    STEP_LAST_LOOK,
     STEP_LIST_APPEND,
     STEP_LOG,
     STEP_LOG_MISSED,
@@ -101,6 +111,8 @@ def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         position = SERVED_BACK
     elif txn.purpose == MOMENT_STATUS_CHECK:
         position = SERVED_STATUS
+    elif txn.purpose == MOMENT_BASE_READ:
+        position = SERVED_BASE
     be_served(world, txn, position, now)
     return txn.purpose
 
@@ -149,6 +161,13 @@ def refreshed(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     observe_read(world, txn, now)
     txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
     return STEP_BUILD
+
+
+@step
+def base_read(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The repair is done; this is the version to swap on."""
+    refreshed(world, txn, now)
+    return STEP_LAST_LOOK
 
 
 @step
@@ -271,7 +290,7 @@ def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     if success:
         apply(world, txn, now)
     txn.time_us = answered_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
-    return decided(world, txn, success, False, now)
+    return decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
 
 
 @step

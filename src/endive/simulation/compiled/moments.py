@@ -13,6 +13,7 @@ from typing import Final
     MOMENT_READ_ARRIVES,  # a catalog read reaches a server with workers
     MOMENT_START_READ,  # the server evaluates a catalog read: of a txn that begins,
     MOMENT_REFRESH,  # of an attempt that wants the newest state,
+    MOMENT_BASE_READ,  # of one that has repaired and wants a version to swap on,
     MOMENT_POINTER_CHECK,  # of an attempt that asks whether its base still stands,
     MOMENT_DISCOVERY,  # of one whose record is in the log,
     MOMENT_COMPACTION_READ,  # of one that found the log sealed,
@@ -27,7 +28,7 @@ from typing import Final
     MOMENT_LOG_HEAD,  # or says where it ends
     MOMENT_COMPACTION,  # or evaluates a compacting swap
     MOMENT_END,
-) = range(18)
+) = range(19)
 
 FIRST_STEP: Final = 32
 (
@@ -36,7 +37,8 @@ FIRST_STEP: Final = 32
     STEP_BUILD,  # plan, validate, write
     STEP_NEXT_LIST,  # which manifest list is appended to next
     STEP_LIST_APPEND,  # send the entry, or rewrite a sealed list
-    STEP_SWAP,  # everything is written: look at the pointer first if the protocol does
+    STEP_SWAP,  # everything is written: read the base only now if the protocol does
+    STEP_LAST_LOOK,  # look at the pointer first if the protocol does
     STEP_COMMIT,  # send the conditional write
     STEP_LOG,  # send the record to the log, or compact it first
     STEP_LOG_MISSED,  # the log had moved: once more, or give the attempt up
@@ -47,6 +49,6 @@ FIRST_STEP: Final = 32
     STEP_STOP,  # end, or run the whole txn once more
     STEP_COMMITTED,  # ask for the new state if the protocol does
     STEP_RELOAD,  # read the tables back, clean up, end
-) = range(FIRST_STEP, FIRST_STEP + 16)
+) = range(FIRST_STEP, FIRST_STEP + 17)
 
 NAMES: Final = {code: name for name, code in list(globals().items()) if name.startswith(("MOMENT_", "STEP_"))}

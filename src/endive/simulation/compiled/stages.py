@@ -24,12 +24,14 @@ from endive.formats.iceberg.payments import (
 from endive.formats.iceberg.protocol import (
     checks_before_metadata,
     must_read_catalog,
+    reads_base_last,
     rereads_catalog,
     rewrites_own_manifests,
 )
 from endive.kernel import step
 from endive.rng import (
     BACKOFF,
+    BASE_READ,
     COMMIT,
     COMPACTION,
     DISCOVERY,
@@ -47,6 +49,7 @@ from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.moments import (
+    MOMENT_BASE_READ,
     MOMENT_COMMIT,
     MOMENT_COMMIT_ARRIVES,
     MOMENT_COMPACTION,
@@ -240,7 +243,16 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
 
 @step
 def swap(world: WorldRecord, txn: TxnRecord) -> int:
-    """Everything is written; ask whether the base still stands if the protocol does, then swap."""
+    """Everything is written; read the version to swap on only now if the protocol does, then swap."""
+    if reads_base_last(world.protocol, txn.attempt):
+        txn.sent_us = txn.time_us
+        return send_read(world, txn, MOMENT_BASE_READ, slot(txn.row.attempts, BASE_READ, 0), txn.base_bytes)
+    return look_again(world, txn)
+
+
+@step
+def look_again(world: WorldRecord, txn: TxnRecord) -> int:
+    """Ask whether the base still stands if the protocol does, then swap."""
     touched = touched_at(world, txn, 0)
     txn.metadata_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, touched.base, touched.cost))
     if checks_before_metadata(world.protocol) or world.catalog.is_pointer_checked == 1:
