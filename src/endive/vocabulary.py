@@ -13,7 +13,7 @@ is and how far it got; its attempts, phases, requests, bytes and counters are ze
 from typing import Annotated, Final
 
 from endive.formats.iceberg import words as iceberg
-from endive.record import Int64, Record, names_of, record, specs_of
+from endive.record import Int32, Int64, Record, names_of, record, specs_of
 
 NONE: Final = -1  # a field without a value; null in Arrow
 
@@ -76,57 +76,78 @@ OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "d
 READ, WRITE, CAS, APPEND, TAIL_APPEND, HEAD, DELETE = range(len(OPERATIONS))
 
 N_OPERATIONS: Final = len(OPERATIONS)
-REQUESTS: Final = tuple(f"{obj}_{op}" for obj in OBJECTS for op in OPERATIONS)
-N_REQUESTS: Final = len(REQUESTS)  # the place of a request is object * N_OPERATIONS + operation
+N_SLOTS: Final = len(OBJECTS) * N_OPERATIONS  # the slot of a latency is object * N_OPERATIONS + operation
+
+# Requests that are counted: the pairs that formats and commit points declare. Whatever else is sent, by parts of the
+# user's own, is counted in one sum. A format's pairs are in its words; another format is one more line here.
+COMMIT_POINT_REQUESTS: Final = {"catalog": ("read", "cas"), "log": ("cas", "append", "head")}
+_DECLARED: Final = COMMIT_POINT_REQUESTS | iceberg.REQUESTS
+assert set(_DECLARED) <= set(OBJECTS), "a request for an object that nobody has"
+assert {op for ops in _DECLARED.values() for op in ops} <= set(OPERATIONS), "an operation that no store has"
+OTHER_REQUEST: Final = ("other", "any")
+REQUEST_PAIRS: Final = (
+    *((obj, op) for obj in OBJECTS for op in OPERATIONS if op in _DECLARED.get(obj, ())),
+    OTHER_REQUEST,
+)
+REQUESTS: Final = tuple(f"{obj}_{op}" for obj, op in REQUEST_PAIRS)
+N_REQUESTS: Final = len(REQUESTS)
+REQUEST_PLACES: Final = tuple(  # by slot: where it is counted
+    REQUEST_PAIRS.index((obj, op) if (obj, op) in REQUEST_PAIRS else OTHER_REQUEST)
+    for obj in OBJECTS
+    for op in OPERATIONS
+)
 
 # --- the row ---------------------------------------------------------------------------------------------
 
 
 @record
 class Row(Record):
-    """What is recorded of one txn."""
+    """What is recorded of one txn: first what needs 64 bits, then codes and counts."""
 
     txn_id: Int64
-    source: Int64
-    client: Int64 = NONE  # of a closed loop
     source_index: Int64
-    kind: Int64
-    status: Int64
-    reason: Int64
     submit_us: Int64
     commit_start_us: Int64 = NONE  # when it first began to commit
     end_us: Int64 = NONE
-    attempts: Int64
-    restarts: Int64
-    n_behind_first: Int64 = NONE
     hazard_window_us: Int64 = NONE
-    phases_us: Annotated[list[int], "i8", len(PHASES)]
-    requests: Annotated[list[int], "i8", N_REQUESTS]
+    n_behind_first: Int64 = NONE
     bytes_read: Int64
     bytes_written: Int64
-    history_lists: Int64
-    false_conflicts: Int64
-    real_conflicts: Int64
-    append_physical_success: Int64
-    append_physical_failure: Int64
-    append_logical_success: Int64
-    append_logical_conflict: Int64
-    append_compactions_triggered: Int64
-    append_compactions_completed: Int64
-    append_duplicates: Int64
-    manifest_append_physical_success: Int64
-    manifest_append_physical_failure: Int64
-    manifest_append_sealed_rewrite: Int64
-    n_tables_read: Int64
-    n_tables_written: Int64
+    phases_us: Annotated[list[int], "i8", len(PHASES)]
+    source: Int32
+    client: Int32 = NONE  # of a closed loop
+    kind: Int32
+    status: Int32
+    reason: Int32
+    n_tables_read: Int32
+    n_tables_written: Int32
+    attempts: Int32
+    restarts: Int32
+    requests: Annotated[list[int], "i4", N_REQUESTS]
+    history_lists: Int32
+    false_conflicts: Int32
+    real_conflicts: Int32
+    append_physical_success: Int32
+    append_physical_failure: Int32
+    append_logical_success: Int32
+    append_logical_conflict: Int32
+    append_compactions_triggered: Int32
+    append_compactions_completed: Int32
+    append_duplicates: Int32
+    manifest_append_physical_success: Int32
+    manifest_append_physical_failure: Int32
+    manifest_append_sealed_rewrite: Int32
 
 
 _NAMES: Final = names_of(Row)
-COUNTERS: Final = _NAMES[_NAMES.index("false_conflicts") : _NAMES.index("n_tables_read")]
+COUNTERS: Final = _NAMES[_NAMES.index("false_conflicts") :]
 _LISTS: Final = {"phases_us": [f"phase_{name}_us" for name in PHASES], "requests": [f"requests_{r}" for r in REQUESTS]}
-ROW_FIELDS: Final = tuple(field for name in _NAMES for field in _LISTS.get(name, [name]))
+_WIDTHS: Final = [(name, spec[0] if isinstance(spec, tuple) else spec) for name, spec in specs_of(Row).items()]
+WIDE_FIELDS: Final = tuple(field for name, width in _WIDTHS if width == "i8" for field in _LISTS.get(name, [name]))
+NARROW_FIELDS: Final = tuple(field for name, width in _WIDTHS if width == "i4" for field in _LISTS.get(name, [name]))
+ROW_FIELDS: Final = (*WIDE_FIELDS, *NARROW_FIELDS)
 N_ROW: Final = len(ROW_FIELDS)
-assert sum(spec[1] if isinstance(spec, tuple) else 1 for spec in specs_of(Row).values()) == N_ROW
+assert tuple(field for name in _NAMES for field in _LISTS.get(name, [name])) == ROW_FIELDS, "the wide ones come first"
 
 
 def values_of(row: Row) -> list[int]:

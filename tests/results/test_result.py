@@ -79,7 +79,7 @@ def test_arrow_shares_the_memory_of_the_columns_it_is_given(four_outcomes):
 def test_columns_that_stay_zero_are_one_array(four_outcomes):
     batch = to_record_batch(columns_of(*four_outcomes), SOURCES)
 
-    addresses = {batch.column(name).buffers()[1].address for name in ("requests_log_read", "restarts", *s.COUNTERS)}
+    addresses = {batch.column(name).buffers()[1].address for name in ("requests_log_head", "restarts", *s.COUNTERS)}
 
     assert 1 == len(addresses)
 

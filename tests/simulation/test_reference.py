@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from endive import simulate
-from endive.results.schema import OBJECTS, OPERATIONS, PHASES
+from endive.results.schema import PHASES, REQUESTS
 
 BASE: dict[str, Any] = {
     "simulation": {"duration_ms": 1_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
@@ -95,7 +95,7 @@ def test_a_txn_in_flight_says_who_it_is_and_nothing_of_what_it_did():
 
     assert ("txn", 0.0, 102.0, None) == (row["source"], row["submit_ms"], row["commit_start_ms"], row["end_ms"])
     assert (0, None, None) == (row["attempts"], row["reason"], row["hazard_window_ms"])
-    assert 0 == sum(row[f"requests_{obj}_{op}"] for obj in OBJECTS for op in OPERATIONS)
+    assert 0 == sum(row[f"requests_{request}"] for request in REQUESTS)
     assert 0.0 == sum(row[f"phase_{phase}_ms"] for phase in PHASES)
 
 

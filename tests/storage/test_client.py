@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from endive.formats.iceberg import words
 from endive.results.schema import OBJECTS as RECORDED_OBJECTS
 from endive.results.schema import OPERATIONS as RECORDED_OPERATIONS
 from endive.storage import requests
-from endive.storage.requests import CATALOG, HEAD, MANIFEST, N_OPERATIONS, N_REQUEST_SLOTS, READ
+from endive.storage.client import count_sent
+from endive.storage.requests import CATALOG, DELETE, HEAD, MANIFEST, METADATA, N_OPERATIONS, READ, REQUEST_PLACES
+from endive.vocabulary import COMMIT_POINT_REQUESTS, OBJECTS, OPERATIONS, REQUEST_PAIRS, REQUESTS
 
 
 @pytest.mark.parametrize(
@@ -29,15 +32,35 @@ def test_bytes_are_counted_by_direction_and_not_for_head_and_delete(client, op, 
     assert client.row.bytes_written == bytes_written
 
 
-def test_a_request_is_counted_in_its_slot_and_nowhere_else(client):
+def counted(client):
+    return {request: count for request, count in zip(REQUESTS, client.row.requests, strict=True) if count}
+
+
+def test_a_request_is_counted_in_its_place_and_nowhere_else(client):
     client.note(MANIFEST, HEAD, 0)
     client.note(MANIFEST, HEAD, 0, 4)
     client.note(CATALOG, READ, 10)
 
-    expected = [0] * N_REQUEST_SLOTS
-    expected[MANIFEST * N_OPERATIONS + HEAD] = 5
-    expected[CATALOG * N_OPERATIONS + READ] = 1
-    assert client.row.requests == expected
+    assert {"catalog_read": 1, "manifest_head": 5} == counted(client)
+
+
+def test_requests_that_nobody_declares_are_counted_together(client):
+    client.note(CATALOG, HEAD, 0)
+    client.note(METADATA, DELETE, 0, 2)
+
+    assert {"other_any": 3} == counted(client)
+
+
+def test_every_declared_pair_has_a_place_of_its_own():
+    places = {
+        (obj, op): REQUEST_PLACES[OBJECTS.index(obj) * N_OPERATIONS + OPERATIONS.index(op)]
+        for declared in (COMMIT_POINT_REQUESTS, words.REQUESTS)
+        for obj, operations in declared.items()
+        for op in operations
+    }
+
+    assert list(range(len(REQUEST_PAIRS) - 1)) == sorted(places.values())
+    assert all(REQUEST_PAIRS[place] == pair for pair, place in places.items())
 
 
 def test_a_trace_tells_when_who_and_what(clock, new_client):
@@ -49,7 +72,7 @@ def test_a_trace_tells_when_who_and_what(clock, new_client):
     client.note_throttled(MANIFEST, READ, 2)
 
     assert trace == [(77, 3, 2, MANIFEST, READ, 4, False), (77, 3, 2, MANIFEST, READ, 2, True)]
-    assert (6, 400) == (client.row.requests[MANIFEST * N_OPERATIONS + READ], client.row.bytes_read)
+    assert (6, 400) == (count_sent(client.row, MANIFEST, READ), client.row.bytes_read)
 
 
 def test_codes_are_the_places_of_the_names_in_the_record():

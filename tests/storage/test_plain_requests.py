@@ -6,6 +6,7 @@ import pytest
 
 from endive.distributions import LognormalLatency
 from endive.storage import ObjectStore, Request, load_profile
+from endive.storage.client import count_sent
 from endive.storage.requests import (
     CATALOG,
     DELETE,
@@ -13,7 +14,6 @@ from endive.storage.requests import (
     MANIFEST,
     MANIFEST_LIST,
     METADATA,
-    N_OPERATIONS,
     READ,
     WRITE,
 )
@@ -33,7 +33,7 @@ def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, 
     assert write.value == (True, 10.0, 600, None)
     assert head.value == (True, 10.0, 0, None)
     for object, op in ((METADATA, READ), (MANIFEST, WRITE), (MANIFEST_LIST, HEAD), (MANIFEST, DELETE)):
-        assert client.row.requests[object * N_OPERATIONS + op] == 1
+        assert count_sent(client.row, object, op) == 1
     assert (client.row.bytes_read, client.row.bytes_written) == (500, 600)
 
 
@@ -58,7 +58,7 @@ def test_a_serial_batch_takes_one_delay_per_request_each_its_own_draw(clock, cli
 
     assert task.waits_us == [distribution.sample_us(client.key, 100 + i, 8_000) for i in range(5)]
     assert task.value == (True, sum(task.waits_us) / 1000.0, 40_000, None)
-    assert client.row.requests[MANIFEST * N_OPERATIONS + READ] == 5
+    assert count_sent(client.row, MANIFEST, READ) == 5
     assert client.row.bytes_read == 40_000
 
 
@@ -74,7 +74,7 @@ def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, 
         distribution.slowest_us(client.key, 11, 4, 2_000),
         distribution.slowest_us(client.key, 15, 2, 2_000),
     ]
-    assert client.row.requests[MANIFEST_LIST * N_OPERATIONS + READ] == 10
+    assert count_sent(client.row, MANIFEST_LIST, READ) == 10
 
 
 def test_a_run_of_eight_or_more_takes_one_delay_drawn_as_their_sum(clock, client):
@@ -86,7 +86,7 @@ def test_a_run_of_eight_or_more_takes_one_delay_drawn_as_their_sum(clock, client
     clock.run()
 
     assert [distribution.sum_us(client.key, 100, 300, 8_000)] == task.waits_us
-    assert 300 == client.row.requests[MANIFEST * N_OPERATIONS + READ]
+    assert 300 == count_sent(client.row, MANIFEST, READ)
     assert 2_400_000 == client.row.bytes_read
 
 
@@ -131,7 +131,7 @@ def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store)
     clock.run()
 
     assert task.waits_us == [10_000, 10_000]
-    assert client.row.requests[MANIFEST_LIST * N_OPERATIONS + HEAD] == 5
+    assert count_sent(client.row, MANIFEST_LIST, HEAD) == 5
     assert client.row.bytes_read == 0
 
 

@@ -7,8 +7,9 @@ import pytest
 from endive.errors import UnsupportedOperationError
 from endive.rng import substream, uniform
 from endive.storage import Client, ObjectStore, Request, StorageProvider, load_profile
+from endive.storage.client import count_sent
 from endive.storage.throttled import TRY_BITS, GivenUpError, SlowDown, ThrottledStore, unthrottled
-from endive.vocabulary import APPEND, LOG, MANIFEST, N_OPERATIONS, READ
+from endive.vocabulary import APPEND, LOG, MANIFEST, READ
 
 L_US = 10_000
 COUNTER = 1 << 24
@@ -32,7 +33,12 @@ def read_many(client: Client, count: int, parallel: int, slow_down: SlowDown) ->
             spent_us += delay_us
     except GivenUpError:
         is_given_up = True
-    return spent_us, client.row.requests[MANIFEST * N_OPERATIONS + READ], client.row.bytes_read, is_given_up
+    return (
+        spent_us,
+        count_sent(client.row, MANIFEST, READ),
+        client.row.bytes_read,
+        is_given_up,
+    )
 
 
 @pytest.mark.parametrize("txn", range(20))

@@ -26,10 +26,11 @@ from endive.vocabulary import (
     COMMITTED,
     IN_FLIGHT_EXECUTING,
     N_ROW,
+    NARROW_FIELDS,
     NO_REASON,
     NONE,
-    ROW_FIELDS,
     VALIDATION_EXCEPTION,
+    WIDE_FIELDS,
 )
 
 US_PER_MS: Final = 1000.0
@@ -53,34 +54,35 @@ RETRIES: Final = COUNTS.index("retries")
 COMMIT_LATENCY: Final = TIMES.index("commit_latency_ms")
 TOTAL_LATENCY: Final = TIMES.index("total_latency_ms")
 
-# Fields of the row they follow from.
-ROW_STATUS: Final = ROW_FIELDS.index("status")
-ROW_REASON: Final = ROW_FIELDS.index("reason")
-ROW_SUBMIT: Final = ROW_FIELDS.index("submit_us")
-ROW_COMMIT_START: Final = ROW_FIELDS.index("commit_start_us")
-ROW_END: Final = ROW_FIELDS.index("end_us")
-ROW_ATTEMPTS: Final = ROW_FIELDS.index("attempts")
-ROW_TABLES_READ: Final = ROW_FIELDS.index("n_tables_read")
-ROW_TABLES_WRITTEN: Final = ROW_FIELDS.index("n_tables_written")
+# Fields of the row they follow from, among the wide ones and among the narrow ones.
+N_WIDE, N_NARROW = len(WIDE_FIELDS), len(NARROW_FIELDS)
+ROW_SUBMIT: Final = WIDE_FIELDS.index("submit_us")
+ROW_COMMIT_START: Final = WIDE_FIELDS.index("commit_start_us")
+ROW_END: Final = WIDE_FIELDS.index("end_us")
+ROW_STATUS: Final = NARROW_FIELDS.index("status")
+ROW_REASON: Final = NARROW_FIELDS.index("reason")
+ROW_ATTEMPTS: Final = NARROW_FIELDS.index("attempts")
+ROW_TABLES_READ: Final = NARROW_FIELDS.index("n_tables_read")
+ROW_TABLES_WRITTEN: Final = NARROW_FIELDS.index("n_tables_written")
 
 Int32s = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 
-def _fields_of(columns: tuple[str, ...]) -> Ints:
+def _fields_of(columns: tuple[str, ...], fields: tuple[str, ...]) -> Ints:
     """For each column that is a field of the row: its place among the columns, and that of the field."""
-    made = {field.removesuffix("_us") + "_ms" if field.endswith("_us") else field: field for field in ROW_FIELDS}
+    made = {field.removesuffix("_us") + "_ms" if field.endswith("_us") else field: field for field in fields}
     pairs = [
-        (place, ROW_FIELDS.index(made[name]))
+        (place, fields.index(made[name]))
         for place, name in enumerate(columns)
         if name in made and name not in ("status", "reason")
     ]
     return np.array(pairs, np.int64)
 
 
-TIME_FIELDS: Final = _fields_of(TIMES)
-LONG_FIELDS: Final = _fields_of(LONGS)
-COUNT_FIELDS: Final = _fields_of(COUNTS)
+TIME_FIELDS: Final = _fields_of(TIMES, WIDE_FIELDS)
+LONG_FIELDS: Final = _fields_of(LONGS, WIDE_FIELDS)
+COUNT_FIELDS: Final = _fields_of(COUNTS, NARROW_FIELDS)
 assert len(TIME_FIELDS) + len(LONG_FIELDS) + len(COUNT_FIELDS) == N_ROW - 4, "every field has a column, or a rule below"
 _ALWAYS_USED: Final = np.ones(len(COLUMNS), np.uint8)
 _ALWAYS_USED[TIME_FIELDS[:, 0]] = 0
@@ -140,13 +142,14 @@ class Columns:
 def columns_of(rows: Ints, table_ids: Ints) -> Columns:
     """Columns of rows of ``ROW_FIELDS``, with ``n_tables_read`` table ids for each of them, the written ones first."""
     assert rows.shape == (len(rows), N_ROW), f"rows of {N_ROW} fields, not {rows.shape}"
-    n_read, n_written = rows[:, ROW_TABLES_READ], rows[:, ROW_TABLES_WRITTEN]
+    wide, narrow = np.ascontiguousarray(rows[:, :N_WIDE]), rows[:, N_WIDE:].astype(np.int32)
+    n_read, n_written = narrow[:, ROW_TABLES_READ], narrow[:, ROW_TABLES_WRITTEN]
     assert table_ids.shape == (n_read.sum(),), f"{n_read.sum()} table ids promised, {table_ids.shape} given"
     assert (n_written <= n_read).all(), "a txn reads every table it writes"
     columns = Columns(len(rows), len(table_ids))
     place = records(Batch, 1)
     fill(place[0], columns.batch)
-    _write_rows(place[0], np.ascontiguousarray(rows), np.ascontiguousarray(table_ids))
+    _write_rows(place[0], wide, narrow, np.ascontiguousarray(table_ids))
     columns.n_rows = len(rows)
     return columns
 
@@ -171,35 +174,35 @@ def whole_us(time_ms: float) -> int:
 
 
 @inlined
-def write_row(batch: Batch, at: int, row: Ints, tables: Ints) -> None:
-    """Write a row of ``ROW_FIELDS`` and the tables it touches, written ones first, as number ``at`` of a batch."""
+def write_row(batch: Batch, at: int, wide: Ints, narrow: Int32s, tables: Ints) -> None:
+    """Write a row and the tables it touches, written ones first, as number ``at`` of a batch."""
     room = batch.room
     times = floats_at(batch.times, N_TIMES * room)
     longs = ints_at(batch.longs, N_LONGS * room)
     counts = int32s_at(batch.counts, N_COUNTS * room)
     is_used = bytes_at(batch.is_used, N_COLUMNS)
     for field in range(len(TIME_FIELDS)):
-        time_us = row[TIME_FIELDS[field, 1]]
+        time_us = wide[TIME_FIELDS[field, 1]]
         if time_us != 0:
             times[TIME_FIELDS[field, 0] * room + at] = time_us / US_PER_MS
             is_used[TIME_FIELDS[field, 0]] = 1
     for field in range(len(LONG_FIELDS)):
-        longs[LONG_FIELDS[field, 0] * room + at] = row[LONG_FIELDS[field, 1]]
+        longs[LONG_FIELDS[field, 0] * room + at] = wide[LONG_FIELDS[field, 1]]
     for field in range(len(COUNT_FIELDS)):
-        value = row[COUNT_FIELDS[field, 1]]
+        value = narrow[COUNT_FIELDS[field, 1]]
         if value != 0:
             counts[COUNT_FIELDS[field, 0] * room + at] = value
             is_used[FIRST_COUNT + COUNT_FIELDS[field, 0]] = 1
-    counts[STATUS * room + at] = min(row[ROW_STATUS], IN_FLIGHT_EXECUTING)
-    counts[STAGE * room + at] = row[ROW_STATUS] - IN_FLIGHT_EXECUTING
-    counts[REASON * room + at] = row[ROW_REASON] - VALIDATION_EXCEPTION
-    counts[RETRIES * room + at] = max(row[ROW_ATTEMPTS] - 1, 0)
-    end_us, start_us = row[ROW_END], row[ROW_COMMIT_START]
+    counts[STATUS * room + at] = min(narrow[ROW_STATUS], IN_FLIGHT_EXECUTING)
+    counts[STAGE * room + at] = narrow[ROW_STATUS] - IN_FLIGHT_EXECUTING
+    counts[REASON * room + at] = narrow[ROW_REASON] - VALIDATION_EXCEPTION
+    counts[RETRIES * room + at] = max(narrow[ROW_ATTEMPTS] - 1, 0)
+    end_us, start_us = wide[ROW_END], wide[ROW_COMMIT_START]
     is_known = end_us != NONE and start_us != NONE
     times[COMMIT_LATENCY * room + at] = (end_us - start_us) / US_PER_MS if is_known else NULL_MS
-    times[TOTAL_LATENCY * room + at] = (end_us - row[ROW_SUBMIT]) / US_PER_MS if end_us != NONE else NULL_MS
-    _write_ids(batch.read_ids, batch.ids_room, batch.read_ends, at, tables, row[ROW_TABLES_READ])
-    _write_ids(batch.written_ids, batch.ids_room, batch.written_ends, at, tables, row[ROW_TABLES_WRITTEN])
+    times[TOTAL_LATENCY * room + at] = (end_us - wide[ROW_SUBMIT]) / US_PER_MS if end_us != NONE else NULL_MS
+    _write_ids(batch.read_ids, batch.ids_room, batch.read_ends, at, tables, narrow[ROW_TABLES_READ])
+    _write_ids(batch.written_ids, batch.ids_room, batch.written_ends, at, tables, narrow[ROW_TABLES_WRITTEN])
 
 
 @inlined
@@ -213,11 +216,11 @@ def _write_ids(ids_at: int, ids_room: int, ends_at: int, at: int, tables: Ints, 
 
 
 @jitted
-def _write_rows(batch: Batch, rows: Ints, table_ids: Ints) -> None:
+def _write_rows(batch: Batch, wide: Ints, narrow: Int32s, table_ids: Ints) -> None:
     first = 0
-    for at in range(len(rows)):
-        write_row(batch, at, rows[at], table_ids[first:])
-        first += rows[at, ROW_TABLES_READ]
+    for at in range(len(wide)):
+        write_row(batch, at, wide[at], narrow[at], table_ids[first:])
+        first += narrow[at, ROW_TABLES_READ]
 
 
 assert NO_REASON < VALIDATION_EXCEPTION, "the reason of a txn that has none is null"

@@ -121,10 +121,9 @@ def _requests(part: st.Slice) -> dict[str, Any]:
     """Requests of the window's txns that ended, lost attempts included; zero counts are left out."""
     tally = part.tallies.sum(axis=0)
     counts: dict[str, dict[str, int]] = {}
-    for slot in range(s.N_REQUESTS):
-        if count := int(tally[st.tally_of(f"requests_{s.REQUESTS[slot]}")]):
-            obj, op = divmod(slot, s.N_OPERATIONS)
-            counts.setdefault(s.OBJECTS[obj], {})[s.OPERATIONS[op]] = count
+    for obj, op in s.REQUEST_PAIRS:
+        if count := int(tally[st.tally_of(f"requests_{obj}_{op}")]):
+            counts.setdefault(obj, {})[op] = count
     total = sum(sum(by_op.values()) for by_op in counts.values())
     return {
         "counts": counts,

@@ -4,7 +4,8 @@ What is true of an operation at any store; the words themselves are ``endive.voc
 the profiles. A new operation is a code there, a line here in each list that it belongs to, and its figures in the
 profiles of stores that have it: stores, throttling, payments and the walk of a conditional request ask for a code.
 
-A request slot is ``object * N_OPERATIONS + operation``: the index of its counter in a bill of requests.
+A request slot is ``object * N_OPERATIONS + operation``: the index of its latency. Where it is counted on a bill is
+``REQUEST_PLACES[slot]``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from endive.vocabulary import (
     OBJECTS,
     OPERATIONS,
     READ,
+    REQUEST_PLACES,
     TAIL_APPEND,
     WRITE,
 )
-from endive.vocabulary import N_REQUESTS as N_REQUEST_SLOTS
+from endive.vocabulary import N_SLOTS as N_REQUEST_SLOTS
 
 # Operations whose effect or verdict depends on the order in which they reach one object.
 ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND)
@@ -61,6 +63,7 @@ __all__ = [
     "OPERATIONS",
     "ORDERED_OPERATIONS",
     "READ",
+    "REQUEST_PLACES",
     "SUMMED_OPERATIONS",
     "TAIL_APPEND",
     "WRITE",

@@ -34,7 +34,7 @@ from endive.rng import (
     slot,
     uniform,
 )
-from endive.storage.client import Client
+from endive.storage.client import Client, count_sent
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
@@ -53,7 +53,6 @@ from endive.vocabulary import (
     ISOLATIONS,
     MANIFEST,
     MANIFEST_LIST,
-    N_OPERATIONS,
     NO_REASON,
     NONE,
     OVERWRITE_FORMS,
@@ -472,8 +471,8 @@ class Transaction(ABC):
             total_retries=max(0, row.attempts - 1),
             commit_latency_ms=(row.end_us - row.commit_start_us) / 1000.0,
             total_latency_ms=(row.end_us - row.submit_us) / 1000.0,
-            manifest_list_reads=row.requests[MANIFEST_LIST * N_OPERATIONS + READ],
-            manifest_list_writes=row.requests[MANIFEST_LIST * N_OPERATIONS + WRITE],
-            manifest_file_reads=row.requests[MANIFEST * N_OPERATIONS + READ],
-            manifest_file_writes=row.requests[MANIFEST * N_OPERATIONS + WRITE],
+            manifest_list_reads=count_sent(row, MANIFEST_LIST, READ),
+            manifest_list_writes=count_sent(row, MANIFEST_LIST, WRITE),
+            manifest_file_reads=count_sent(row, MANIFEST, READ),
+            manifest_file_writes=count_sent(row, MANIFEST, WRITE),
         )

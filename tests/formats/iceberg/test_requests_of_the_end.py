@@ -118,7 +118,7 @@ def test_five_lost_attempts_leave_five_metadata_orphans_and_no_list_or_manifest(
 
     assert ("aborted", "retries_exhausted") == (played.row["status"], played.row["reason"])
     assert (5, 4) == (played.row["attempts"], played.row["retries"])
-    assert (5, 0) == (played.row["requests_metadata_write"], played.row["requests_metadata_delete"])
+    assert (5, 0) == (played.row["requests_metadata_write"], played.row["requests_other_any"])
     assert bill(manifest_list_delete=5, manifest_delete=own) == dict(played.after())
 
 

@@ -104,6 +104,41 @@ def test_a_file_with_other_columns_is_named(dataset):
     refused(dataset, rf"{path.name} is not a file of txns: it has no column append_compactions_completed")
 
 
+def with_older_requests(table: pa.Table, written: int | None) -> pa.Table:
+    """As a release wrote it that counted every pair of object and operation, and had no column for others."""
+    count = table["requests_catalog_cas"]
+    older = pa.array([None if value is None else written for value in count.to_pylist()], count.type)
+    return table.drop_columns(["requests_other_any"]).append_column("requests_catalog_write", older)
+
+
+def test_a_dataset_with_the_columns_of_an_older_release_is_read(dataset):
+    expected = open_dataset(dataset)
+    for path in (*dataset.glob("runs/*/runs.parquet"), *dataset.glob("groups/*/groups.parquet")):
+        pq.write_table(with_older_requests(pq.ParquetFile(path).read(), 0), path)
+    reseal_summaries(dataset)
+    for path in sorted((dataset / "transactions" / "study=mixed").glob("*.parquet")):
+        pq.write_table(with_older_requests(pq.ParquetFile(path).read(), 0), path)
+        reseal_part(dataset, "mixed", path)
+
+    found = open_dataset(dataset)
+
+    assert expected.axes == found.axes
+    assert expected.runs == found.runs
+    assert expected.groups.to_pylist() == found.groups.to_pylist()
+
+
+def test_requests_that_an_older_release_told_apart_are_counted_together(dataset):
+    for path in dataset.glob("runs/*/runs.parquet"):
+        pq.write_table(with_older_requests(pq.ParquetFile(path).read(), 3), path)
+    reseal_summaries(dataset)
+
+    runs = open_dataset(dataset).runs
+
+    assert "requests_catalog_write" not in runs.column_names
+    told = zip(runs["requests_other_any"].to_pylist(), runs["status"].to_pylist(), strict=True)
+    assert {3: "ok", None: "failed"} == dict(told)
+
+
 def test_a_folder_of_another_model_version_is_refused(dataset):
     manifest = unsealed((dataset / "_endive.json").read_bytes())
     (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": 0}))

@@ -25,5 +25,5 @@ def test_columns_known_to_be_zero_need_not_be_read(spark, swept):
 
     assert read.toArrow().to_pylist() == skipped.toArrow().to_pylist()
     assert len(zero) > 20
-    assert {"append_physical_success", "requests_log_read"} <= zero
+    assert {"append_physical_success", "requests_log_head"} <= zero
     assert not {"requests_catalog_read", "bytes_read", "false_conflicts"} & zero

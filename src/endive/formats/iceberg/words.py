@@ -1,4 +1,4 @@
-"""Iceberg's words: its kinds of operation, its objects, the phases of a commit that are its own.
+"""Iceberg's words: its kinds of operation, its objects and what is asked of them, its phases of a commit.
 
 Names only, and no import: ``endive.vocabulary`` puts them together with everybody else's and gives each its code.
 """
@@ -15,4 +15,10 @@ KINDS: Final = (
 )
 OVERWRITE_FORMS: Final = ("row_delta", "overwrite_files", "replace_partitions")
 OBJECTS: Final = ("metadata", "manifest_list", "manifest")
+# What a txn may ask of each: a column of results for every pair, so one that is missing is counted as "other".
+REQUESTS: Final = {
+    "metadata": ("read", "write", "head"),
+    "manifest_list": ("read", "write", "append", "head", "delete"),
+    "manifest": ("read", "write", "head", "delete"),
+}
 PHASES: Final = ("metadata", "history", "manifests", "manifest_list")

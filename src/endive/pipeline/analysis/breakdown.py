@@ -77,8 +77,7 @@ def _commit_ms(means: Mapping[str, OverSeeds]) -> Floats:
 
 def requests(figures: Figures, unused: Collection[str]) -> pa.Table:
     """``REQUESTS``: how often each object is asked for what, per txn that ended and per committed txn."""
-    kinds = [(obj, op) for obj in s.OBJECTS for op in s.OPERATIONS]
-    names = {f"requests_{obj}_{op}": {"object": obj, "operation": op} for obj, op in kinds}
+    names = {f"requests_{obj}_{op}": {"object": obj, "operation": op} for obj, op in s.REQUEST_PAIRS}
     assert set(names) == set(REQUEST_COUNTS)
     measures = {"per_txn": PER_TXN, "per_committed_txn": PER_COMMITTED}
     used = {name: labels for name, labels in names.items() if name not in unused}

@@ -21,7 +21,7 @@ from endive.config.document import document_in, document_of
 from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.dataset_names import is_axis_name
-from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW
+from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.printable_table import printable_table
@@ -34,9 +34,10 @@ from endive.results import schema as s
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+REQUESTED: Final = tuple(f"requests_{request}" for request in s.REQUESTS)  # older files may lack some of them
 COUNTED: Final = (  # columns of txns that are only ever summed
     "restarts",
-    *(f"requests_{request}" for request in s.REQUESTS),
+    *REQUESTED,
     "bytes_read",
     "bytes_written",
     "history_lists",
@@ -116,7 +117,9 @@ class Dataset:
         from pyspark.sql import functions as sf
 
         frame = _read(spark, self.folder.partition(TRANSACTIONS, study), transaction_struct())
-        return frame.select(sf.lit(study).alias("study"), "run_id", *TRANSACTION_COLUMNS)
+        counted = {name: sf.coalesce(name, sf.lit(0)).alias(name) for name in REQUESTED}
+        columns = [counted.get(name, sf.col(name)) for name in TRANSACTION_COLUMNS]
+        return frame.select(sf.lit(study).alias("study"), "run_id", *columns)
 
     def latency_frame(self, spark: SparkSession) -> DataFrame:
         """Latencies of every run, counted on the grid: ``study`` and the columns of ``LATENCY_SCHEMA``."""
@@ -148,10 +151,11 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
         if not table.num_rows:
             continue
+        table = with_known_requests(table)
         _refuse_other_models(folder.partition(RUNS, study) / "runs.parquet", table)
         runs[study] = _with_free_names(table)
         configs |= _configs(root, study, table)
-        groups[study] = _read_small(folder.partition(GROUPS, study) / "groups.parquet")
+        groups[study] = with_known_requests(_read_small(folder.partition(GROUPS, study) / "groups.parquet"))
         axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
         _refuse_axes(folder.partition(RUNS, study) / "runs.parquet", table)
         document = _read_study(folder.path / STUDIES / f"{study}.toml")
@@ -321,7 +325,7 @@ def _foot(path: DatasetPath, txns: int) -> Any:
         file = parquet_file(path)
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, error) from None
-    missing = {"run_id", *TRANSACTION_COLUMNS} - set(file.schema_arrow.names)
+    missing = {"run_id", *TRANSACTION_COLUMNS} - {*REQUESTED, *file.schema_arrow.names}
     if missing:
         raise OutputError(f"{path} is not a file of txns: it has no column {sorted(missing)[0]}. Sweep again.")
     if file.metadata.num_rows != txns:

@@ -7,11 +7,14 @@ a figure means is ``endive.results.summary``'s.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.results import schema as s
+from endive.vocabulary import OTHER_REQUEST
 
 _LATENCIES: Final = ("p50", "p95", "p99", "mean")
 _REASONS: Final = s.REASONS[1:]
@@ -49,9 +52,8 @@ def _figures() -> dict[str, tuple[pa.DataType, Place]]:
         found[f"phase_{phase}_mean_ms"] = (ratio, ("phases_ms", phase))
     for counter in ("restarts", "history_lists", *s.COUNTERS):
         found[counter] = (count, ("counters", counter))
-    for obj in s.OBJECTS:
-        for operation in s.OPERATIONS:
-            found[f"requests_{obj}_{operation}"] = (count, ("requests", "counts", obj, operation))
+    for obj, operation in s.REQUEST_PAIRS:
+        found[f"requests_{obj}_{operation}"] = (count, ("requests", "counts", obj, operation))
     found["requests_total"] = (count, ("requests", "total"))
     found["requests_per_committed_txn"] = (ratio, ("requests", "per_committed_txn"))
     found["bytes_read"] = (count, ("requests", "bytes_read"))
@@ -106,6 +108,24 @@ RESERVED: Final = frozenset(
 def run_schema(axes: Sequence[pa.Field]) -> pa.Schema:
     """Columns of ``runs`` for a study with these axes."""
     return pa.schema([*_IDENTITY_FIELDS, *axes, *_MEASURED_FIELDS])
+
+
+def with_known_requests(figures: pa.Table) -> pa.Table:
+    """Figures with the counts of requests that this release has, whichever those had that it was written with.
+
+    A request that was not known then was not sent. One that has no column any more is counted as "other".
+    """
+    other = f"requests_{'_'.join(OTHER_REQUEST)}"
+    nothing = pc.multiply(figures["requests_total"], 0)  # null where a run failed
+    old = {f"requests_{obj}_{op}" for obj in s.OBJECTS for op in s.OPERATIONS} - set(FIGURES)
+    dropped = [name for name in figures.column_names if name in old]
+    if other not in figures.column_names:
+        total = reduce(pc.add, (figures[name] for name in dropped), nothing)
+        figures = figures.append_column(other, total)
+    for name in (f"requests_{request}" for request in s.REQUESTS):
+        if name not in figures.column_names:
+            figures = figures.append_column(name, nothing)
+    return figures.drop_columns(dropped)
 
 
 def figures_of(block: Mapping[str, Any]) -> dict[str, Any]:

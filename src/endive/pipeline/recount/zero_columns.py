@@ -20,11 +20,11 @@ def zero_columns(dataset: Dataset) -> frozenset[str]:
 
 
 def _used_columns(foot: Any, candidates: set[str]) -> set[str]:
-    """The candidates that may hold something else than zero, as far as the foot of a file tells."""
+    """The candidates that may hold something else than zero, as far as the foot of a file tells; absent ones do not."""
     place = {foot.schema.column(index).path: index for index in range(foot.num_columns)}
     return {
         name
-        for name in candidates
+        for name in candidates & place.keys()
         if not all(_is_zero(foot.row_group(group).column(place[name])) for group in range(foot.num_row_groups))
     }
 

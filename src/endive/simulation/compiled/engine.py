@@ -15,6 +15,7 @@ from endive.catalog.ledger import Ledger
 from endive.distributions.code import IntArray
 from endive.errors import EngineError
 from endive.kernel import fill, layout_of, records, value_of
+from endive.record import names_of
 from endive.results.columns import Columns, columns_of
 from endive.results.history import HistoryCheck
 from endive.results.result import RowSink
@@ -28,7 +29,7 @@ from endive.simulation.compiled.records import Event, TouchedTable, TxnRecord
 from endive.simulation.observer import history_error
 from endive.simulation.reference import Progress
 from endive.simulation.standstill import Standstill
-from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, N_ROW, NONE, Row
+from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, NONE, Row
 from endive.workload import NO_MORE
 
 Array = npt.NDArray[Any]
@@ -259,7 +260,8 @@ def without_bills(rows: Array, places: Array, end_us: int) -> Array:
 
 def _numbers(rows: Array) -> IntArray:
     """Rows as the numbers of ``ROW_FIELDS``."""
-    return np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), N_ROW)
+    fields = [rows[name].reshape(len(rows), -1) for name in names_of(Row)]
+    return np.concatenate(fields, axis=1, dtype=np.int64)
 
 
 def _grown(array: Array | None, length: int, layout: np.dtype[Any]) -> Array:

@@ -190,7 +190,8 @@ def record(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A finished txn's row goes out, and its place is free."""
     observe_end(world, txn, now)
     txn.row.end_us = now
-    write_row(world.output, world.loop.n_rows, memory.row_of(txn), memory.table_ids(world, txn))
+    tables = memory.table_ids(world, txn)
+    write_row(world.output, world.loop.n_rows, memory.wide_row(txn), memory.narrow_row(txn), tables)
     world.loop.n_rows += 1
     txn.next_free = world.flight.free_head
     world.flight.free_head = txn.place

@@ -15,6 +15,7 @@ from endive.kernel import (
     pasted,
     step,
 )
+from endive.results.columns import N_NARROW, N_WIDE, Int32s
 from endive.simulation.compiled.records import (
     Event,
     Kept,
@@ -26,8 +27,7 @@ from endive.simulation.compiled.records import (
     WorldRecord,
 )
 from endive.storage.contention import ObjectState
-from endive.vectors import floats_at, ints_at
-from endive.vocabulary import N_ROW
+from endive.vectors import floats_at, int32s_at, ints_at
 
 _txn = element_of(TxnRecord)
 _touched = element_of(TouchedTable)
@@ -123,9 +123,15 @@ def event_at(world: WorldRecord, place: int) -> Event:
 
 
 @pasted
-def row_of(txn: TxnRecord) -> IntArray:
-    """The txn's row as the numbers of ``ROW_FIELDS``."""
-    return ints_at(address_of(txn.row), N_ROW)
+def wide_row(txn: TxnRecord) -> IntArray:
+    """The wide fields of the txn's row, as numbers."""
+    return ints_at(address_of(txn.row), N_WIDE)
+
+
+@pasted
+def narrow_row(txn: TxnRecord) -> Int32s:
+    """The narrow fields, which follow."""
+    return int32s_at(address_of(txn.row) + 8 * N_WIDE, N_NARROW)
 
 
 @step

@@ -36,7 +36,7 @@ from endive.vocabulary import (
     MANIFEST,
     MANIFEST_LIST,
     N_OPERATIONS,
-    N_REQUESTS,
+    N_SLOTS,
     OVERWRITE_FORMS,
 )
 from endive.workload import Source
@@ -210,7 +210,7 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         settings.delay[op] = codes.place_of(storage.throttle_delay(op))
         for place, table in enumerate(storage.crowd_tables(op)):
             settings.crowd[op * CROWD_TABLES_MAX + place] = codes.place_of(table.penalty)
-    for request in range(N_REQUESTS):
+    for request in range(N_SLOTS):
         object_kind, op = divmod(request, N_OPERATIONS)
         success: LatencyDistribution = FixedLatency(0.0)
         refusal = success

@@ -20,7 +20,7 @@ from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectTerms
 from endive.storage.throttled import SlowDown
 from endive.transaction.failures import Failures
-from endive.vocabulary import N_OPERATIONS, N_REQUESTS, Row
+from endive.vocabulary import N_OPERATIONS, N_SLOTS, Row
 from endive.workload.arrivals import Timing
 
 NOT_THERE: Final = -1  # instead of the place of a distribution, a trace or a free record
@@ -282,11 +282,11 @@ class CatalogSettings(Record):
 class StoreSettings(Record):
     """The store as configured; latencies by the place of their code, for every request or operation."""
 
-    success: Annotated[list[int], "i8", N_REQUESTS]
-    refusal: Annotated[list[int], "i8", N_REQUESTS]
-    slowest: Annotated[list[int], "i8", N_REQUESTS]  # of a full batch
-    summed: Annotated[list[int], "i8", N_REQUESTS]  # of runs of requests, one after another
-    summed_batches: Annotated[list[int], "i8", N_REQUESTS]  # of runs of full batches
+    success: Annotated[list[int], "i8", N_SLOTS]
+    refusal: Annotated[list[int], "i8", N_SLOTS]
+    slowest: Annotated[list[int], "i8", N_SLOTS]  # of a full batch
+    summed: Annotated[list[int], "i8", N_SLOTS]  # of runs of requests, one after another
+    summed_batches: Annotated[list[int], "i8", N_SLOTS]  # of runs of full batches
     penalty: Annotated[list[int], "i8", N_OPERATIONS]
     delay: Annotated[list[int], "i8", N_OPERATIONS]
     crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
