@@ -19,8 +19,8 @@ from endive.catalog.rules import (
 )
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
-from endive.storage.client import Client
-from endive.storage.requests import CAS, HEAD, LOG, N_OPERATIONS
+from endive.storage.client import Client, count_sent
+from endive.storage.requests import CAS, HEAD, LOG
 
 PRESETS = ("log", "append_design")
 EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
@@ -195,7 +195,7 @@ def test_a_moved_offset_costs_another_append_and_in_the_working_implementation_a
     assert call.value.success  # another table
     assert round_trips * LATENCY_US == call.end_us - begin_us
     assert (1, 1) == (counter(client, "append_physical_failure"), counter(client, "append_physical_success"))
-    assert heads == client.row.requests[LOG * N_OPERATIONS + HEAD]
+    assert heads == count_sent(client.row, LOG, HEAD)
 
 
 def test_ten_physical_failures_end_an_attempt_without_a_word_on_the_state():
@@ -330,7 +330,7 @@ def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
     clock.run()
 
     assert call.value.success
-    assert 2 == client.row.requests[LOG * N_OPERATIONS + CAS]
+    assert 2 == count_sent(client.row, LOG, CAS)
     assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log.epoch)
 
 

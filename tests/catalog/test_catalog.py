@@ -32,8 +32,8 @@ from endive.catalog.rules import (
 from endive.distributions import FixedLatency
 from endive.errors import UnsupportedOperationError
 from endive.storage import ConstantStorageProvider, FifoQueueProvider, S3StorageProvider
-from endive.storage.client import Client
-from endive.storage.requests import CAS, CATALOG, METADATA, N_OPERATIONS, READ, WRITE
+from endive.storage.client import Client, count_sent
+from endive.storage.requests import CAS, CATALOG, METADATA, READ, WRITE
 
 LATENCY_MS, LATENCY_US = 10.0, 10_000
 EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
@@ -364,7 +364,7 @@ def test_a_rest_server_writes_the_metadata_between_check_and_swap(clock):
 
     assert call.value.success
     assert (2 * LATENCY_US, LATENCY_US // 2 + LATENCY_US) == (call.end_us, call.value.evaluated_us)
-    assert (1, 5_730) == (client.row.requests[METADATA * N_OPERATIONS + WRITE], client.row.bytes_written)
+    assert (1, 5_730) == (count_sent(client.row, METADATA, WRITE), client.row.bytes_written)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_a_rest_server_that_refuses_has_written_metadata_only_if_the_rival_came_
     clock.run()
 
     assert not call.value.success
-    assert metadata_writes == client.row.requests[METADATA * N_OPERATIONS + WRITE]
+    assert metadata_writes == count_sent(client.row, METADATA, WRITE)
 
 
 @pytest.mark.parametrize(("commutes", "success"), [(True, True), (False, False)])
@@ -396,7 +396,7 @@ def test_a_rest_server_rebases_what_commutes(clock, commutes, success):
     assert success == call.value.success
     assert (1 + success) == catalog.state.snapshot(0).tables[0].version
     assert (LATENCY_US // 2 if success else None) == call.value.rebased_us
-    assert 1 == client.row.requests[CATALOG * N_OPERATIONS + CAS]
+    assert 1 == count_sent(client.row, CATALOG, CAS)
 
 
 @pytest.mark.parametrize("server_retries", [0, 1, 3])
@@ -412,7 +412,7 @@ def test_a_rest_server_gives_up_after_its_own_retries(clock, server_retries):
     clock.run()
 
     assert not call.value.success
-    assert server_retries + 1 == client.row.requests[METADATA * N_OPERATIONS + WRITE]
+    assert server_retries + 1 == count_sent(client.row, METADATA, WRITE)
 
 
 # ---- the bill, and what storage cannot do ------------------------------------------------------------
@@ -430,8 +430,8 @@ def test_a_read_and_a_commit_are_one_request_each(clock, kind, reads, swaps):
     clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
     clock.run()
 
-    assert reads == client.row.requests[CATALOG * N_OPERATIONS + READ]
-    assert swaps == client.row.requests[CATALOG * N_OPERATIONS + CAS]
+    assert reads == count_sent(client.row, CATALOG, READ)
+    assert swaps == count_sent(client.row, CATALOG, CAS)
 
 
 def test_a_catalog_refuses_a_store_that_cannot_carry_it():

@@ -109,7 +109,7 @@ def test_a_run_of_deletes_is_drawn_one_by_one_however_long(clock, client):
     clock.run()
 
     assert [distribution.sample_us(client.key, 100 + i) for i in range(20)] == task.waits_us
-    assert 20 == client.row.requests[MANIFEST * N_OPERATIONS + DELETE]
+    assert 20 == count_sent(client.row, MANIFEST, DELETE)
 
 
 def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):

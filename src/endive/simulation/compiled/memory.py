@@ -41,7 +41,10 @@ _event = element_of(Event)
 _unit = element_of(Unit)
 
 _TXN_BYTES, _TOUCHED_BYTES = layout_of(TxnRecord).itemsize, layout_of(TouchedTable).itemsize
-_TXN_LINES, _TOUCHED_LINES = (-(-size // CACHE_LINE_BYTES) for size in (_TXN_BYTES, _TOUCHED_BYTES))
+_TXN_FIELDS = layout_of(TxnRecord).fields
+assert _TXN_FIELDS is not None
+_HOT_BYTES = _TXN_FIELDS["own_key"][1]  # of a txn: what most events touch
+_HOT_LINES, _TOUCHED_LINES = (-(-size // CACHE_LINE_BYTES) for size in (_HOT_BYTES, _TOUCHED_BYTES))
 
 
 @pasted
@@ -183,7 +186,7 @@ def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: in
 def fetch_txn(world: WorldRecord, place: int) -> None:
     """The txn at a place is needed next: begin to bring it near, without a look at it. Changes nothing."""
     tables, watched = place * world.flight.tables_max, place * world.flight.watched_max
-    for line in range(_TXN_LINES):
+    for line in range(_HOT_LINES):
         fetch_ahead(world.flight.txns + place * _TXN_BYTES + line * CACHE_LINE_BYTES)
     for line in range(_TOUCHED_LINES):
         fetch_ahead(world.flight.touched + tables * _TOUCHED_BYTES + line * CACHE_LINE_BYTES)
