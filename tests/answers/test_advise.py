@@ -125,8 +125,8 @@ def test_too_few_txns_are_told_and_no_change_is_praised_that_does_nothing():
     sentence = advice_sentence(found)
 
     assert "cannot tell" == found.now.verdict.outcome
-    assert sentence.startswith("writers.success_rate >= 99.99 %: cannot tell; it is 100.0 % [")
-    assert "would tell. Simulate longer (simulation.duration_ms) or give more --seeds than 3." in sentence
+    assert sentence.startswith("writers.success_rate >= 99.99 %: cannot tell: about ")
+    assert " txns in 3 runs. Simulate longer (simulation.duration_ms) or give more --seeds than 3." in sentence
     assert "helps" not in sentence
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from endive.answers.estimates import estimate_of
 from endive.answers.replicate import Replicator, run_sample
-from endive.answers.sample import BATCHES, SampleSink
+from endive.answers.sample import SampleSink
 from endive.config.slo import names_of
 from endive.objectives import FIELDS, Subject
 from endive.simulation import Simulation
@@ -33,23 +33,14 @@ def test_the_value_of_every_estimate_is_the_figure_of_the_summary(busy, scope, n
         assert found == (None if expected is None else pytest.approx(expected, rel=1e-9)), field.name
 
 
-def test_batches_cut_the_window_without_gap_or_overlap(busy):
-    sample = run_sample(busy, 1)
-
-    assert len(sample.batches) == BATCHES
-    assert sample.window.start_us == sample.batch_windows[0].start_us
-    assert sample.window.end_us == sample.batch_windows[-1].end_us
-    assert sum(window.length_us for window in sample.batch_windows) == sample.window.length_us
-
-
 def test_tables_apart_hold_every_txn_once_if_each_writes_one(busy):
     sample = run_sample(busy, 1, is_per_table=True)
 
-    def submitted(batches):
-        return sum(int(batch.slice().tallies[:, 0].sum()) for batch in batches)
+    def submitted(statistics):
+        return int(statistics.slice().tallies[:, 0].sum())
 
     assert names_of(busy).tables == len(sample.tables) == 2
-    assert submitted(sample.batches) == sum(submitted(table) for table in sample.tables)
+    assert submitted(sample.statistics) == sum(submitted(table) for table in sample.tables)
 
 
 def test_the_pool_gives_the_samples_that_this_process_gives(busy):

@@ -24,11 +24,11 @@ def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, con
     document = json.loads(answer.stdout)
     assert (answer.exit_code, answer.stderr) == (0, "")
     assert set(document) == {
-        *("config_hash", "seed", "engine", "fingerprint", "history_checked", "commits_untold", "window"),
+        *("config_hash", "seed", "seeds", "engine", "fingerprint", "history_checked", "commits_untold", "window"),
         *("summary", "by_operation", "by_source", "requests", "warnings", "figures", "objective", "estimates"),
     }
     assert document["config_hash"] == load_simulation_config(config_path).config_hash()
-    assert document["seed"] == 5
+    assert (document["seed"], document["seeds"]) == (5, list(range(5, 21)))
     assert document["window"]["length_s"] == 16.0
     assert document["summary"]["commit_latency_ms"]["mean"] == 300.0
     assert document["by_source"]["default"]["success_rate"] == 2 / 3
@@ -42,26 +42,24 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     assert answer.exit_code == 0
     for expected in (
-        "study: every source; brackets are 95 % intervals",
-        "default 2 of 3 committed, 1 retries 66.7 % [20.8, 93.9] 0.125 300 ms 390 ms 398 ms",
+        "study, 16 runs: every source; brackets are 95 % intervals",
+        "default 32 of 48 committed, 16 retries 66.7 % [52.5, 78.3] 0.125 300 ms 400 ms 400 ms",
         "objective every source.success_rate >= 99 %: not met",
-        "default.success_rate >= 99 %: not met; it is 66.7 % [20.8, 93.9] of 3 txns",
-        "window 2 to 18 s of 20 s simulated; txns submitted in it count",
+        "default.success_rate >= 99 %: not met; it is 66.7 % [52.5, 78.3] of 48 txns in 16 runs",
+        "window 16 runs, each 2 to 18 s of 20 s simulated; txns submitted in it count",
         "offered 0.188 txns/s",
         "committed 0.125 txns/s (0.125 /s ended inside the window)",
         "success rate 66.7 %",
-        "commit latency P50 300 P95 390 P99 398 mean 300 ms",
+        "commit latency P50 300 P95 400 P99 400 mean 300 ms",
         "retries, mean 1.67",
-        "txns 3 submitted, 2 committed",
-        "aborted 0 validation exception, 1 retries exhausted, 0 timeout",
+        "txns 48 submitted, 32 committed",
+        "aborted 0 validation exception, 16 retries exhausted, 0 timeout",
         "in flight 0 executing, 0 committing",
-        "fast_append 0.125 0.125 100.0 % 0.50 300 390 398",
-        "validated_overwrite 0.062 0.000 0.0 % 4.00 - - -",
         "metadata 50.0 16.7 % ████",
         "commit 250 83.3 % ████████████████████",
         "runtime 1,000",
-        "catalog cas 8 4.00",
-        "0 bytes read, 4.5 kB written",
+        "catalog cas 128 4.00",
+        "0 bytes read, 72.0 kB written",
     ):
         assert expected in lines
 
@@ -75,7 +73,7 @@ def test_no_line_of_piped_tables_is_wider_than_a_hundred_columns(endive, simulat
 def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
     answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
 
-    assert answer.stdout.splitlines()[0].strip() == "[bold]mine: every source; brackets are 95 % intervals"
+    assert answer.stdout.splitlines()[0].strip() == "[bold]mine, 16 runs: every source; brackets are 95 % intervals"
 
 
 def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
@@ -90,13 +88,13 @@ def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
 def test_the_engine_that_is_asked_for_runs(endive, simulation, config_path, engine):
     endive("run", config_path, "--engine", engine)
 
-    assert [run["engine"] for run in simulation.runs] == [engine]
+    assert [run["engine"] for run in simulation.runs] == [engine, *["auto"] * 15]  # the others only add their doubt
 
 
 def test_nothing_reports_progress_where_nobody_looks(endive, simulation, config_path):
     endive("run", config_path)
 
-    assert [run["progress"] for run in simulation.runs] == [None]
+    assert {run["progress"] for run in simulation.runs} == {None}
 
 
 # ---- files -----------------------------------------------------------------------------------------
@@ -110,7 +108,7 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive
     written = json.loads((folder / "summary.json").read_text())
     again = load_simulation_config(folder / "config.toml")
     assert names(folder) == ["config.toml", "summary.json", "transactions.parquet"]
-    judged = ("objective", "estimates")  # another objective may be asked of the same result
+    judged = ("objective", "estimates", "seeds")  # another objective may be asked of the same result
     assert {key: written[key] for key in printed if key not in judged} == {
         key: value for key, value in printed.items() if key not in judged
     }

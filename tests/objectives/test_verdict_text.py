@@ -1,16 +1,20 @@
 """Verdicts in words: what was found, on how many txns, and how many would tell."""
 
+import math
+
 import pytest
 
-from endive.answers.intervals import wilson
 from endive.objectives import Estimate, Names, judge, parse_objective
-from endive.objectives.verdict_text import NORMAL_95, judged_text, txns_to_tell
+from endive.objectives.certainty import more_txns
+from endive.objectives.intervals import wilson
+from endive.objectives.student import normal_z
+from endive.objectives.verdict_text import judged_text
 
 NAMES = Names(sources=("a",), kinds=("fast_append",))
 
 
 def judged(text, share, txns):
-    low, high = wilson(share, txns, NORMAL_95)
+    low, high = wilson(share, txns, normal_z())
     (part,) = judge(parse_objective(text, NAMES), lambda _: Estimate(share, low, high, txns)).parts
     return part
 
@@ -18,19 +22,51 @@ def judged(text, share, txns):
 def test_too_few_txns_are_told_with_how_many_would_do():
     said = judged_text(judged("a.success_rate >= 99 %", 1.0, 3))
 
-    assert "a.success_rate >= 99 %: cannot tell; it is 100.0 % [43.8, 100.0] of 3 txns; about 390 would tell" == said
+    assert (
+        "a.success_rate >= 99 %: cannot tell: about 380 more txns would; it is 100.0 % [43.9, 100.0] of 3 txns" == said
+    )
+
+
+def test_one_run_cannot_tell_how_runs_differ():
+    (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(0.5, txns=800, runs=1)).parts
+
+    assert "a.success_rate >= 99 %: cannot tell: one run cannot tell how runs differ; it is 50.0 % of 800 txns" == (
+        judged_text(part)
+    )
+
+
+def test_a_part_without_a_txn_says_so():
+    (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(None, txns=0)).parts
+
+    assert "a.success_rate >= 99 %: cannot tell: no txn of it ended in the window" == judged_text(part)
+
+
+def test_txns_that_tell_less_than_one_each_are_needed_in_larger_number():
+    (part,) = judge(
+        parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(1.0, 0.98, 1.0, 1_000, 16, 4.0)
+    ).parts
+
+    assert 530 == more_txns(part)  # 4 * 1.96^2 * 0.99 / 0.01 - 1000 = 521
+
+
+@pytest.mark.parametrize(("end", "more"), [(6_000.0, 300), (math.inf, 100)])
+def test_a_latency_is_told_by_as_many_more_as_bring_its_interval_to_the_limit(end, more):
+    found = Estimate(4_000.0, 3_000.0, end, 100, 16)
+    (part,) = judge(parse_objective("a.p50_commit <= 5s", NAMES), lambda _: found).parts
+
+    assert more == more_txns(part)  # the reach is to fall to a half, so four times as many; or twice, if unbounded
 
 
 @pytest.mark.parametrize(("share", "limit"), [(1.0, 99), (0.97, 95), (0.93, 95), (0.5, 60)])
 def test_so_many_tell_and_a_tenth_fewer_do_not(share, limit):
     objective = f"a.success_rate >= {limit} %"
-    needed = txns_to_tell(judged(objective, share, 5))
+    needed = 5 + more_txns(judged(objective, share, 5))
 
     assert judged(objective, share, needed).outcome != "cannot tell"
     assert judged(objective, share, int(0.9 * needed)).outcome == "cannot tell"
 
 
 def test_what_is_told_already_or_lies_on_its_limit_needs_no_number():
-    assert None is txns_to_tell(judged("a.success_rate >= 50 %", 1.0, 500))
-    assert None is txns_to_tell(judged("a.success_rate >= 50 %", 0.5, 500))
-    assert None is txns_to_tell(judged("a.success_rate >= 50 %", 0.5001, 10))
+    assert None is more_txns(judged("a.success_rate >= 50 %", 1.0, 500))
+    assert None is more_txns(judged("a.success_rate >= 50 %", 0.5, 500))
+    assert None is more_txns(judged("a.success_rate >= 50 %", 0.5001, 10))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.observation.compared_figures import Seen, figures_of, order_interval, wilson
+from endive.objectives.intervals import wilson
+from endive.observation.compared_figures import Z_95, Seen, figures_of, order_interval
 
 
 def seen(durations, attempts=None, failed=0, every_ms=1000.0) -> Seen:
@@ -79,5 +80,5 @@ def test_few_commits_are_not_compared():
 
 
 def test_intervals_are_those_of_the_text_books():
-    assert (0.2366, 0.7634) == pytest.approx(wilson(5, 10), abs=1e-4)
+    assert (0.2366, 0.7634) == pytest.approx(wilson(0.5, 10, Z_95), abs=1e-4)
     assert (40.0, 60.0) == order_interval(np.arange(101.0)[:100], 0.5)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from endive.objectives.student import student_t
 from endive.pipeline.analysis.analysis_folder import write_analysis
-from endive.pipeline.analysis.confidence import student_t
 from endive.pipeline.analysis.warning_table import WARNING_SCHEMA
 from endive.results.schema import PHASES
 

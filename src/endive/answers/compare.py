@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.estimates import estimate_of
@@ -18,8 +18,9 @@ from endive.config import SimulationConfig
 from endive.config.slo import names_of
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.fields import SHARE
+from endive.objectives.intervals import EVENTS_ENOUGH, mean_estimate, newcombe
 from endive.objectives.names import ALL, SOURCE
-from endive.objectives.student import student_t
+from endive.objectives.student import CONFIDENCE
 
 SEEDS: Final = 10
 COMPARED: Final = (
@@ -106,25 +107,30 @@ def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Sub
     ]
     if len(steps) < 2:
         return Estimate(middle)
-    mean = sum(steps) / len(steps)
-    error = math.sqrt(sum((step - mean) ** 2 for step in steps) / (len(steps) - 1) / len(steps))
-    reach = student_t(len(steps) - 1) * error
-    if error == 0.0 and subject.field.unit == SHARE and before != after:
-        return _of_intervals(before, after, middle)
-    bound = 1.0 if subject.field.unit == SHARE else math.inf
-    return Estimate(middle, max(-bound, middle - reach), min(bound, middle + reach))
+    if before == after and not any(steps):
+        return Estimate(0.0, 0.0, 0.0, runs=len(steps))
+    if subject.field.unit == SHARE and _is_thin(before, after):
+        return _bounded(newcombe(before, after), 1.0)
+    found = mean_estimate(steps, CONFIDENCE)
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    moved = middle - found.value  # of all txns together, which the steps are not
+    shifted = replace(found, value=middle, low=found.low + moved, high=found.high + moved)
+    return _bounded(shifted, 1.0 if subject.field.unit == SHARE else math.inf)
 
 
-def _of_intervals(before: Estimate, after: Estimate, middle: float) -> Estimate:
-    """Newcombe's interval of a difference of shares, for shares that never vary (all or none committed)."""
-    a, b = before, after
-    assert a.value is not None
-    assert b.value is not None
-    low_a, high_a = a.low or 0.0, 1.0 if a.high is None else a.high
-    low_b, high_b = b.low or 0.0, 1.0 if b.high is None else b.high
-    down = math.hypot(b.value - low_b, high_a - a.value)
-    up = math.hypot(high_b - b.value, a.value - low_a)
-    return Estimate(middle, middle - down, middle + up)
+def _is_thin(before: Estimate, after: Estimate) -> bool:
+    """Whether too few txns turned out the rarer way for runs to show how far they differ."""
+    rarer = [(found.txns or 0) * min(found.value or 0.0, 1.0 - (found.value or 0.0)) for found in (before, after)]
+    return max(rarer) < EVENTS_ENOUGH
+
+
+def _bounded(found: Estimate, bound: float) -> Estimate:
+    assert found.value is not None
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(-bound, found.low), high=min(bound, found.high))
 
 
 def changed_keys(a: SimulationConfig, b: SimulationConfig) -> list[tuple[str, Any, Any]]:

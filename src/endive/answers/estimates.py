@@ -1,33 +1,38 @@
-"""Estimates of any figure of a summary, from the samples of one or several runs.
+"""Estimates of any figure of a summary, from the samples of several runs.
 
-This file defines what is a cluster, which statistic serves which figure, and the verdict on an objective.
-
-A figure of several runs is the figure of all their txns taken together; counts are per run. With few seeds the batches
-of every run are the clusters between which a figure varies; from ``SEEDS_AS_CLUSTERS`` on, whole runs are.
+A figure of several runs is the figure of all their txns taken together; counts are per run. What a run contributes to
+it is said here, the interval follows in ``endive.objectives.intervals``. One run has figures and no intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from endive.answers.intervals import Floats, percentile_estimate, ratio_estimate, share_estimate
 from endive.answers.sample import Sample
 from endive.objectives import Estimate, Objective, Subject, Verdict, judge
+from endive.objectives.intervals import (
+    Floats,
+    percentile_estimate,
+    rate_estimate,
+    ratio_estimate,
+    share_estimate,
+)
 from endive.objectives.student import CONFIDENCE
 from endive.results import Window
 from endive.results import statistics as st
 from endive.results.statistics import Slice, joined
 from endive.results.summary import figures_of
 
-SEEDS_AS_CLUSTERS: Final = 10
-_PER_ENDED: Final = ("success_rate", "retries_mean")
 _PER_S: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
 _PER_RUN: Final = ("txns", "counters", "requests")
-_REQUESTS: Final = ("requests", "total")
 _PER_COMMIT: Final = ("requests", "per_committed_txn")
+_COMMITS: Final = (("committed_per_s",), ("committed_in_window_per_s",), ("txns", "committed"))
+
+Path = tuple[str, ...]
 
 
 def judge_samples(objective: Objective, samples: Sequence[Sample], confidence: float = CONFIDENCE) -> Verdict:
@@ -37,29 +42,33 @@ def judge_samples(objective: Objective, samples: Sequence[Sample], confidence: f
 
 def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float = CONFIDENCE) -> Estimate:
     """One figure of one part of the runs, with its interval."""
-    clusters = list(clusters_of(samples, subject.scope, subject.name))
+    parts = [sample.slice(subject.scope, subject.name) for sample in samples]
     path = subject.field.path
     if path[0].endswith("_latency_ms") and path[1] != "mean":
-        values = [_latencies_ms(part, path[0]) for part, _ in clusters]
-        return percentile_estimate(values, float(path[1].removeprefix("p")), confidence)
+        return percentile_estimate(
+            [_latencies_ms(part, path[0]) for part in parts], float(path[1].removeprefix("p")), confidence
+        )
     if path == ("success_rate",):
-        counts = [part.tallies[:, st.TXNS] for part, _ in clusters]
-        committed = [int(count[st.COMMITTED]) for count in counts]
-        ended = [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
-        return share_estimate(committed, ended, sum(int(count[st.COMMITTING]) for count in counts), confidence)
-    figures = [figures_of(part, window) for part, window in clusters]
-    weights = [
-        _weight(path, found, window, samples[0].window) for found, (_, window) in zip(figures, clusters, strict=True)
-    ]
-    values_at = [_at(found, _REQUESTS if path == _PER_COMMIT else path) for found in figures]
-    y = [(value or 0.0) * (1.0 if _is_sum(path) else weight) for value, weight in zip(values_at, weights, strict=True)]
-    found = ratio_estimate(y, weights, confidence)
-    return Estimate(found.value, found.low, found.high, sum(figure["txns"]["submitted"] for figure in figures))
+        return success_estimate(parts, confidence)
+    windows = [sample.window for sample in samples]
+    figures = [figures_of(part, window) for part, window in zip(parts, windows, strict=True)]
+    found = _ratio(path, figures, windows, confidence)
+    if path in _COMMITS and found.low is not None and found.value is not None:
+        found = _within_offered(path, found, figures, windows, confidence)
+    return replace(found, txns=sum(figure["txns"]["submitted"] for figure in figures))
+
+
+def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> Estimate:
+    """The share of committed txns among those that ended; the ones still committing may turn out either way."""
+    counts = [part.tallies[:, st.TXNS] for part in parts]
+    committed = [int(count[st.COMMITTED]) for count in counts]
+    ended = [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
+    return share_estimate(committed, ended, sum(int(count[st.COMMITTING]) for count in counts), confidence)
 
 
 def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str, Any]:
     """Every figure of a part of the runs, all txns taken together; counts are sums over the runs."""
-    parts = [part for sample in samples for part in sample.slices(scope, name)]
+    parts = [sample.slice(scope, name) for sample in samples]
     return figures_of(joined(parts), pooled_window([sample.window for sample in samples]))
 
 
@@ -68,43 +77,52 @@ def pooled_window(windows: Sequence[Window]) -> Window:
     return Window(duration_us=sum(window.length_us for window in windows), warmup_us=0, cooldown_us=0)
 
 
-def clusters_of(samples: Sequence[Sample], scope: str, name: str) -> Iterator[tuple[Slice, Window]]:
-    """The pieces between which a figure varies."""
-    for sample in samples:
-        parts, windows = sample.slices(scope, name), sample.batch_windows
-        if len(samples) >= SEEDS_AS_CLUSTERS:
-            yield joined(parts), sample.window
-        else:
-            yield from zip(parts, windows, strict=True)
-
-
 def _latencies_ms(part: Slice, which: str) -> Floats:
     latencies_us = part.commit_us if which == "commit_latency_ms" else part.total_us
     return np.asarray(latencies_us, np.float64) / 1000.0
 
 
-def _weight(path: tuple[str, ...], figures: dict[str, Any], window: Window, whole: Window) -> float:
-    """What a figure is a mean over: txns that ended or committed, seconds, or the share of a run."""
-    if path[0] in _PER_ENDED:
-        return float(_ended(figures))
+def _ratio(path: Path, figures: Sequence[dict[str, Any]], windows: Sequence[Window], confidence: float) -> Estimate:
+    """Any figure that is a sum divided by a sum: txns that ended or committed, seconds, or runs."""
+    weights = [_weight(path, figure, window) for figure, window in zip(figures, windows, strict=True)]
+    values = [_at(figure, ("requests", "total") if path == _PER_COMMIT else path) for figure in figures]
+    is_sum = path[0] in _PER_RUN
+    y = [(value or 0.0) * (1.0 if is_sum else weight) for value, weight in zip(values, weights, strict=True)]
+    is_count = path[0] in (*_PER_S, *_PER_RUN, "retries_mean") and path != _PER_COMMIT
+    return (rate_estimate if is_count else ratio_estimate)(y, weights, confidence)
+
+
+def _weight(path: Path, figures: dict[str, Any], window: Window) -> float:
+    """What a figure is a mean over."""
+    if path == ("retries_mean",):
+        return float(figures["txns"]["committed"] + sum(figures["txns"]["aborted"].values()))
     if path[0] in _PER_S:
         return window.length_us / 1e6
-    if _is_sum(path) and path != _PER_COMMIT:
-        return window.length_us / whole.length_us
+    if path[0] in _PER_RUN and path != _PER_COMMIT:
+        return 1.0
     return float(figures["txns"]["committed"])
 
 
-def _is_sum(path: tuple[str, ...]) -> bool:
-    """Whether clusters add up to the figure, which is then per run (or, of requests, per commit)."""
-    return path[0] in _PER_RUN
+def _within_offered(
+    path: Path, found: Estimate, figures: Sequence[dict[str, Any]], windows: Sequence[Window], confidence: float
+) -> Estimate:
+    """Commits, as sure as the share of txns that commit allows, and no more of them than are submitted."""
+    submitted = [figure["txns"]["submitted"] for figure in figures]
+    committed = [figure["txns"]["committed"] for figure in figures]
+    offered_path = ("txns", "submitted") if path[0] == "txns" else ("offered_per_s",)
+    offered = _ratio(offered_path, figures, windows, confidence)
+    share = share_estimate(committed, submitted, 0, confidence)
+    assert found.low is not None
+    assert found.high is not None
+    if offered.value is None or offered.high is None or share.low is None or share.high is None:
+        return found
+    low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)
+    if path == ("committed_in_window_per_s",):
+        return replace(found, low=low, high=high)  # may be above the offered: what was submitted before the window
+    return replace(found, low=low, high=max(found.value or 0.0, min(high, offered.high)))
 
 
-def _ended(figures: dict[str, Any]) -> int:
-    txns = figures["txns"]
-    return int(txns["committed"]) + int(sum(txns["aborted"].values()))
-
-
-def _at(figures: dict[str, Any], path: tuple[str, ...]) -> float | None:
+def _at(figures: dict[str, Any], path: Path) -> float | None:
     found: Any = figures
     for part in path:
         found = found[part]

@@ -16,7 +16,6 @@ from typing import Final
 
 from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
-from endive.answers.sample import BATCHES
 from endive.answers.variation import Base, refused
 from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError
@@ -24,8 +23,8 @@ from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, duration_text
 
 CONFIDENCE: Final = 0.99  # of one decision; a search makes about ten
 SEEDS_FIRST: Final = 3
-SEEDS_MAX: Final = 24  # of one value
-SIMULATIONS_MAX: Final = 600
+SEEDS_MAX: Final = 96  # of one value
+SIMULATIONS_MAX: Final = 2_000
 TOLERANCE: Final = 0.02
 DOUBLINGS_MAX: Final = 12
 TXNS_MAX: Final = 200_000  # of one simulation's window; beyond it the bracket is not widened any more
@@ -91,7 +90,7 @@ class Search:
         first, count = config.simulation.seed, min(SEEDS_FIRST, self.seeds_max)
         while True:
             samples = self.replicator.samples(config, range(first, first + count))
-            self.is_heavy |= samples[0].batches[0].n_txns * BATCHES > TXNS_MAX
+            self.is_heavy |= samples[0].n_txns > TXNS_MAX
             verdict = judge_samples(objective, samples, CONFIDENCE)
             if verdict.outcome != CANNOT_TELL or count >= self.seeds_max or self.is_spent:
                 break

@@ -15,6 +15,7 @@ from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
 from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
+from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
 from endive.results.summary import warnings_of
 
@@ -65,7 +66,6 @@ class RunAnswer:
         window = self.samples[0].window
         return {
             "config_hash": self.config.config_hash(),
-            "seeds": self.seeds,
             "window": window.to_dict(),
             "summary": total,
             **{block: dict(self._blocks(scope)) for scope, block in _BLOCKS if self.parts(scope)},
@@ -75,8 +75,9 @@ class RunAnswer:
         }
 
     def judgement(self) -> dict[str, Any]:
-        """Verdict and estimates alone."""
+        """Verdict and estimates alone, and the seeds they rest on."""
         return {
+            "seeds": self.seeds,
             "objective": verdict_json(self.verdict),
             "estimates": {
                 "summary": dict(self._estimates(ALL, "")),
@@ -105,7 +106,12 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "text": verdict.objective.text,
         "outcome": verdict.outcome,
         "parts": [
-            {"comparison": str(part.comparison), "outcome": part.outcome, **estimate_json(part.found)}
+            {
+                "comparison": str(part.comparison),
+                "outcome": part.outcome,
+                "certainty": certainty_text(part),
+                **estimate_json(part.found),
+            }
             for part in verdict.parts
         ],
     }

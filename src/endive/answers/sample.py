@@ -1,16 +1,13 @@
-"""A sample: what one simulation measured, kept in pieces of time so that its doubt can be computed.
+"""A sample: what one run measured, ready to be taken together with other runs of the same configuration.
 
-This file defines the sink that cuts a run's window into batches while rows arrive, and the value that comes out of it.
-How figures and intervals follow from samples lives in ``endive.answers.estimates``.
+The sink counts rows by table on the way if that is asked for. How figures and intervals follow from samples is said in
+``endive.answers.estimates``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,48 +15,45 @@ from endive.config import SimulationConfig
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
 from endive.results import RowSink, Statistics, Window
 from endive.results.columns import Columns
-from endive.results.schema import KINDS, Ints
+from endive.results.schema import KINDS
 from endive.results.statistics import Slice
-
-BATCHES: Final = 10  # of one run's window: enough to see how a figure varies, few enough to be nearly independent
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One run, in batches; with ``tables`` also apart by the table that was written."""
+    """One run; with ``tables`` also apart by the table that was written."""
 
     seed: int
     window: Window
-    batches: tuple[Statistics, ...]
-    tables: tuple[tuple[Statistics, ...], ...] = ()
-    _slices: dict[tuple[str, str], tuple[Slice, ...]] = field(default_factory=dict, repr=False)
+    statistics: Statistics
+    tables: tuple[Statistics, ...] = ()
+    _slices: dict[tuple[str, str], Slice] = field(default_factory=dict, repr=False)
 
-    def slices(self, scope: str, name: str) -> tuple[Slice, ...]:
-        """The batches of the whole run, of a source, a kind or a table."""
+    def slice(self, scope: str, name: str) -> Slice:
+        """The whole run, a source, a kind or a table."""
         key = (scope, name)
         if key not in self._slices:
             self._slices[key] = self._cut(scope, name)
         return self._slices[key]
 
-    def _cut(self, scope: str, name: str) -> tuple[Slice, ...]:
+    def _cut(self, scope: str, name: str) -> Slice:
         if scope == TABLE:
-            return tuple(batch.slice() for batch in self.tables[int(name)])
+            return self.tables[int(name)].slice()
         if scope == SOURCE:
-            index = self.batches[0].source_names.index(name)
-            return tuple(batch.slice(source=index) for batch in self.batches)
+            return self.statistics.slice(source=self.statistics.source_names.index(name))
         if scope == KIND:
-            return tuple(batch.slice(kind=KINDS.index(name)) for batch in self.batches)
+            return self.statistics.slice(kind=KINDS.index(name))
         assert scope == ALL
-        return tuple(batch.slice() for batch in self.batches)
+        return self.statistics.slice()
 
-    @cached_property
-    def batch_windows(self) -> tuple[Window, ...]:
-        """The windows of the batches."""
-        return tuple(batch.window for batch in self.batches)
+    @property
+    def n_txns(self) -> int:
+        """Txns of the whole run, those outside of its window included."""
+        return self.statistics.n_txns
 
 
 class SampleSink(RowSink):
-    """Takes the rows of a run as any sink does, and counts them into batches on the way."""
+    """Takes the rows of a run as any sink does, and counts them by table on the way if asked."""
 
     def __init__(self, config: SimulationConfig, *, is_per_table: bool = False, **options: Any) -> None:
         section = config.simulation
@@ -68,40 +62,19 @@ class SampleSink(RowSink):
         )
         names = [source.name for source in config.sources]
         super().__init__(self._window, names, **options)
-        windows = batches_of(self._window)
-        self._pieces = tuple(Statistics(window, names) for window in windows)
         tables = config.catalog.num_tables if is_per_table else 0
-        self._by_table = tuple(tuple(Statistics(window, names) for window in windows) for _ in range(tables))
+        self._by_table = tuple(Statistics(self._window, names) for _ in range(tables))
 
     def add(self, columns: Columns) -> None:
         """Take a batch, as any sink does."""
         super().add(columns)
-        everything = np.arange(columns.n_rows)
-        _record(self._pieces, columns, everything)
         if self._by_table:
             n_written = np.diff(columns.written_ends[: columns.n_rows + 1])
-            of_row = np.repeat(everything, n_written)
+            of_row = np.repeat(np.arange(columns.n_rows), n_written)
             written = columns.written_ids[: len(of_row)]
             for table in np.unique(written):
-                _record(self._by_table[table], columns, of_row[written == table])
+                self._by_table[table].record(columns, of_row[written == table])
 
     def sample(self, seed: int) -> Sample:
         """What was counted, once the run has ended."""
-        return Sample(seed, self._window, self._pieces, self._by_table)
-
-
-def batches_of(window: Window) -> tuple[Window, ...]:
-    """Equal pieces of a window."""
-    edges = [window.start_us + window.length_us * place // BATCHES for place in range(BATCHES + 1)]
-    return tuple(
-        Window(duration_us=window.duration_us, warmup_us=start, cooldown_us=window.duration_us - end)
-        for start, end in pairwise(edges)
-    )
-
-
-def _record(batches: Sequence[Statistics], columns: Columns, rows: Ints) -> None:
-    """Count rows into every batch they concern: the one they were submitted in, and the one they ended in."""
-    submitted, ended = columns.us("submit_ms")[rows], columns.us("end_ms")[rows]
-    for statistics in batches:
-        window = statistics.window
-        statistics.record(columns, rows[window.contains(submitted) | window.contains(ended)])
+        return Sample(seed, self._window, self._statistics, self._by_table)

@@ -38,8 +38,8 @@ def limit(
     tolerance: Annotated[
         str, typer.Option(metavar="PERCENT", help="How narrow the answer should be, if the doubt allows it.")
     ] = "2%",
-    seeds: Annotated[int, typer.Option(min=1, help="Most seeds for one value.")] = 24,
-    simulations: Annotated[int, typer.Option(min=1, help="Most simulations in all.")] = 600,
+    seeds: Annotated[int, typer.Option(min=1, help="Most seeds for one value.")] = 96,
+    simulations: Annotated[int, typer.Option(min=1, help="Most simulations in all.")] = 2_000,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),

@@ -17,6 +17,7 @@ import typer
 
 if TYPE_CHECKING:
     from endive.answers.run_answer import RunAnswer
+    from endive.answers.sample import Sample
     from endive.config import SimulationConfig
     from endive.objectives import Objective
     from endive.results import SimulationResult
@@ -64,7 +65,10 @@ def run(
         bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
     ] = False,
 ) -> None:
-    """Simulate one configuration: which sources commit, how fast, and whether the objective is met."""
+    """Simulate one configuration: which sources commit, how fast, and whether the objective is met.
+
+    Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
+    """
     from endive.cli.run_text import print_answer
     from endive.config import load_simulation_config
     from endive.config.slo import objective_of
@@ -81,10 +85,12 @@ def run(
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     name = resolved.experiment.label or config.stem
     if seeds is None and precision is None:
-        result, answer = _run_once(resolved, objective, name, engine, out, is_per_table)
+        result, answer = _run_enough(resolved, objective, name, engine, out, is_per_table)
         document = {**result.to_json_dict(), **answer.judgement()}
         if "by_table" in document["estimates"]:
             document["by_table"] = answer.to_json_dict()["by_table"]
+        if not as_json:
+            document |= answer.to_json_dict() | {"warnings": document["warnings"]}
     else:
         answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out)
         document = answer.to_json_dict()
@@ -94,11 +100,24 @@ def run(
         print_answer(answer, document)
 
 
-def _run_once(
+def _run_enough(
     config: SimulationConfig, objective: Objective, name: str, engine: Engine, out: Path | None, is_per_table: bool
 ) -> tuple[SimulationResult, RunAnswer]:
-    """Run, with every place to write to opened first and nothing left in it if the run fails."""
+    """The run with the seed of the configuration, and the answer of it and of as many more as tell how runs differ."""
+    from endive.answers.enough import take_enough
+    from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
+
+    result, sample = _run_once(config, engine, out, is_per_table)
+    with Replicator(is_per_table=is_per_table) as replicator:
+        samples = take_enough(replicator, config, objective, sample)
+    return result, RunAnswer(config, tuple(samples), objective, name)
+
+
+def _run_once(
+    config: SimulationConfig, engine: Engine, out: Path | None, is_per_table: bool
+) -> tuple[SimulationResult, Sample]:
+    """Run, with every place to write to opened first and nothing left in it if the run fails."""
     from endive.answers.sample import SampleSink
     from endive.cli.progress import run_progress
     from endive.results import ResultWriter, RunFolder
@@ -122,7 +141,7 @@ def _run_once(
             result = simulation.run(engine=engine.value, sink=sink, progress=progress)
         if folder is not None:
             folder.publish(result, config.to_toml(folder.path))
-    return result, RunAnswer(config, (sink.sample(config.simulation.seed),), objective, name)
+    return result, sink.sample(config.simulation.seed)
 
 
 def _run_many(

@@ -1,6 +1,6 @@
 """What ``endive run`` says: each source first, with counts and intervals, then the verdict, then the totals.
 
-This file defines that order and the table of parts; totals are ``endive.cli.tables``'s.
+Totals are ``endive.cli.tables``'s.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COLOURS: Final = {MET: "bold green", NOT_MET: "bold red"}
 def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
     """Everything the runs measured, most important first."""
     console = stdout()
-    title = answer.name if len(answer.samples) == 1 else f"{answer.name}, {len(answer.samples)} seeds"
+    title = answer.name if len(answer.samples) == 1 else f"{answer.name}, {len(answer.samples)} runs"
     console.print(parts_table(answer, SOURCE, f"{title}: every source; brackets are 95 % intervals"))
     if answer.parts(TABLE):
         console.print(parts_table(answer, TABLE, "Every table"))

@@ -34,11 +34,13 @@ def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
 
 
 def _identity(document: Mapping[str, Any]) -> str:
+    seeds = document["seeds"]
+    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     config = f"config {document['config_hash'][:12]}"
     if "fingerprint" not in document:
-        seeds = document["seeds"]
-        return f"seeds {seeds[0]} to {seeds[-1]}  {config}"
-    return f"seed {document['seed']}  engine {document['engine']}  {config}  fingerprint {document['fingerprint']}"
+        return f"{named}  {config}"
+    of = "" if len(seeds) == 1 else f" of seed {document['seed']}"
+    return f"{named}  engine {document['engine']}  {config}  fingerprint{of} {document['fingerprint']}"
 
 
 def new_table(title: str, *, show_header: bool = True) -> Table:

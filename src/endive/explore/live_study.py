@@ -1,7 +1,7 @@
 """A study that grows while it is looked at: one configuration along one key, as the report reads studies.
 
 This file turns samples into the rows of an analysis, so that the charts of the live page are the report's own. Figures
-are of all seeds together and intervals those of ``endive.answers.estimates``, which also has one for a single seed.
+are of all seeds together and intervals those of ``endive.answers.estimates``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ FIGURES: Final = {
 }
 LIVE: Final = "live"  # the name of the study
 NOTE: Final = (
-    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from batches within the "
-    "runs until there are ten seeds, and from whole runs then."
+    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from how seeds differ, so "
+    "one seed has none."
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, overload
 
+from endive.answers.enough import take_enough
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import SampleSink
@@ -83,7 +84,10 @@ def simulate(
     slo: str | None = None,
     engine: str = "auto",
 ) -> Run | Runs:
-    """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times."""
+    """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times.
+
+    Without ``seeds`` the result is that of one run, and its intervals come from a few more.
+    """
     base = base_of(config)
     resolved = base.with_values(overrides) if overrides else base.config
     if seed is not None:
@@ -97,4 +101,6 @@ def simulate(
         return Runs(RunAnswer(resolved, tuple(samples), objective, name))
     sink = SampleSink(resolved)
     result = Simulation(resolved).run(engine=engine, sink=sink)
-    return Run(result, RunAnswer(resolved, (sink.sample(resolved.simulation.seed),), objective, name))
+    with Replicator() as replicator:
+        samples = take_enough(replicator, resolved, objective, sink.sample(resolved.simulation.seed))
+    return Run(result, RunAnswer(resolved, tuple(samples), objective, name))

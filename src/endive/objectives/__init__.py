@@ -1,9 +1,10 @@
 """Objectives: what a result is judged by, written as people say it, and the verdict on it."""
 
+from endive.objectives.certainty import CANNOT_TELL, MET, NOT_MET
 from endive.objectives.duration import duration_text, parse_duration_ms
 from endive.objectives.estimate import Estimate
 from endive.objectives.fields import FIELDS, Field, field_at
-from endive.objectives.judge import CANNOT_TELL, MET, NOT_MET, Judged, Lookup, Verdict, judge
+from endive.objectives.judge import Judged, Lookup, Verdict, judge
 from endive.objectives.names import Names, Subject
 from endive.objectives.objective import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Objective, parse_objective
 

@@ -1,12 +1,11 @@
-"""An estimate: a figure, the interval it lies in, and how many txns it rests on.
+"""An estimate: a figure, the interval it lies in, and what it rests on.
 
-This file defines the value only. How an interval is found is said where it is computed (``endive.answers.estimates``,
-``endive.pipeline``).
+How an interval is found is said in ``endive.objectives.intervals``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +16,8 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     txns: int | None = None  # how many it was measured on
+    runs: int | None = None  # in how many runs
+    design: float | None = None  # of a share: how many txns tell as much as one would if all were independent
 
     @property
     def is_known(self) -> bool:
@@ -26,7 +27,7 @@ class Estimate:
     def times(self, factor: float) -> Estimate:
         """The estimate of a multiple of the figure."""
         value, low, high = (None if part is None else part * factor for part in (self.value, self.low, self.high))
-        return Estimate(value, low, high, self.txns)
+        return replace(self, value=value, low=low, high=high)
 
     @staticmethod
     def exactly(value: float) -> Estimate:

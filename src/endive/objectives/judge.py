@@ -1,6 +1,4 @@
-"""The verdict on an objective: met, not met, or cannot tell.
-
-This file defines how estimates with intervals decide a comparison and how comparisons join; it computes no estimate.
+"""The verdict on an objective: how estimates with intervals decide a comparison, and how comparisons join.
 
 A comparison is met if it holds wherever in their intervals the figures lie, not met if it holds nowhere, and cannot be
 told otherwise. ``and`` and ``or`` join the three outcomes as Kleene's logic does.
@@ -13,14 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from endive.objectives.certainty import CANNOT_TELL, MET, NOT_MET
 from endive.objectives.estimate import Estimate
 from endive.objectives.names import Subject
 from endive.objectives.objective import Objective
 from endive.objectives.tree import AND, Comparison, Constant, Junction, Node, Quantity
-
-MET: Final = "met"
-NOT_MET: Final = "not met"
-CANNOT_TELL: Final = "cannot tell"
 
 T = TypeVar("T")
 Lookup = Callable[[Subject], Estimate]

@@ -1,7 +1,7 @@
 """Student's t: how many standard errors an interval reaches to either side of a mean.
 
-This file defines the quantile, from finite sums and without a library of statistics. Which figures get such an
-interval is said where they are computed.
+From finite sums, without a library of statistics. Which figures get such an interval is said in
+``endive.objectives.intervals``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from functools import cache
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 CONFIDENCE: Final = 0.95  # two-sided
 
@@ -17,10 +20,32 @@ _SERIES_DEGREES_MIN: Final = 100  # from here on the expansion is exact to nine 
 _BISECTIONS: Final = 60
 
 
+def student_t(degrees: float, confidence: float = CONFIDENCE) -> float:
+    """How many standard errors the interval reaches to either side of a mean with ``degrees`` of freedom.
+
+    Between whole degrees it is interpolated by their reciprocals, in which t is nearly straight.
+    """
+    assert degrees >= 1.0, "one value has no spread"
+    below = math.floor(degrees)
+    if degrees == below:
+        return _whole(below, confidence)
+    share = (1.0 / below - 1.0 / degrees) / (1.0 / below - 1.0 / (below + 1))
+    return (1.0 - share) * _whole(below, confidence) + share * _whole(below + 1, confidence)
+
+
+def student_ts(degrees: Any, confidence: float = CONFIDENCE) -> npt.NDArray[np.float64]:
+    """``student_t`` of every number of an array; NaN below one."""
+    wanted = np.asarray(degrees, np.float64)
+    most = int(np.max(wanted, initial=1.0))
+    table = np.array([_whole(count, confidence) for count in range(1, most + 2)])
+    known = 1.0 / np.arange(1.0, most + 2.0)
+    with np.errstate(divide="ignore"):
+        found = np.interp(1.0 / wanted, known[::-1], table[::-1])
+    return np.where(wanted >= 1.0, found, np.nan)
+
+
 @cache
-def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors the interval reaches to either side of a mean with ``degrees`` of freedom."""
-    assert degrees >= 1, "one value has no spread"
+def _whole(degrees: int, confidence: float) -> float:
     if degrees >= _SERIES_DEGREES_MIN:
         return _expanded(degrees, confidence)
     low, high = 0.0, math.pi / 2.0  # of the angle whose tangent is t / sqrt(degrees)
@@ -31,11 +56,6 @@ def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
         else:
             high = middle
     return math.tan(low) * math.sqrt(degrees)
-
-
-def student_t_table(values_max: int) -> list[float]:
-    """``student_t`` for 2, 3, ... up to ``values_max`` values; at least one entry."""
-    return [student_t(count - 1) for count in range(2, max(2, values_max) + 1)]
 
 
 @cache

@@ -1,6 +1,6 @@
 """Figures and verdicts in words, the same on a terminal, in a notebook and on a page.
 
-This file defines how a figure of each unit is written and the sentence of a comparison; layout belongs to who shows it.
+Layout belongs to who shows them; the words of certainty are ``endive.objectives.certainty``'s.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from endive.objectives.certainty import certainty_text
 from endive.objectives.duration import duration_text
 from endive.objectives.estimate import Estimate
 from endive.objectives.fields import DURATION, RATE, SHARE, Field
-from endive.objectives.judge import CANNOT_TELL, Judged, Verdict
+from endive.objectives.judge import Judged, Verdict
 
 NOTHING: Final = "-"
-NORMAL_95: Final = 1.96  # standard deviations to either side that hold 95 % of a normal
-MORE_MAX: Final = 1_000  # times as many txns: what is closer to its limit nobody waits for
 
 
 def figure_text(field: Field, value: float | None) -> str:
@@ -63,32 +62,13 @@ def estimate_text(field: Field, estimate: Estimate) -> str:
 
 
 def judged_text(part: Judged) -> str:
-    """One comparison, what was found, and on how many txns."""
+    """One comparison, how sure it is, what was found, and on how many txns."""
     found = part.found
-    if found.value is None and not found.txns:
-        return f"{part.comparison}: {part.outcome}, because no txn of it ended in the window"
-    factor_free = estimate_text(part.subject.field, found)
+    if found.value is None:
+        return f"{part.comparison}: {certainty_text(part)}"
     on = "" if found.txns is None else f" of {found.txns:,} txns"
-    needed = txns_to_tell(part)
-    more = "" if needed is None else f"; about {needed:,} would tell"
-    return f"{part.comparison}: {part.outcome}; it is {factor_free}{on}{more}"
-
-
-def txns_to_tell(part: Judged) -> int | None:
-    """On how many txns a share as it was found would be told from its limit, to two digits; None if that is no answer.
-
-    The interval of a share (Wilson's) leaves a limit out when the two are further apart than the limit's own spread.
-    """
-    share, limit, found = part.found.value, part.limit, part.found.txns
-    if part.outcome != CANNOT_TELL or part.subject.field.unit != SHARE:
-        return None
-    if share is None or limit is None or found is None or share == limit:
-        return None
-    txns = NORMAL_95**2 * limit * (1.0 - limit) / (share - limit) ** 2
-    if not found < txns < MORE_MAX * found:
-        return None
-    digit = int(10 ** max(0, math.floor(math.log10(txns)) - 1))
-    return math.ceil(txns / digit) * digit
+    runs = "" if found.runs is None or found.runs < 2 else f" in {found.runs} runs"
+    return f"{part.comparison}: {certainty_text(part)}; it is {estimate_text(part.subject.field, found)}{on}{runs}"
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:

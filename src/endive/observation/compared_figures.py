@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from endive.objectives.intervals import wilson
 from endive.observation.log import FAILED
 from endive.workload.trace import epoch_us
 from endive.workload.trace_file import is_empty
@@ -218,7 +219,7 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
 
     def interval(seen: Seen) -> tuple[float, float]:
         part, whole = count(seen)
-        low, high = wilson(part, whole)
+        low, high = wilson(part / whole, whole, Z_95)
         return 100.0 * low, 100.0 * high
 
     return _figure(
@@ -231,15 +232,6 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
         is_relative=False,
         advice=_ASSUMED,
     )
-
-
-def wilson(part: int, whole: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
-    share = part / whole
-    squared = Z_95 * Z_95
-    middle = (share + squared / (2 * whole)) / (1 + squared / whole)
-    half = Z_95 * math.sqrt(share * (1 - share) / whole + squared / (4 * whole * whole)) / (1 + squared / whole)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _quantile(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:

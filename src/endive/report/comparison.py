@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from endive.pipeline.analysis.confidence import student_t
+from endive.objectives.intervals import mean_estimate
+from endive.objectives.student import CONFIDENCE
 from endive.report.along import named_label
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
@@ -98,13 +99,11 @@ def change(figure: str, first: dict[int, Any], second: dict[int, Any]) -> Change
     if not pairs:
         return None
     steps = [b - a if is_difference else math.log(b / a) for a, b in pairs]
-    mean = sum(steps) / len(steps)
+    found = mean_estimate(steps, CONFIDENCE)
+    assert found.value is not None
     back = (lambda value: value) if is_difference else math.exp
-    if len(steps) == 1:
-        return Change(value=back(mean), low=None, high=None, seeds=1)
-    stddev = math.sqrt(sum((step - mean) ** 2 for step in steps) / (len(steps) - 1))
-    half = student_t(len(steps) - 1) * stddev / math.sqrt(len(steps))
-    return Change(value=back(mean), low=back(mean - half), high=back(mean + half), seeds=len(steps))
+    low, high = (None if end is None else back(end) for end in (found.low, found.high))
+    return Change(value=back(found.value), low=low, high=high, seeds=len(steps))
 
 
 # ---- one material out of many ----------------------------------------------------------------------------

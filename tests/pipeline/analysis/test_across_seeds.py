@@ -8,8 +8,9 @@ import statistics
 import numpy as np
 import pytest
 
+from endive.objectives.intervals import score_ends
+from endive.objectives.student import student_t
 from endive.pipeline.analysis.across_seeds import STATISTICS, over_seeds
-from endive.pipeline.analysis.confidence import student_t
 
 
 def found(groups):
@@ -30,11 +31,14 @@ def test_mean_deviation_and_interval_are_those_of_the_textbook():
     row = found({0: dict(enumerate(given))})[0]
 
     mean, stddev = statistics.fmean(given), statistics.stdev(given)
-    reach = student_t(4) * stddev / math.sqrt(5)
+    away = [(value - mean) ** 2 for value in given]
+    degrees = min(4.0, 2 * sum(away) ** 2 / sum(square * square for square in away) - 1)
+    reach = student_t(degrees) * stddev / math.sqrt(5)
     assert (5, mean) == (row["seeds"], row["mean"])
     assert math.isclose(stddev, row["stddev"], rel_tol=1e-15)
-    assert math.isclose(mean - reach, row["ci95_low"], rel_tol=1e-15)
-    assert math.isclose(mean + reach, row["ci95_high"], rel_tol=1e-15)
+    low, high = score_ends(mean, reach)
+    assert math.isclose(low, row["ci95_low"], rel_tol=1e-12)
+    assert math.isclose(high, row["ci95_high"], rel_tol=1e-12)
 
 
 def test_a_single_seed_has_a_mean_and_nothing_else():
@@ -50,8 +54,9 @@ def test_seeds_without_a_value_do_not_count():
 
 def test_an_interval_does_not_reach_below_nothing():
     row = found({0: {1: 0.0, 2: 1.0}})[0]
-    assert (0.0, 0.5) == (row["ci95_low"], row["mean"])
-    assert row["ci95_high"] == 0.5 + student_t(1) * math.sqrt(0.5) / math.sqrt(2)
+    low, high = score_ends(0.5, student_t(1) * math.sqrt(0.5) / math.sqrt(2))
+    assert 0.0 < low < 0.5 == row["mean"]
+    assert (low, high) == pytest.approx((row["ci95_low"], row["ci95_high"]), rel=1e-12)
 
 
 def test_equal_values_have_an_interval_of_no_width():

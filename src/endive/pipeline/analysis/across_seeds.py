@@ -1,14 +1,13 @@
 """Across seeds: mean, standard deviation and confidence interval of every figure of a configuration.
 
-This file defines the statistics over repetitions. Values are added in the order of their seeds, whatever order they
-are found in, so that an analysis gives the same bits again. The method's constant is
-``endive.pipeline.analysis.confidence``'s.
+Values are added in the order of their seeds, whatever order they are found in, so that an analysis gives the same bits
+again. The formulas of the intervals are ``endive.objectives.intervals``'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.confidence import student_t_table
+from endive.objectives.intervals import count_reach, degrees_of, design_of, none_reach, score_ends, wilson
+from endive.objectives.student import CONFIDENCE, normal_z, student_ts
 from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio, txns_ended
 from endive.pipeline.analysis.scopes import POINT_GROUP, RUN
 from endive.pipeline.dataset.figure_columns import FIGURES
@@ -35,6 +35,7 @@ BYTE_COUNTS: Final = ("bytes_read", "bytes_written")
 PER_TXN: Final = "_per_txn"
 PER_COMMITTED: Final = "_per_committed_txn"
 SHARE_FIGURES: Final = ("success_rate", "in_flight_committing_share")  # never above 1
+RATE_FIGURES: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +79,28 @@ def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[
     ``runs`` says which ``study`` and ``run_id`` belongs to which ``point`` and ``seed``. Counts named in ``unused``
     are zero everywhere and left out.
     """
-    points = runs.select([*RUN, "point", "seed"])
+    points = runs.select([*RUN, "point", "seed", "window_start_ms", "window_end_ms"])
     joined = measured.join(points, keys=list(RUN), join_type="inner", use_threads=False)
     joined = joined.sort_by([(name, "ascending") for name in (*POINT_GROUP, "seed")]).combine_chunks()
     first = first_rows(joined.select(list(POINT_GROUP)))
+    txns = {"success_rate": txns_ended(joined), "in_flight_committing_share": joined["txns_submitted"]}
     found = {
-        name: over_seeds(_floats(column), first, is_share=name in SHARE_FIGURES)
+        name: over_seeds(_floats(column), first, of=_floats(txns[name]) if name in SHARE_FIGURES else None)
         for name, column in _columns(joined, unused)
     }
+    length_s = (_floats(joined["window_end_ms"]) - _floats(joined["window_start_ms"]))[first] / 1000.0
+    for name in RATE_FIGURES:
+        found[name] = _of_whole_txns(found[name], length_s)
+    offered, committed = found["offered_per_s"], found["committed_per_s"]
+    most = np.maximum(committed.mean, np.minimum(committed.ci95_high, offered.ci95_high))
+    found["committed_per_s"] = replace(committed, ci95_high=most)
     return Figures(groups=joined.select(list(POINT_GROUP)).take(pa.array(first)), by_name=found)
 
 
-def over_seeds(values: Floats, first: Ints, *, is_share: bool = False) -> OverSeeds:
+def over_seeds(values: Floats, first: Ints, *, of: Floats | None = None) -> OverSeeds:
     """Statistics of each group; its values, NaN if missing, lie together and in the order of seeds from ``first`` on.
 
-    Values are never negative, so intervals are cut off at 0; those of shares at 1 too.
+    Values are never negative; shares are ``of`` so many txns each.
     """
     sizes = np.diff(first, append=len(values))
     is_given = ~np.isnan(values)
@@ -100,19 +108,47 @@ def over_seeds(values: Floats, first: Ints, *, is_share: bool = False) -> OverSe
     n = seeds.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = _in_order(np.where(is_given, values, 0.0), first, sizes) / n
-        away = values - np.repeat(mean, sizes)
-        squares = _in_order(np.where(is_given, away * away, 0.0), first, sizes)
+        away = np.where(is_given, np.square(values - np.repeat(mean, sizes)), 0.0)
+        squares, fourths = _in_order(away, first, sizes), _in_order(away * away, first, sizes)
         stddev = np.where(seeds > 1, np.sqrt(squares / (n - 1.0)), np.nan)
-        factors = np.array(student_t_table(int(seeds.max(initial=0))))
-        reach = factors[np.maximum(seeds - 2, 0)] * stddev / np.sqrt(n)
-    high = mean + reach
+        error, degrees = stddev / np.sqrt(n), degrees_of(n, squares, fourths)
+        if of is None:
+            low, high = score_ends(mean, student_ts(degrees, CONFIDENCE) * error)
+        else:
+            weights = np.where(is_given, of, 0.0)
+            sums = [_in_order(part, first, sizes) for part in (weights, weights * weights)]
+            low, high = _share_ends(mean, error, n, degrees, *sums)
+    is_known = seeds > 1
     return OverSeeds(
         seeds=seeds,
         mean=mean,
         stddev=stddev,
-        ci95_low=np.maximum(mean - reach, 0.0),
-        ci95_high=np.minimum(high, 1.0) if is_share else high,
+        ci95_low=np.where(is_known, low, np.nan),
+        ci95_high=np.where(is_known, high, np.nan),
     )
+
+
+def _of_whole_txns(rate: OverSeeds, length_s: Floats) -> OverSeeds:
+    """A rate of txns, which is never surer than whole numbers in so many windows of ``length_s`` allow."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unseen = count_reach(rate.seeds, CONFIDENCE) / length_s
+        none = none_reach(CONFIDENCE) / (rate.seeds * length_s)
+    high = np.where(rate.mean > 0.0, rate.ci95_high, np.where(rate.seeds > 1, none, np.nan))
+    return replace(
+        rate,
+        ci95_low=np.where(rate.seeds > 1, np.maximum(0.0, np.minimum(rate.ci95_low, rate.mean - unseen)), np.nan),
+        ci95_high=np.where(rate.seeds > 1, np.maximum(high, rate.mean + unseen), np.nan),
+    )
+
+
+def _share_ends(
+    mean: Floats, error: Floats, n: Floats, degrees: Floats, txns: Floats, squared: Floats
+) -> tuple[Floats, Floats]:
+    """Ends of shares of ``txns`` in all seeds; ``squared`` is the sum of the squares of those of each."""
+    events = txns * np.minimum(mean, 1.0 - mean)
+    design = design_of(mean, error, n, degrees, txns, squared / txns, events, CONFIDENCE)
+    low, high = wilson(mean, txns / design, normal_z(CONFIDENCE))
+    return np.asarray(low), np.asarray(high)
 
 
 def _in_order(values: Floats, first: Ints, sizes: Ints) -> Floats:

@@ -1,23 +1,19 @@
-"""Confidence intervals of a mean over seeds: Student's t.
+"""The words that describe in an analysis how its intervals were found.
 
-This file defines the words that describe the method in an analysis; the quantile lives in
-``endive.objectives.student``, and how the interval is computed for every figure of a study in
-``endive.pipeline.analysis.across_seeds``.
-
-Seeds are independent repetitions, so the mean of a figure over n seeds, less its true value, divided by s / sqrt(n),
-follows Student's t with n - 1 degrees of freedom as far as the figure is normal across seeds. One seed has no interval.
+Seeds are independent repetitions, so every interval comes from how they differ, and one seed has none. The formulas are
+``endive.objectives.intervals``', the same as for the answers of every other command.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from endive.objectives.student import CONFIDENCE, student_t, student_t_table
+from endive.objectives.student import CONFIDENCE
 
 METHOD: Final = (
-    "two-sided 95 % interval of the mean over seeds: mean +- t * stddev / sqrt(n), with stddev the sample standard "
-    "deviation and t the 97.5 % quantile of Student's t with n - 1 degrees of freedom; null for a single seed; cut "
-    "off at 0, and shares at 1"
+    "two-sided 95 % interval of the mean over seeds, from how seeds differ: of shares Wilson's, with the design effect "
+    "between seeds; of other figures Student's t, with a variance that grows with the mean, so that no end lies below "
+    "0; degrees of freedom are n - 1, fewer where few seeds make most of the spread; null for a single seed"
 )
 
-__all__ = ["CONFIDENCE", "METHOD", "student_t", "student_t_table"]
+__all__ = ["CONFIDENCE", "METHOD"]

@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from endive.objectives.intervals import score_ends
+from endive.objectives.student import CONFIDENCE, student_ts
 from endive.pipeline.analysis.across_seeds import Floats
-from endive.pipeline.analysis.confidence import student_t_table
 from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
 from endive.pipeline.analysis.txn_counts import TIMELINE_SUMS, Bools
 from endive.results.schema import Ints
@@ -107,18 +108,17 @@ def _rates(found: _Bins) -> dict[str, Floats]:
     n, commits = found.seeds[:, None], found.counts["committed"]
     length_s = (found.end_ms - found.start_ms) / 1000.0
     squares = n * found.counts["committed_squared"] - commits * commits  # n * (n - 1) * variance, in whole numbers
-    factors = np.array(student_t_table(int(found.seeds.max(initial=0))))
     with np.errstate(divide="ignore", invalid="ignore"):
         stddev = np.where(n > 1, np.sqrt(squares / (n * (n - 1))) / length_s, np.nan)
-        reach = factors[np.maximum(n - 2, 0)] * stddev / np.sqrt(n.astype(np.float64))
         mean = commits / n / length_s
+        low, high = score_ends(mean, student_ts(n - 1, CONFIDENCE) * stddev / np.sqrt(n.astype(np.float64)))
         latency_ms = found.counts["latency_us"] / (1000 * found.counts["latency_txns"])
     return {
         "submitted_per_s": found.counts["submitted"] / n / length_s,
         "committed_per_s": mean,
         "committed_per_s_stddev": stddev,
-        "committed_per_s_ci95_low": np.maximum(mean - reach, 0.0),
-        "committed_per_s_ci95_high": mean + reach,
+        "committed_per_s_ci95_low": np.where(n > 1, low, np.nan),
+        "committed_per_s_ci95_high": np.where(n > 1, high, np.nan),
         "aborted_per_s": found.counts["aborted"] / n / length_s,
         "commit_latency_mean_ms": np.where(found.counts["latency_txns"] > 0, latency_ms, np.nan),
     }

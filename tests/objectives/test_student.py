@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from endive.pipeline.analysis.confidence import student_t, student_t_table
+from endive.objectives.student import student_t, student_ts
 
 # Two-sided 95 %: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2, column 0.975.
 PUBLISHED = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000}
@@ -33,6 +33,12 @@ def test_many_degrees_approach_the_normal_distribution():
     assert math.isclose(1.959963984540054, student_t(10_000_000), rel_tol=1e-6)
 
 
-def test_the_table_begins_with_two_values_and_is_never_empty():
-    assert student_t_table(3) == [student_t(1), student_t(2)]
-    assert student_t_table(1) == [student_t(1)]
+def test_between_whole_degrees_it_is_straight_in_their_reciprocals():
+    assert math.isclose((student_t(2) + student_t(3)) / 2, student_t(2.4), rel_tol=1e-12)
+
+
+def test_an_array_has_the_same_quantiles_and_none_below_one_degree():
+    found = student_ts([0.0, 1.0, 2.4, 15.0, 200.5])
+
+    assert math.isnan(found[0])
+    assert [student_t(1), student_t(2.4), student_t(15), student_t(200.5)] == pytest.approx(found[1:], rel=1e-12)

@@ -1,0 +1,83 @@
+"""How sure an answer is, in the words that every command, page and notebook uses.
+
+A comparison is *met*, *not met*, or one *cannot tell*; the last is followed by what would tell. The verdict itself is
+``endive.objectives.judge``'s, the intervals behind it are ``endive.objectives.intervals``'.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from endive.objectives.fields import DURATION, SHARE
+from endive.objectives.student import CONFIDENCE, normal_z
+
+if TYPE_CHECKING:
+    from endive.objectives.judge import Judged
+
+MET: Final = "met"
+NOT_MET: Final = "not met"
+CANNOT_TELL: Final = "cannot tell"
+ONE_RUN: Final = "one run cannot tell how runs differ"
+NO_TXN: Final = "no txn of it ended in the window"
+TOO_CLOSE: Final = "it is too close to the limit"
+MORE_MAX: Final = 1_000  # times as many txns: what is closer to its limit nobody waits for
+
+
+def certainty_text(part: Judged) -> str:
+    """``met``, ``not met``, or ``cannot tell: about 390 more txns would``."""
+    if part.outcome != CANNOT_TELL:
+        return part.outcome
+    return f"{CANNOT_TELL}: {doubt_text(part)}"
+
+
+def doubt_text(part: Judged) -> str:
+    """What keeps a comparison from being told, or what would tell it."""
+    found = part.found
+    if found.value is None:
+        return NO_TXN
+    if found.runs == 1:
+        return ONE_RUN
+    more = more_txns(part)
+    return TOO_CLOSE if more is None else f"about {more:,} more txns would"
+
+
+def more_txns(part: Judged, confidence: float = CONFIDENCE) -> int | None:
+    """How many more txns would tell a figure, as it was found, from its limit; to two digits, None if far too many."""
+    found, limit = part.found, part.limit
+    if part.outcome != CANNOT_TELL or found.value is None or not found.txns or limit is None or found.value == limit:
+        return None
+    if part.subject.field.unit == SHARE:
+        needed = _txns_for_share(found.value, limit, found.design or 1.0, confidence)
+    else:
+        needed = found.txns * _factor(part)
+    more = needed - found.txns
+    if not 0.0 < more < MORE_MAX * found.txns:
+        return None
+    digit = int(10 ** max(0, math.floor(math.log10(more)) - 1))
+    return math.ceil(more / digit) * digit
+
+
+def txns_to_tell(share: float, confidence: float = CONFIDENCE) -> float:
+    """How many txns, none of which fails, show that a share is above ``share``."""
+    return _txns_for_share(1.0, share, 1.0, confidence)
+
+
+def _txns_for_share(share: float, limit: float, design: float, confidence: float) -> float:
+    """Wilson's interval leaves a limit out once the two are further apart than the limit's own spread."""
+    return design * normal_z(confidence) ** 2 * limit * (1.0 - limit) / (share - limit) ** 2
+
+
+def _factor(part: Judged) -> float:
+    """How many times as many txns bring the end of an interval to the limit: its reach falls with their root."""
+    found, limit = part.found, part.limit
+    assert found.value is not None
+    assert limit is not None
+    end = found.high if limit > found.value else found.low
+    if end is None:
+        return math.inf
+    if math.isinf(end):  # nothing that was seen bounds a percentile
+        path = part.subject.field.path
+        share = float(path[1].removeprefix("p")) / 100.0 if part.subject.field.unit == DURATION else 0.5
+        return max(2.0, txns_to_tell(share) / (found.txns or 1))
+    return ((end - found.value) / (limit - found.value)) ** 2

@@ -1,0 +1,246 @@
+"""Intervals from whole runs: exact values, bounds that cannot be crossed, and what one run does not say."""
+
+import math
+
+import numpy as np
+import pytest
+
+from endive.objectives import Estimate
+from endive.objectives.intervals import (
+    degrees_of,
+    design_of,
+    mean_estimate,
+    newcombe,
+    percentile_estimate,
+    rate_estimate,
+    ratio_estimate,
+    score_ends,
+    share_design,
+    share_estimate,
+    spread_of,
+    wilson,
+)
+from endive.objectives.student import normal_z, student_t
+
+Z = normal_z()
+
+
+def ends(found):
+    return found.low, found.high
+
+
+# ---- shares -----------------------------------------------------------------------------------------
+
+
+def test_wilsons_interval_of_none_in_24_reaches_to_14_percent():
+    low, high = wilson(0.0, 24, 1.959964)
+
+    assert 0.0 == low
+    assert math.isclose(1.959964**2 / (24 + 1.959964**2), high, rel_tol=1e-12)
+
+
+def test_the_spread_of_a_ratio_is_that_of_whole_runs_with_n_less_one():
+    spread = spread_of([1, 3, 8], [10, 10, 20])
+
+    ratio = 12 / 40
+    residuals = [1 - 10 * ratio, 3 - 10 * ratio, 8 - 20 * ratio]
+    assert (0.3, 3) == (spread.ratio, spread.runs)
+    assert math.isclose(math.sqrt(3 / 2 * sum(r * r for r in residuals)) / 40, spread.error, rel_tol=1e-12)
+
+
+def test_runs_without_a_txn_say_nothing():
+    assert spread_of([1, 3, 8, 0], [10, 10, 20, 0]) == spread_of([1, 3, 8], [10, 10, 20])
+    assert None is spread_of([5, 0], [10, 0])
+
+
+@pytest.mark.parametrize(
+    ("residuals", "degrees"),
+    [
+        ([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], 5.0),  # equal: all runs but one
+        ([3.0, 0.0, 0.0, 0.0, 0.0, -0.0], 2.0),  # one run makes all of the spread
+        ([3.0, -1.0, -1.0, -1.0, 0.0, 0.0], 2 * 144 / 84 - 1),
+    ],
+)
+def test_few_runs_that_make_most_of_the_spread_leave_few_degrees(residuals, degrees):
+    squares = np.square(residuals)
+
+    assert degrees == degrees_of(6, squares.sum(), (squares * squares).sum())
+
+
+def test_runs_that_agree_have_the_interval_of_independent_txns_and_never_a_narrower_one():
+    found = share_estimate([50] * 8, [100] * 8, pending=0, confidence=0.95)
+
+    assert 1.0 == found.design
+    assert wilson(0.5, 800, Z) == pytest.approx(ends(found), rel=1e-12)
+
+
+def test_the_design_effect_has_the_doubt_about_the_spread_in_it():
+    hits, of = [40, 60, 45, 55], [100] * 4
+
+    error = math.sqrt(4 / 3 * (100 + 100 + 25 + 25)) / 400
+    measured = error**2 * 400 / 0.25
+    degrees = 2 * 250**2 / (2 * 100**2 + 2 * 25**2) - 1
+    whole, few = (student_t(3) / Z) ** 2, (student_t(min(3, degrees)) / Z) ** 2
+    expected = whole * measured + (few - whole) * (measured - 1)
+    assert math.isclose(expected, share_design(hits, of, 0.95), rel_tol=1e-12)
+    found = share_estimate(hits, of, 0, 0.95)
+    assert wilson(0.5, 400 / expected, Z) == pytest.approx(ends(found), rel=1e-12)
+
+
+def test_runs_in_which_nothing_failed_are_taken_to_have_one_percent_in_common():
+    found = share_estimate([1_000] * 16, [1_000] * 16, pending=0, confidence=0.95)
+
+    design = 1 + 0.01 * 999
+    assert math.isclose(design, found.design, rel_tol=1e-12)
+    assert math.isclose(1 / (1 + Z * Z * design / 16_000), found.low, rel_tol=1e-12)
+    assert 1.0 == found.high
+
+
+def test_ten_failures_in_ten_runs_show_that_runs_agree():
+    one_each = share_estimate([999] * 10, [1_000] * 10, pending=0, confidence=0.95)
+    five = share_estimate([999, 1_000] * 5, [1_000] * 10, pending=0, confidence=0.95)
+
+    assert 1.0 == one_each.design
+    assert math.isclose(1 + 0.01 * 999 * 0.5, five.design, rel_tol=1e-12)
+
+
+def test_clusters_that_disagree_widen_a_share():
+    agreeing = share_estimate([5] * 10, [10] * 10, pending=0, confidence=0.95)
+    disagreeing = share_estimate([0, 10] * 5, [10] * 10, pending=0, confidence=0.95)
+
+    assert agreeing.value == disagreeing.value == 0.5
+    assert disagreeing.high - disagreeing.low > 2 * (agreeing.high - agreeing.low)
+
+
+def test_txns_that_may_turn_out_either_way_widen_a_share_to_both_sides():
+    sure = share_estimate([45, 45], [50, 50], pending=0, confidence=0.95)
+    unsure = share_estimate([45, 45], [50, 50], pending=20, confidence=0.95)
+
+    assert unsure.low < sure.low < 0.9 < sure.high < unsure.high
+
+
+def test_a_part_of_which_no_txn_ended_has_no_share():
+    assert (None, 0.0, 1.0) == (
+        (found := share_estimate([0], [0], pending=3, confidence=0.95)).value,
+        found.low,
+        found.high,
+    )
+    assert share_estimate([0], [0], pending=0, confidence=0.95).low is None
+
+
+def test_one_run_has_a_share_and_no_interval():
+    assert Estimate(0.9, None, None, 100, 1) == share_estimate([90], [100], 0, 0.95)
+    assert Estimate(0.9, None, None, 100, 1) == share_estimate([90, 0], [100, 0], 0, 0.95)
+
+
+def test_arrays_of_shares_have_the_design_of_each():
+    one = design_of(0.5, 0.05, 4, 3.0, 400.0, 100.0, 200.0, 0.95)
+    many = design_of(np.array([0.5, 1.0]), np.array([0.05, 0.0]), 4, np.array([3.0, 3.0]), 400.0, 100.0, 0.0, 0.95)
+
+    assert float(one) == float(many[0])
+    assert math.isclose(1 + 0.01 * 99, float(many[1]), rel_tol=1e-12)
+
+
+# ---- percentiles ------------------------------------------------------------------------------------
+
+
+def test_a_percentile_lies_where_the_share_below_may_be_that_percentage():
+    runs = [np.arange(start, 1_000.0, 8.0) for start in range(8)]
+    found = percentile_estimate(runs, 50, 0.95)
+
+    def holds(value, side):
+        below = [int(np.searchsorted(run, value, side)) for run in runs]
+        low, high = ends(share_estimate(below, [125] * 8, 0, 0.95))
+        return low <= 0.5 <= high
+
+    assert (499.5, 1_000, 8) == (found.value, found.txns, found.runs)
+    assert holds(found.low, "right")
+    assert not holds(found.low - 1, "right")
+    assert holds(found.high, "left")
+    assert not holds(found.high + 1, "left")
+    assert (469.0, 530.0) == ends(found)
+
+
+def test_runs_that_differ_widen_a_percentile_to_what_runs_show():
+    inside = [np.arange(100.0) for _ in range(8)]
+    between = [np.arange(100.0) + 50.0 * seed for seed in range(8)]
+
+    same, apart = percentile_estimate(inside, 50, 0.95), percentile_estimate(between, 50, 0.95)
+    assert (46.0, 53.0) == ends(same)
+    assert (35.0, 414.0) == ends(apart)
+
+
+def test_the_ninety_ninth_percentile_of_few_values_has_no_upper_end():
+    found = percentile_estimate([np.arange(12.0), np.arange(12.0)], 99, 0.95)
+
+    assert math.isinf(found.high)
+
+
+def test_the_median_of_two_values_may_be_anything_above_nothing():
+    assert (0.0, math.inf) == ends(percentile_estimate([np.array([3.0]), np.array([5.0])], 50, 0.95))
+
+
+def test_one_run_has_a_percentile_and_no_interval():
+    found = percentile_estimate([np.arange(100.0)], 50, 0.95)
+
+    assert (49.5, None, None, 1) == (found.value, found.low, found.high, found.runs)
+
+
+# ---- rates and means --------------------------------------------------------------------------------
+
+
+def test_a_mean_has_students_interval_where_the_variance_grows_with_it():
+    y, x = [1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 1.0, 1.0]
+    found = ratio_estimate(y, x, 0.95)
+
+    error = math.sqrt(5.0 / 3.0 / 4.0)
+    degrees = min(3.0, 2 * 25.0 / (2 * (1.5**4 + 0.5**4)) - 1)
+    reach = student_t(degrees) * error
+    assert 2.5 == found.value
+    assert score_ends(2.5, reach) == pytest.approx(ends(found), rel=1e-12)
+    for end in ends(found):
+        assert math.isclose((2.5 - end) ** 2, reach**2 * end / 2.5, rel_tol=1e-9)
+
+
+def test_a_mean_is_never_below_nothing():
+    found = ratio_estimate([0.0, 0.0, 0.0, 10.0], [1.0] * 4, 0.95)
+
+    assert 0.0 < found.low < 2.5 < found.high
+
+
+def test_a_ratio_of_equal_runs_is_certain_and_one_run_has_no_interval():
+    assert (2.0, 2.0) == ends(ratio_estimate([2.0, 4.0], [1.0, 2.0], 0.95))
+    assert Estimate(2.0, runs=1) == ratio_estimate([2.0], [1.0], 0.95)
+    assert ratio_estimate([0.0], [0.0], 0.95).value is None
+
+
+def test_a_source_that_committed_nothing_may_commit_a_little():
+    found = rate_estimate([0] * 4, [100.0] * 4, 0.95)
+
+    assert (0.0, 0.0) == (found.value, found.low)
+    assert math.isclose(-math.log(0.025) / 400.0, found.high, rel_tol=1e-12)
+
+
+def test_a_count_that_every_run_shows_may_be_one_off_in_some():
+    found = rate_estimate([36] * 16, [10.0] * 16, 0.95)
+
+    reach = (1.0 - 0.025 ** (1 / 16)) / 10.0
+    assert (3.6 - reach, 3.6 + reach) == pytest.approx(ends(found), rel=1e-12)
+
+
+# ---- differences ------------------------------------------------------------------------------------
+
+
+def test_a_difference_has_students_interval_over_seeds():
+    found = mean_estimate([1.0, -1.0, 3.0], 0.95)
+
+    degrees = min(2.0, 2 * 8.0**2 / (0.0**4 + 2 * 2.0**4) - 1)
+    reach = student_t(degrees) * math.sqrt(8.0 / 2.0 / 3.0)
+    assert (1.0, 1.0 - reach, 1.0 + reach) == pytest.approx((found.value, *ends(found)), rel=1e-12)
+    assert Estimate(2.0, runs=1) == mean_estimate([2.0], 0.95)
+
+
+def test_newcombes_difference_adds_the_doubts_of_both_sides():
+    found = newcombe(Estimate(0.5, 0.4, 0.7), Estimate(0.9, 0.6, 1.0))
+
+    assert (0.4, 0.4 - math.hypot(0.3, 0.2), 0.4 + math.hypot(0.1, 0.1)) == pytest.approx((found.value, *ends(found)))
