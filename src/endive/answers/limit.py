@@ -1,49 +1,33 @@
 """How far a number can go before the objective is no longer met.
 
-This file defines the search: a bracket, then bisection under common random numbers, with as many seeds as each decision
-needs. What a value makes of a configuration lives in ``endive.answers.variation``.
+A bracket, then bisection under common random numbers, with as many seeds as each decision needs. What a value makes of
+a configuration is said in ``endive.answers.variation``.
 
 Every value is judged met, not met, or (with all seeds used) not to be told apart. The answer is the last value that
-holds by its estimate; its interval runs from the last value that is surely met to the first that surely is not.
+holds by its estimate; its interval runs from the last value that is surely met to the first that surely is not. Where
+no value can be told, the estimates still say where the limit lies, and the answer says what would tell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from endive.answers.estimates import judge_samples
+from endive.answers.length import ever_longer
+from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX, Point, Search
 from endive.answers.replicate import Replicator
 from endive.answers.variation import Base, refused
 from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError
-from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, duration_text
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, duration_text
+from endive.objectives.certainty import certainty_text
 
-CONFIDENCE: Final = 0.99  # of one decision; a search makes about ten
-SEEDS_FIRST: Final = 3
-SEEDS_MAX: Final = 96  # of one value
-SIMULATIONS_MAX: Final = 2_000
 TOLERANCE: Final = 0.02
 DOUBLINGS_MAX: Final = 12
-TXNS_MAX: Final = 200_000  # of one simulation's window; beyond it the bracket is not widened any more
 LARGEST: Final = "largest"
 SMALLEST: Final = "smallest"
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One value that was tried."""
-
-    value: float
-    verdict: Verdict
-    seeds: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether its estimate meets the objective, doubt aside."""
-        return self.verdict.holds is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,62 +45,7 @@ class Limit:
     simulations: int
     is_whole: bool
     notes: tuple[str, ...]
-
-
-@dataclass
-class Search:
-    """One question under way: what has been tried, and what may still be."""
-
-    base: Base
-    key: str
-    slo: str | None
-    replicator: Replicator
-    is_whole: bool
-    seeds_max: int = SEEDS_MAX
-    simulations_max: int = SIMULATIONS_MAX
-    points: dict[float, Point] = field(default_factory=dict)
-    is_heavy: bool = False  # a value has been tried whose simulations are as large as any may be
-
-    def try_value(self, value: float) -> Point | None:
-        """Judge one value; None if the configuration cannot have it."""
-        value = float(round(value)) if self.is_whole else value
-        if value in self.points:
-            return self.points[value]
-        try:
-            config = self.base.with_values({self.key: int(value) if self.is_whole else value})
-        except ConfigError:
-            return None
-        objective = objective_of(config, self.slo)
-        first, count = config.simulation.seed, min(SEEDS_FIRST, self.seeds_max)
-        while True:
-            samples = self.replicator.samples(config, range(first, first + count))
-            self.is_heavy |= samples[0].n_txns > TXNS_MAX
-            verdict = judge_samples(objective, samples, CONFIDENCE)
-            if verdict.outcome != CANNOT_TELL or count >= self.seeds_max or self.is_spent:
-                break
-            count = min(2 * count, self.seeds_max)
-        point = Point(value, verdict, count)
-        self.points[value] = point
-        return point
-
-    def text_of(self, value: float) -> str:
-        """A value as people write it."""
-        return duration_text(value) if self.key.endswith("_ms") else f"{value:g}"
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether a wider bracket is out of question."""
-        return self.is_spent or self.is_heavy
-
-    @property
-    def heavy_text(self) -> str:
-        """Why the bracket was not widened further, if that was for its size."""
-        return f", and larger simulations than {TXNS_MAX:,} txns are not tried" if self.is_heavy else ""
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether no more simulations may be run."""
-        return self.replicator.simulations >= self.simulations_max
+    doubt: str | None = None  # what keeps the ends of the interval from being told; None if they are
 
 
 def find_limit(
@@ -135,15 +64,18 @@ def find_limit(
     now = None if low is not None and high is not None and not _has_value(base, key) else base.value_of(key)
     is_whole = all(isinstance(value, int) for value in (now, low, high) if value is not None)
     with replicator or Replicator() as running:
-        search = Search(base, key, slo, running, is_whole, seeds_max, simulations_max)
-        met, unmet = _bracket(search, now, low, high)
+        searches = [
+            Search(longer, key, slo, running, is_whole, seeds_max, simulations_max)
+            for longer in ever_longer(base, objective_of(base.config, slo))
+        ]
+        search, longer = _bracketed(searches, (now, low, high))
+        met, unmet, doubt = _ends(search)
         met, unmet = _narrow(search, met, unmet, tolerance)
-        notes = _notes(search, met, unmet, (low, high))
-        which = LARGEST if met < unmet else SMALLEST
+        notes = (*longer, *_notes(search, met, unmet, (low, high)))
         return Limit(
             key=key,
             objective=objective_of(base.config, slo).text,
-            which=which,
+            which=LARGEST if met < unmet else SMALLEST,
             value=_last_holding(search, met, unmet),
             low=min(met, _inside(unmet, met, is_whole)),
             high=max(met, _inside(unmet, met, is_whole)),
@@ -152,6 +84,7 @@ def find_limit(
             simulations=running.simulations,
             is_whole=is_whole,
             notes=notes,
+            doubt=doubt,
         )
 
 
@@ -166,23 +99,43 @@ def _has_value(base: Base, key: str) -> bool:
 # --- the bracket --------------------------------------------------------------------------------------
 
 
-def _bracket(search: Search, now: float | None, low: float | None, high: float | None) -> tuple[float, float]:
-    """A value that surely meets the objective and one that surely does not."""
+def _bracketed(
+    searches: Sequence[Search], asked: tuple[float | None, float | None, float | None]
+) -> tuple[Search, tuple[str, ...]]:
+    """The first search, each with longer runs than the one before, that has seen both outcomes for sure.
+
+    The runs of the last one are as long as they may be: its bracket may rest on estimates. What was lengthened is told.
+    """
+    last: Search | None = None
+    notes: tuple[str, ...] = ()
+    for search in searches:
+        if last is not None:
+            length = duration_text(search.base.config.simulation.duration_ms)
+            notes = (f"Runs are {length} long: shorter ones have too few txns to tell.",)
+        last = search
+        _bracket(search, *asked)
+        if search.is_bracketed or search.is_spent or not _has_doubt(search):
+            break
+    assert last is not None
+    if not last.is_bracketed and not _is_estimated(last):
+        raise ObjectiveError(_no_bracket(last))
+    return last, notes
+
+
+def _bracket(search: Search, now: float | None, low: float | None, high: float | None) -> None:
+    """Try values until one surely meets the objective and one surely does not."""
     if low is not None and high is not None:
         ends = [search.try_value(low), search.try_value(high)]
         if None in ends:
             raise ObjectiveError(_impossible(search, low if ends[0] is None else high))
-    else:
-        assert now is not None
-        start = float(now if low is None and high is None else low if low is not None else high or now)
-        if search.try_value(start) is None:
-            raise ObjectiveError(_impossible(search, start))
-        _expand(search, start, is_up=high is None, is_down=low is None)
-    met = [value for value, point in search.points.items() if point.verdict.outcome == MET]
-    unmet = [value for value, point in search.points.items() if point.verdict.outcome == NOT_MET]
-    if not met or not unmet:
-        raise ObjectiveError(_no_bracket(search, bool(met), bool(unmet)))
-    return min(((a, b) for a in met for b in unmet), key=lambda pair: abs(math.log((pair[0] + 1) / (pair[1] + 1))))
+        if not search.is_bracketed and _is_estimated(search):
+            _tell_between(search, low, high)
+        return
+    assert now is not None
+    start = float(now if low is None and high is None else low if low is not None else high or now)
+    if search.try_value(start) is None:
+        raise ObjectiveError(_impossible(search, start))
+    _expand(search, start, is_up=high is None, is_down=low is None)
 
 
 def _expand(search: Search, start: float, *, is_up: bool, is_down: bool) -> None:
@@ -192,24 +145,66 @@ def _expand(search: Search, start: float, *, is_up: bool, is_down: bool) -> None
         ways.append(lambda step: max(start, 1.0 if search.is_whole else start) * 2.0**step)
     if is_down:
         ways.append(lambda step: start / 2.0**step)
-    is_met = search.points[float(start)].verdict.outcome == MET
-    if is_met:  # more of it is the likelier question; less of it only if more never fails
+    if search.points[float(start)].holds:  # more of it is the likelier question; less of it only if more never fails
         for way in ways:
             for step in range(1, DOUBLINGS_MAX + 1):
-                if _is_bracketed(search) or search.is_stuck or search.try_value(way(step)) is None:
+                if search.is_bracketed or search.is_stuck or search.try_value(way(step)) is None:
                     break
         return
     for step in range(1, DOUBLINGS_MAX + 1):
         for way in list(ways):
-            if _is_bracketed(search) or search.is_stuck:
+            if search.is_bracketed or search.is_stuck:
                 return
             if search.try_value(way(step)) is None:
                 ways.remove(way)
 
 
-def _is_bracketed(search: Search) -> bool:
-    outcomes = {point.verdict.outcome for point in search.points.values()}
-    return {MET, NOT_MET} <= outcomes
+def _tell_between(search: Search, low: float, high: float) -> None:
+    """Values inside of an interval whose ends cannot both be told: few txns at one end need not be few everywhere."""
+    for share in (0.5, 0.25, 0.75, 0.125, 0.875):
+        if not search.is_bracketed and not search.is_spent:
+            search.try_value(_between(search, low, high, share))
+
+
+def _between(search: Search, low: float, high: float, share: float) -> float:
+    is_positive = low > 0 and high > 0
+    value = low ** (1.0 - share) * high**share if is_positive else low + share * (high - low)
+    return float(round(value)) if search.is_whole else value
+
+
+def _has_doubt(search: Search) -> bool:
+    return bool(search.values_of(CANNOT_TELL))
+
+
+def _is_estimated(search: Search) -> bool:
+    """Whether the estimates hold somewhere and do not elsewhere."""
+    return len({point.holds for point in search.points.values() if point.verdict.holds is not None}) == 2
+
+
+def _ends(search: Search) -> tuple[float, float, str | None]:
+    """A value that meets the objective and one that does not, and what cannot be told about them.
+
+    For sure and the nearest two if there are such; where nothing is sure, as far out as the estimates go.
+    """
+    holding = [value for value, point in search.points.items() if point.verdict.holds is True]
+    failing = [value for value, point in search.points.items() if point.verdict.holds is False]
+    met, unmet = search.values_of(MET), search.values_of(NOT_MET)
+    if met and unmet:
+        return *_nearest(met, unmet), None
+    last, first = _nearest(holding, failing)
+    is_largest = last < first
+    far_met = min(holding) if is_largest else max(holding)
+    far_unmet = max(failing) if is_largest else min(failing)
+    missing, near = (NOT_MET, first) if met else (MET, last)
+    part = search.points[near].verdict.decisive[0]
+    doubt = f"No value is {missing} for sure: at {search.text_of(near)}, {part.comparison}: {certainty_text(part)}."
+    met_end = min(met, key=lambda value: abs(value - first)) if met else far_met
+    unmet_end = min(unmet, key=lambda value: abs(value - last)) if unmet else far_unmet
+    return met_end, unmet_end, doubt
+
+
+def _nearest(met: list[float], unmet: list[float]) -> tuple[float, float]:
+    return min(((a, b) for a in met for b in unmet), key=lambda pair: abs(math.log((pair[0] + 1) / (pair[1] + 1))))
 
 
 # --- bisection ----------------------------------------------------------------------------------------
@@ -227,16 +222,16 @@ def _narrow(search: Search, met: float, unmet: float, tolerance: float) -> tuple
         point = search.try_value(_middle(search, *gap))
         if point is None:
             break
-        if point.verdict.outcome == MET:
+        if point.outcome == MET:
             met = point.value
-        elif point.verdict.outcome == NOT_MET:
+        elif point.outcome == NOT_MET:
             unmet = point.value
     return met, unmet
 
 
 def _unsure(search: Search, met: float, unmet: float) -> list[float]:
     low, high = min(met, unmet), max(met, unmet)
-    return [v for v, point in search.points.items() if low < v < high and point.verdict.outcome == CANNOT_TELL]
+    return [value for value in search.values_of(CANNOT_TELL) if low < value < high]
 
 
 def _is_narrow(search: Search, a: float, b: float, tolerance: float, doubt: float) -> bool:
@@ -275,18 +270,11 @@ def _notes(search: Search, met: float, unmet: float, ends: tuple[float | None, f
     for probe in _probes(search, met, unmet, ends):
         if not search.is_spent:
             search.try_value(probe)
-    beyond = [
-        point
-        for value, point in search.points.items()
-        if (value < unmet < met or value > unmet > met) and point.verdict.outcome == MET
-    ] + [
-        point
-        for value, point in search.points.items()
-        if (value > met > unmet or value < met < unmet) and point.verdict.outcome == NOT_MET
-    ]
+    beyond = [value for value in search.values_of(MET) if value < unmet < met or value > unmet > met]
+    beyond += [value for value in search.values_of(NOT_MET) if value > met > unmet or value < met < unmet]
     notes = []
     if beyond:
-        told = ", ".join(f"{search.text_of(point.value)} ({point.verdict.outcome})" for point in beyond)
+        told = ", ".join(f"{search.text_of(value)} ({search.points[value].outcome})" for value in beyond)
         notes.append(f"The response is not monotone: {told} contradicts the limit. Look at the values that were tried.")
     if search.is_spent:
         notes.append(
@@ -305,16 +293,19 @@ def _probes(search: Search, met: float, unmet: float, ends: tuple[float | None, 
     return [probe for probe in probes if (low is None or probe >= low) and (high is None or probe <= high)]
 
 
-def _no_bracket(search: Search, is_met: bool, is_unmet: bool) -> str:
+def _no_bracket(search: Search) -> str:
+    """Why there is no limit to tell: every value that was tried is on one side of it, or nothing was measured."""
     tried = sorted(search.points)
     span = f"{search.key} from {search.text_of(tried[0])} to {search.text_of(tried[-1])}"
-    if is_met:
-        return f"No value of {span} fails the objective for sure{search.heavy_text}. Widen it with --from and --to."
-    if is_unmet:
+    unsure = search.values_of(CANNOT_TELL)
+    if search.values_of(MET) or any(search.points[value].holds for value in unsure):
+        return f"No value of {span} fails the objective{search.heavy_text}. Widen it with --from and --to."
+    if not unsure:
         return f"No value of {span} meets the objective{search.heavy_text}. Widen it, or ask less."
+    part = search.points[unsure[0]].verdict.decisive[0]
     return (
-        f"{span}: with {search.seeds_max} seeds each, no value can be told to meet the objective or not. "
-        "Lengthen simulation.duration_ms or raise --seeds."
+        f"{span}: no value can be told to meet the objective. At {search.text_of(unsure[0])}, {part.comparison}: "
+        f"{certainty_text(part)}. Lengthen simulation.duration_ms or raise --seeds above {search.seeds_max}."
     )
 
 

@@ -1,7 +1,4 @@
-"""A limit in one sentence.
-
-This file defines the words; tables and charts belong to who shows it.
-"""
+"""A limit in one sentence; tables and charts belong to who shows it."""
 
 from __future__ import annotations
 
@@ -19,6 +16,11 @@ def limit_sentence(found: Limit) -> str:
         else f"between {value_text(found, found.low)} and {value_text(found, found.high)}"
     )
     now = "" if found.now is None else f" It is {value_text(found, found.now)} now."
+    if found.doubt is not None:
+        return (
+            f"{found.key}: by the estimates {bound} {value_text(found, found.value)} meets {found.objective}, "
+            f"{doubt} as far as was tried. {found.doubt}{now}"
+        )
     return f"{found.key}: {bound} {value_text(found, found.value)} ({doubt}) meets {found.objective}.{now}"
 
 

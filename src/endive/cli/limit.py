@@ -1,7 +1,4 @@
-"""``endive limit``: how far a number can go before the objective is no longer met.
-
-This file defines the options and the words of the answer; the search lives in ``endive.answers.limit``.
-"""
+"""``endive limit``: how far a number can go before the objective is no longer met."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from endive.answers.limit import Limit, Point
+    from endive.answers.limit import Limit
+    from endive.answers.limit_search import Point
 
 _BAR_COLUMNS: Final = 20
 
@@ -72,7 +70,9 @@ def limit_json(found: Limit) -> dict[str, Any]:
     from endive.answers.run_answer import verdict_json
 
     return {
-        **{name: getattr(found, name) for name in ("key", "objective", "which", "value", "low", "high", "now")},
+        **{
+            name: getattr(found, name) for name in ("key", "objective", "which", "value", "low", "high", "now", "doubt")
+        },
         "simulations": found.simulations,
         "notes": list(found.notes),
         "points": [

@@ -13,7 +13,7 @@ from endive.config import SimulationConfig
 from endive.config.capabilities import is_profile_path
 from endive.errors import ConfigError
 from endive.objectives import duration_text
-from endive.pipeline.sweep.expected_txns import expected_txns
+from endive.workload.expected_txns import expected_txns
 
 DAY_MS: Final = 86_400_000.0
 DURATION_MS_MAX: Final = 7 * DAY_MS

@@ -12,7 +12,7 @@ from typing import Any
 from endive.answers.replicate import Job, Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
-from endive.pipeline.sweep.expected_txns import expected_txns
+from endive.workload.expected_txns import expected_txns
 
 IsCancelled = Callable[[], bool]
 Events = Iterator[dict[str, Any]]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from endive.config import parse_config
-from endive.pipeline.sweep.expected_txns import expected_txns
 from endive.pipeline.sweep.plan import PART_TXNS, Run, pack, plan_parts, plan_tasks
+from endive.workload.expected_txns import expected_txns
 
 
 def run(number: int, txns: float) -> Run:

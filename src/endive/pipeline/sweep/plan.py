@@ -19,8 +19,8 @@ from typing import Any, Final, TypeVar
 from endive.config.study import Study, run_identity
 from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS, Part
 from endive.pipeline.dataset.referred_files import Files, by_content, with_local_paths
-from endive.pipeline.sweep.expected_txns import RUN_COST_TXNS, expected_txns
 from endive.results import MODEL_VERSION, SCHEMA_VERSION
+from endive.workload.expected_txns import RUN_COST_TXNS, expected_txns
 
 TASKS_PER_CORE: Final = 4
 TASK_TXNS_MIN: Final = 50_000.0  # a fifth of a second; starting a task takes half as long

@@ -1,6 +1,7 @@
 """How much work a run will be, before it runs: the txns its sources will submit.
 
-This file defines the estimate. It serves packing, progress and ``--dry-run``; no result depends on it.
+It serves packing, progress, ``--dry-run`` and the choice of a length for runs that have none stated; no result of a
+given configuration depends on it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ PARQUET_FILE_BYTES_PER_ROW: Final = 20.0  # of a trace that is Parquet
 
 def expected_txns(config: SimulationConfig) -> float:
     """Txns the sources of a configuration submit in its duration, if commits take no time."""
+    return sum(expected_by_source(config).values())
+
+
+def expected_by_source(config: SimulationConfig) -> dict[str, float]:
+    """The same for every source."""
     plain = config.to_dict()
     duration_ms = plain["simulation"]["duration_ms"]
-    return float(sum(_commits(source) * _of_source(source, duration_ms) for source in plain["source"]))
+    return {source["name"]: _commits(source) * _of_source(source, duration_ms) for source in plain["source"]}
 
 
 def _commits(source: Mapping[str, Any]) -> int:
@@ -41,8 +47,6 @@ def _of_source(source: Mapping[str, Any], duration_ms: float) -> float:
             return float(arrivals["jobs"] * active_ms / arrivals["period_ms"])
         case "periodic":
             return float(active_ms / arrivals["period_ms"])
-        case "jobs":
-            return float(arrivals["jobs"] * active_ms / arrivals["period_ms"])
         case "trace":
             return _trace_rows(arrivals["path"])
         case "fixed":

@@ -1,0 +1,114 @@
+"""How long a run is when the configuration does not say: as long as the objective and the rarest source need.
+
+A stated ``simulation.duration_ms`` is kept, whatever it can tell. The choice follows from the rates of the sources and
+from the objective alone, so the same configuration always gets the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from endive.answers.enough import RUNS
+from endive.answers.variation import Base
+from endive.config import SimulationConfig
+from endive.objectives import Objective, Subject, duration_text
+from endive.objectives.certainty import txns_to_tell
+from endive.objectives.fields import DURATION, SHARE
+from endive.objectives.names import KIND, SOURCE
+from endive.objectives.tree import Comparison, Constant, comparisons
+from endive.workload.expected_txns import expected_by_source
+
+_H: Final = 3_600_000.0
+_D: Final = 24.0 * _H
+LENGTHS_MS: Final = (
+    *(hours * _H for hours in (1, 2, 3, 4, 6, 8, 12)),
+    *(days * _D for days in (1, 2, 4, 7, 14, 30, 60)),
+)
+TXNS_PER_RUN: Final = 2.0  # of every source, at least
+TXNS_MAX: Final = 200_000.0  # of one run
+LONGER: Final = (6.0, 36.0)  # times as long, while nothing can be told
+SPARE: Final = 2.0  # times as many txns as tell a figure that is perfect: few are
+
+
+def is_stated(config: SimulationConfig) -> bool:
+    """Whether the configuration says how long its runs are."""
+    return "duration_ms" in config.simulation.model_fields_set
+
+
+def long_enough(base: Base, objective: Objective) -> tuple[Base, str | None]:
+    """The configuration with runs as long as they need to be, and what was chosen; as it is if it says so itself."""
+    config = base.config
+    if is_stated(config):
+        return base, None
+    rates = {name: txns / config.simulation.duration_ms for name, txns in expected_by_source(config).items()}
+    needs = dict(_needs(config, objective, rates))
+    rarest = max(needs, key=lambda name: needs[name], default="")
+    margins_ms = config.simulation.warmup_ms + config.simulation.cooldown_ms
+    if not needs or needs[rarest] <= config.simulation.duration_ms - margins_ms:
+        return base, None
+    cap_ms = TXNS_MAX / max(sum(rates.values()), 1e-12)
+    allowed = [length for length in LENGTHS_MS if length <= cap_ms] or [config.simulation.duration_ms]
+    chosen = next((length for length in allowed if length - 2 * margins_ms >= needs[rarest]), allowed[-1])
+    if chosen <= config.simulation.duration_ms:
+        return base, None
+    txns = sum(rates.values()) * chosen
+    return base.varied({"simulation.duration_ms": chosen}), (
+        f"simulation.duration_ms is not given, so a run is {duration_text(chosen)} long, about {txns:,.0f} txns: in "
+        f"less, {rarest} has too few to tell. Give it to choose yourself."
+    )
+
+
+def ever_longer(base: Base, objective: Objective) -> list[Base]:
+    """The configuration with runs that are long enough, and with ever longer ones unless it says how long."""
+    first, _ = long_enough(base, objective)
+    if is_stated(base.config):
+        return [first]
+    duration_ms = first.config.simulation.duration_ms
+    return [first, *(base.varied({"simulation.duration_ms": duration_ms * factor}) for factor in LONGER)]
+
+
+def _needs(config: SimulationConfig, objective: Objective, rates: dict[str, float]) -> Iterator[tuple[str, float]]:
+    """For every part that is asked about, how long a window it needs in every run, in ms."""
+    for name, rate in rates.items():
+        if rate:
+            yield name, TXNS_PER_RUN / rate
+    longest: dict[str, float] = {}
+    for comparison in comparisons(objective.tree):
+        subject = _subject(comparison)
+        rate = _rate(config, subject, rates)
+        txns = SPARE * _txns(comparison, subject) / RUNS
+        if rate and txns:
+            name = subject.name or "the whole run"
+            longest[name] = max(longest.get(name, 0.0), txns / rate, TXNS_PER_RUN / rate)
+    yield from longest.items()
+
+
+def _subject(comparison: Comparison) -> Subject:
+    sides = [side.of for side in (comparison.left, comparison.right) if not isinstance(side, Constant)]
+    subject = sides[0]
+    assert isinstance(subject, Subject)
+    return subject
+
+
+def _txns(comparison: Comparison, subject: Subject) -> float:
+    """How many txns tell that a figure which is as good as can be keeps its limit."""
+    limits = [side.value for side in (comparison.left, comparison.right) if isinstance(side, Constant)]
+    if subject.field.unit == SHARE and limits and 0.0 < limits[0] < 1.0:
+        return txns_to_tell(limits[0])
+    if subject.field.unit == DURATION and subject.field.path[-1] in ("p50", "p95", "p99"):
+        return txns_to_tell(float(subject.field.path[-1].removeprefix("p")) / 100.0)
+    return 0.0
+
+
+def _rate(config: SimulationConfig, subject: Subject, rates: dict[str, float]) -> float:
+    """Txns per ms of the part that is spoken of."""
+    if subject.scope == SOURCE:
+        return rates.get(subject.name, 0.0)
+    if subject.scope != KIND:
+        return sum(rates.values())
+    found = 0.0
+    for source in config.sources:
+        weights = source.operation_types.model_dump()
+        found += rates.get(source.name, 0.0) * weights.get(subject.name, 0.0) / (sum(weights.values()) or 1.0)
+    return found

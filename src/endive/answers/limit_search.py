@@ -1,0 +1,108 @@
+"""One search for a limit under way: the values that were tried, what became of each, and what may still be tried.
+
+Which values are tried, in which order, is decided in ``endive.answers.limit``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from endive.answers.enough import runs_for
+from endive.answers.estimates import judge_samples
+from endive.answers.replicate import Replicator
+from endive.answers.variation import Base
+from endive.config.slo import objective_of
+from endive.errors import ConfigError
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, duration_text
+
+CONFIDENCE: Final = 0.99  # of one decision; a search makes about ten
+SEEDS_MAX: Final = 96  # of one value
+SIMULATIONS_MAX: Final = 2_000
+TXNS_MAX: Final = 200_000  # of one simulation's window; beyond it the bracket is not widened any more
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value that was tried."""
+
+    value: float
+    verdict: Verdict
+    seeds: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether its estimate meets the objective, doubt aside."""
+        return self.verdict.holds is True
+
+    @property
+    def outcome(self) -> str:
+        """Met, not met or cannot tell."""
+        return self.verdict.outcome
+
+
+@dataclass
+class Search:
+    """One question under way: what has been tried, and what may still be."""
+
+    base: Base
+    key: str
+    slo: str | None
+    replicator: Replicator
+    is_whole: bool
+    seeds_max: int = SEEDS_MAX
+    simulations_max: int = SIMULATIONS_MAX
+    points: dict[float, Point] = field(default_factory=dict)
+    is_heavy: bool = False  # a value has been tried whose simulations are as large as any may be
+
+    def try_value(self, value: float) -> Point | None:
+        """Judge one value; None if the configuration cannot have it."""
+        value = float(round(value)) if self.is_whole else value
+        if value in self.points:
+            return self.points[value]
+        try:
+            config = self.base.with_values({self.key: int(value) if self.is_whole else value})
+        except ConfigError:
+            return None
+        objective = objective_of(config, self.slo)
+        first = config.simulation.seed
+        samples = self.replicator.samples(config, [first])
+        self.is_heavy |= samples[0].n_txns > TXNS_MAX
+        count = min(max(2, runs_for(samples[0].n_txns)), self.seeds_max)
+        while True:
+            samples = self.replicator.samples(config, range(first, first + count))
+            verdict = judge_samples(objective, samples, CONFIDENCE)
+            if verdict.outcome != CANNOT_TELL or count >= self.seeds_max or self.is_spent:
+                break
+            count = min(2 * count, self.seeds_max)
+        point = Point(value, verdict, count)
+        self.points[value] = point
+        return point
+
+    def text_of(self, value: float) -> str:
+        """A value as people write it."""
+        return duration_text(value) if self.key.endswith("_ms") else f"{value:g}"
+
+    def values_of(self, *outcomes: str) -> list[float]:
+        """The values that were judged so."""
+        return [value for value, point in self.points.items() if point.outcome in outcomes]
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether both outcomes have been seen for sure."""
+        return bool(self.values_of(MET)) and bool(self.values_of(NOT_MET))
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a wider bracket is out of question."""
+        return self.is_spent or self.is_heavy
+
+    @property
+    def heavy_text(self) -> str:
+        """Why the bracket was not widened further, if that was for its size."""
+        return f", and larger simulations than {TXNS_MAX:,} txns are not tried" if self.is_heavy else ""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more simulations may be run."""
+        return self.replicator.simulations >= self.simulations_max
