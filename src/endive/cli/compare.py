@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CONFIG: Final = "config.toml"
 _SUMMARY: Final = "summary.json"
+_SUMMARY_BYTES_MAX: Final = 64 * 2**20
 
 
 def compare(
@@ -100,12 +101,14 @@ def _changed(path: Path, overrides: list[str]) -> SimulationConfig:
 
 def _refuse_other_model(path: Path) -> None:
     """A folder's run is run again, so the model must be the one that made it."""
-    from endive.errors import OutputError
+    from endive.errors import IntakeError, OutputError
+    from endive.intake import parse_json, read_bytes
     from endive.results import MODEL_VERSION
 
     try:
-        made_by = json.loads((path / _SUMMARY).read_text(encoding="utf-8"))["provenance"]["model_version"]
-    except (OSError, ValueError, KeyError, TypeError):
+        content = read_bytes(path / _SUMMARY, bytes_max=_SUMMARY_BYTES_MAX, noun="a summary")
+        made_by = parse_json(content, name="it", bytes_max=_SUMMARY_BYTES_MAX)["provenance"]["model_version"]
+    except (IntakeError, KeyError, TypeError):
         raise OutputError(f"{path / _SUMMARY} cannot be read as the summary of a run.") from None
     if made_by != MODEL_VERSION:
         raise OutputError(

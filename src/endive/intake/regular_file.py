@@ -34,12 +34,10 @@ def open_regular(path: str | PathLike[str], *, bytes_max: int, noun: str, name: 
     called = name or f"'{path}'"
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    except FileNotFoundError:
-        raise IntakeError(called, "does not exist.") from None
-    except IsADirectoryError:
-        raise IntakeError(called, "is a folder.") from None
+    except FileNotFoundError as error:
+        raise IntakeError(called, "does not exist.") from error
     except (OSError, ValueError) as error:  # ValueError: a zero byte, or what no file system can encode
-        raise IntakeError(called, f"cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise IntakeError(called, f"cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):

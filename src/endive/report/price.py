@@ -6,7 +6,6 @@ This file defines the way from a configuration to the prices of its profile. Nev
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from endive.answers.price import usd_by_request
-from endive.errors import EndiveError
+from endive.errors import EndiveError, OutputError
+from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.places import parquet_file
-from endive.pipeline.dataset.referred_files import with_kept_paths
+from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
 from endive.report.reading import Study
 from endive.storage import Profile, grouped_prices, load_profile
 
@@ -71,7 +71,10 @@ def point_configs(study: Study) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for point, text in zip(table["point"].to_pylist(), table["config"].to_pylist(), strict=True):
         if point not in found:
-            found[point] = with_kept_paths(json.loads(text), study.folder)
+            with refused_as(OutputError):
+                name = f"The configuration of point {point} in {file}"
+                told = parse_json(text, name=name, bytes_max=CONFIG_BYTES_MAX)
+            found[point] = with_kept_paths(told, study.folder)
     return found
 
 

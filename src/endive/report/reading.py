@@ -19,7 +19,7 @@ from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, found_in, parquet_file
 from endive.pipeline.dataset.printable_table import printable_table
-from endive.pipeline.dataset.seal import file_digest, unsealed
+from endive.pipeline.dataset.seal import file_digest, read_document, unsealed
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
@@ -88,6 +88,8 @@ class Analysis:
 def open_analysis(folder: DatasetPath) -> Analysis:
     """The analysis of a folder that ``endive sweep`` filled; OutputError with what to do if there is none."""
     place = folder / ANALYSIS
+    if place.is_symlink():
+        raise OutputError(f"{place} is a link out of the dataset, which is not followed. Remove it.")
     if not (place / INDEX).is_file():
         raise OutputError(_no_analysis(folder))
     index = _index(folder, place / INDEX)
@@ -171,7 +173,7 @@ def _failures(folder: DatasetPath) -> tuple[int, int, str]:
 
 def _index(folder: DatasetPath, path: DatasetPath) -> dict[str, Any]:
     try:
-        index = printable_values(unsealed(path.read_bytes()))
+        index = printable_values(unsealed(read_document(path)))
         kind, version = index["endive"], index["format"]
         _ = index["tables"], index["studies"], index["digests"], int(index["model_version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

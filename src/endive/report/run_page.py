@@ -6,7 +6,6 @@ charts are pictures inside it. Pages of studies are ``endive.report.page``'s.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -19,7 +18,8 @@ import pyarrow.parquet as pq
 from endive.config import load_simulation_config
 from endive.config.printable import printable_values
 from endive.config.slo import objective_of
-from endive.errors import OutputError
+from endive.errors import IntakeError, OutputError
+from endive.intake import parse_json, read_bytes
 from endive.objectives import Estimate, Subject, judge
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.chart import Spec
@@ -28,6 +28,7 @@ from endive.report.run_specs import BINS, attempt_spec, latency_spec, phase_spec
 from endive.report.words import number, percent, shown
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
 
+SUMMARY_BYTES_MAX: Final = 64 * 2**20
 _COLUMNS: Final = ["source", "status", "submit_ms", "end_ms", "commit_latency_ms", "attempts"]
 # A browser's letters may be wider than those the pictures were laid out with.
 _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8") + "svg{overflow:visible}"
@@ -71,10 +72,11 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
 
 def _read(folder: Path) -> tuple[dict[str, Any], pa.Table]:
     try:
-        summary = printable_values(json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8")))
+        content = read_bytes(folder / SUMMARY_FILE, bytes_max=SUMMARY_BYTES_MAX, noun="a summary")
+        summary = printable_values(parse_json(content, name=SUMMARY_FILE, bytes_max=SUMMARY_BYTES_MAX))
         _ = summary["summary"], summary["by_source"], summary["window"], summary["seed"]
         return summary, pq.ParquetFile(folder / TRANSACTIONS_FILE).read(columns=_COLUMNS)
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except (OSError, ValueError, KeyError, TypeError, IntakeError, pa.ArrowException) as error:
         raise OutputError(f"{folder} is damaged: its run cannot be read ({error}). Run it again.") from None
 
 

@@ -6,13 +6,14 @@ This file defines where it is written and that it appears as a whole. Not here: 
 from __future__ import annotations
 
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
+from endive.pipeline.dataset.seal import sealed_page
 from endive.report.page import render
 from endive.report.report import Report
 
 
 def write_report(report: Report, path: DatasetPath) -> int:
-    """Write the page; its size in bytes. Folders on the way are made."""
-    content = render(report).encode()
+    """Write the page, with its digest at the end; its size in bytes. Folders on the way are made."""
+    content = sealed_page(render(report).encode())
     with place_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.in_process import InProcessSpark
+from tests.pipeline.in_process import InProcessSpark, _Mapped
 
 import endive
 from endive.errors import ConfigError, EngineError, OutputError
@@ -312,6 +312,23 @@ def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
 
     with pytest.raises(EngineError, match=r"^Spark gave up: .*What was finished is kept"):
         swept(planned(), tmp_path / "out", Lost())
+
+
+def test_a_sweep_whose_parts_are_all_done_does_not_fail_because_spark_ended_afterwards(planned, tmp_path):
+    spark = InProcessSpark()
+    whole = _Mapped.toArrow
+
+    def then_die(self):
+        whole(self)
+        raise RuntimeError("Py4JNetworkError: Answer from Java side is empty")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Mapped, "toArrow", then_die)
+        outcome = swept(planned(), tmp_path / "out", spark)
+    swept(planned(), tmp_path / "whole", InProcessSpark())
+
+    assert (len(planned().runs), ()) == (outcome.simulated, outcome.failed)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 # ---- folders that are not as they should be ------------------------------------------------------------

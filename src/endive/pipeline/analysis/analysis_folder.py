@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import secrets
 import shutil
@@ -20,10 +19,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from endive.errors import OutputError
+from endive.errors import IntakeError, OutputError
+from endive.intake import parse_json
 from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
 from endive.pipeline.dataset.places import DatasetPath, place_errors
-from endive.pipeline.dataset.seal import content_digest, sealed
+from endive.pipeline.dataset.seal import DOCUMENT_BYTES_MAX, content_digest, read_document, sealed
 from endive.pipeline.dataset.store_path import StorePath
 from endive.results import MODEL_VERSION, package_version
 
@@ -95,15 +95,17 @@ def _put(root: StorePath, files: Iterator[tuple[str, bytes]]) -> None:
 def refuse_foreign(root: DatasetPath) -> None:
     """Raise OutputError if the place of the analysis holds anything that an analysis has not written."""
     place = root / ANALYSIS
+    if place.is_symlink():
+        raise OutputError(f"{place} is a link out of the dataset, which is not followed. Remove it.")
     if not place.exists():
         return
     if not place.is_dir():
         raise OutputError(f"Cannot write {place}: it is a file. Move it away.")
     ours = {INDEX}
     try:
-        index = json.loads((place / INDEX).read_bytes())
+        index = parse_json(read_document(place / INDEX), name=INDEX, bytes_max=DOCUMENT_BYTES_MAX)
         ours |= {file for table in index["tables"].values() for file in table["files"].values()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IntakeError):
         pass  # then everything in it is foreign
     foreign = sorted(entry.name for entry in place.iterdir() if entry.name not in ours)
     if foreign:

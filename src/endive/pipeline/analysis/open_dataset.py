@@ -20,12 +20,13 @@ import pyarrow.compute as pc
 from endive.config.document import document_in, document_of
 from endive.config.printable import printable_values
 from endive.errors import OutputError
+from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.printable_table import printable_table
-from endive.pipeline.dataset.referred_files import with_kept_paths
+from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
 from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA
@@ -233,7 +234,10 @@ def _configs(root: DatasetPath, study: str, runs: pa.Table) -> dict[tuple[str, i
     found: dict[tuple[str, int], str] = {}
     for point, config in zip(runs["point"].to_pylist(), runs["config"].to_pylist(), strict=True):
         if (study, point) not in found:
-            found[study, point] = json.dumps(with_kept_paths(json.loads(config), root))
+            with refused_as(OutputError):
+                name = f"The configuration of point {point} in {root}"
+                told = parse_json(config, name=name, bytes_max=CONFIG_BYTES_MAX)
+            found[study, point] = json.dumps(with_kept_paths(told, root))
     return found
 
 

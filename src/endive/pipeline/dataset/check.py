@@ -7,7 +7,6 @@ This file defines the walk over the folder. What a file must be is known to ``pa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -27,12 +26,13 @@ from endive.pipeline.dataset.part_files import (
 )
 from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
-from endive.pipeline.dataset.seal import file_digest, unsealed
+from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, unsealed
 from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
+REPORT: Final = "report.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def check_dataset(path: str | DatasetPath) -> Checked:
         told = [Damage(str(error), studies[0] if studies else None)]
         told += [Damage(f"Study {study} has lost its plan with it.", study) for study in studies[1:]]
         return Checked(0, 0, 0, tuple(told))
-    damages = [*_foreign(folder), *_kept_files(folder), *_analysis(root)]
+    damages = [*_foreign(folder), *_kept_files(folder), *_analysis(root), *_report(root)]
     parts = missing = runs = 0
     for study in folder.studies:
         complete = folder.complete_parts(study)
@@ -93,7 +93,7 @@ def forget_damaged(folder: SweepFolder, study: str) -> int:
 def is_manifest_broken(root: DatasetPath) -> bool:
     """Whether the manifest is there and is not what was written."""
     try:
-        unsealed((root / MANIFEST).read_bytes())
+        unsealed(read_document(root / MANIFEST))
     except FileNotFoundError:
         return False
     except (OSError, ValueError, RecursionError):
@@ -119,7 +119,7 @@ def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
 def _plan_in(path: DatasetPath) -> Part | None:
     """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
     try:
-        document = unsealed(path.read_bytes())
+        document = unsealed(read_document(path))
         runs = {run_name(run["run_id"]): run["transactions_kept"] or run["status"] != "ok" for run in document["runs"]}
         kept = {run_id for run_id, is_kept in runs.items() if is_kept} if TRANSACTIONS in document["files"] else ()
         return Part.of(part_name(path.stem), list(runs), kept)
@@ -172,15 +172,31 @@ def _kept_files(folder: SweepFolder) -> Iterator[Damage]:
 def _analysis(root: DatasetPath) -> Iterator[Damage]:
     """The files of the analysis, by its index."""
     place = root / ANALYSIS
+    if place.is_symlink():
+        yield Damage(f"{place} is a link out of the dataset, which is not followed. Remove it.", None)
+        return
     if not place.exists():
         return
     mend = f"Run: endive analyze {root}"
     try:
-        digests = unsealed((place / INDEX).read_bytes())["digests"]
-    except (OSError, ValueError, KeyError, json.JSONDecodeError):
+        digests = dict(unsealed(read_document(place / INDEX))["digests"])
+    except (OSError, ValueError, KeyError, TypeError):
         yield Damage(f"{place / INDEX} is damaged or missing. {mend}", None)
         return
     for name, digest in digests.items():
         path = place / PurePath(name).name
-        if not path.is_file() or file_digest(path) != digest:
+        if path.is_symlink() or not path.is_file() or file_digest(path) != digest:
             yield Damage(f"{path} is damaged or missing. {mend}", None)
+
+
+def _report(root: DatasetPath) -> Iterator[Damage]:
+    """The page that was drawn of it, if there is one."""
+    path = root / REPORT
+    if not path.is_symlink() and not path.exists():
+        return
+    try:
+        is_whole = not path.is_symlink() and is_page_whole(read_document(path))
+    except (OSError, ValueError):
+        is_whole = False
+    if not is_whole:
+        yield Damage(f"{path} is not what was written. Run: endive report {root}", None)

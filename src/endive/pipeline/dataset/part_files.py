@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
-from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, sealed, unsealed
+from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_document, sealed, unsealed
 
 RECORDS: Final = "_records"
 LATENCIES: Final = "latencies"
@@ -96,7 +96,7 @@ class PartFiles:
         Of objects in a store only the size is compared, unless ``fetches``: a digest would cost their transfer.
         """
         try:
-            document: Record = unsealed(self.record.read_bytes())
+            document: Record = unsealed(read_document(self.record))
             told = tuple(run["run_id"] for run in document["runs"])
             files = {name: FileFacts(file["bytes"], file["digest"]) for name, file in document["files"].items()}
         except BrokenSealError as error:
@@ -114,7 +114,7 @@ class PartFiles:
 
     def digest(self) -> str:
         """The digest of what was measured, with those of the other files; the same whenever the part is simulated."""
-        document = unsealed(self.record.read_bytes())
+        document = unsealed(read_document(self.record))
         runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in document["runs"]]
         return content_digest(json.dumps({**document, "runs": runs}, sort_keys=True, allow_nan=False).encode())
 

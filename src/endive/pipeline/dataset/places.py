@@ -19,6 +19,7 @@ from typing import Any, Final, cast
 import pyarrow.parquet as pq
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.seal import read_document
 from endive.pipeline.dataset.store_path import SCHEME, StorePath
 from endive.results.writer import AtomicFile, output_errors, write_atomically
 
@@ -80,7 +81,7 @@ def replace_plan(place: DatasetPath, content: bytes, version: str | None) -> str
 
 def read_plan(place: DatasetPath) -> tuple[bytes, str | None]:
     """The file that ``replace_plan`` has written, and its version."""
-    return (place.read_bytes(), None) if isinstance(place, Path) else place.read_version()
+    return (read_document(place), None) if isinstance(place, Path) else place.read_version()
 
 
 class StagedObject:

@@ -13,9 +13,12 @@ from typing import Any, Final
 
 from endive.config.capabilities import is_profile_path
 from endive.errors import ConfigError, OutputError
+from endive.intake import read_bytes, refused_as
 from endive.pipeline.dataset.places import DatasetPath, kept_near, place_errors, write_whole
 from endive.pipeline.dataset.seal import content_digest, file_digest
 
+FILE_BYTES_MAX: Final = 256 * 2**20  # of a profile or a trace
+CONFIG_BYTES_MAX: Final = 16 * 2**20  # of one configuration, as JSON
 FILES: Final = "_files"
 
 Files = Mapping[str, str]  # name in the dataset -> path on this machine
@@ -84,7 +87,5 @@ def _digest(path: str) -> str:
 
 
 def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ConfigError(f"'{path}' cannot be read: {error.strerror}.") from error
+    with refused_as(ConfigError):
+        return read_bytes(path, bytes_max=FILE_BYTES_MAX, noun="a profile or a trace")

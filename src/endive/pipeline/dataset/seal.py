@@ -6,15 +6,23 @@ files: ``part_files``, ``summaries``, ``sweep_folder`` and ``referred_files``.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import sys
 from pathlib import Path
 from typing import Any, Final
 
+from endive.errors import IntakeError
+from endive.intake import open_regular, parse_json
 from endive.pipeline.dataset.store_path import StorePath
 
 DIGEST: Final = "digest"
 _DIGEST_BYTES: Final = 16
+DOCUMENT_BYTES_MAX: Final = 512 * 2**20  # a manifest of a million runs has 50 MB
+DOCUMENT_VALUES_MAX: Final = 10_000_000
+_MARK: Final = b"<!-- endive digest "
+_END: Final = b" -->\n"
 
 
 class BrokenSealError(ValueError):
@@ -27,9 +35,30 @@ def content_digest(content: bytes) -> str:
 
 
 def file_digest(path: Path | StorePath) -> str:
-    """The digest of a file's bytes."""
-    with path.open("rb") as stream:
+    """The digest of a file's bytes; OSError if it is no regular file."""
+    with _open(path) as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES)).hexdigest()
+
+
+def read_document(path: Path | StorePath) -> bytes:
+    """The bytes of a document of a dataset: a regular file, not larger than any that is written."""
+    with _open(path) as stream:
+        content: bytes = stream.read(DOCUMENT_BYTES_MAX + 1)
+    if len(content) > DOCUMENT_BYTES_MAX:
+        raise BrokenSealError(f"it has more than {DOCUMENT_BYTES_MAX:,} bytes")
+    return content
+
+
+def _open(path: Path | StorePath) -> Any:
+    """Open for reading. What lies on a disk may be a link to a device, which has no end, or a pipe, which waits."""
+    if not isinstance(path, Path):
+        return path.open("rb")
+    try:
+        return open_regular(path, bytes_max=sys.maxsize, noun="a file")
+    except IntakeError as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        raise OSError(errno.EINVAL, error.reason.rstrip(".")) from None
 
 
 def sealed(document: dict[str, Any], indent: int | None = None) -> bytes:
@@ -41,13 +70,27 @@ def sealed(document: dict[str, Any], indent: int | None = None) -> bytes:
 
 def unsealed(content: bytes) -> dict[str, Any]:
     """The document in ``content``; BrokenSealError or another ValueError if it is not what was written."""
-    document = json.loads(content)
+    try:
+        document = parse_json(content, name="it", bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
+    except IntakeError as error:
+        raise BrokenSealError(str(error).rstrip(".")) from None
     if not isinstance(document, dict):
         raise BrokenSealError("it is not a JSON object")
     told = document.pop(DIGEST, None)
     if told != _digest_of(document):
         raise BrokenSealError("its content was changed" if told else "it has no digest")
     return document
+
+
+def sealed_page(content: bytes) -> bytes:
+    """An HTML page with the digest of all that goes before it as its last line."""
+    return content + _MARK + content_digest(content).encode() + _END
+
+
+def is_page_whole(content: bytes) -> bool:
+    """Whether a page is what was written."""
+    page, mark, rest = content.rpartition(_MARK)
+    return bool(mark) and rest == content_digest(page).encode() + _END
 
 
 def _digest_of(document: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, write_whole
-from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
+from endive.pipeline.dataset.seal import file_digest, read_document, sealed, unsealed
 
 CHECKSUMS: Final = "_checksums.json"
 
@@ -32,7 +32,7 @@ class Summaries:
     def parts_told(self) -> dict[str, str]:
         """The parts the files come from, with the files checked; OutputError if one is damaged."""
         try:
-            document = unsealed(self.checksums.read_bytes())
+            document = unsealed(read_document(self.checksums))
             digests, parts = dict(document["files"]), dict(document["parts"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise damaged_summary(self.checksums, f"it is missing or cannot be read ({_reason(error)})") from None

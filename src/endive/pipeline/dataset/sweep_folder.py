@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from endive.errors import OutputError
+from endive.errors import IntakeError, OutputError
+from endive.intake import parse_json
 from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
 from endive.pipeline.dataset.lock import LOCK_FILE, FolderLock
 from endive.pipeline.dataset.part_files import (
@@ -37,7 +38,7 @@ from endive.pipeline.dataset.places import (
     replace_plan,
 )
 from endive.pipeline.dataset.referred_files import FILES
-from endive.pipeline.dataset.seal import DIGEST, sealed, unsealed
+from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, sealed, unsealed
 from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 
@@ -238,13 +239,13 @@ def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None]
     """The plan of every study, and the version of the manifest that they are from."""
     try:
         content, version = _read(path)
-        written = json.loads(content)
+        written = parse_json(content, name=str(path), bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
         if DIGEST not in written:  # older folders have none
             _refuse_other_versions(path, written)
         document = unsealed(content)
         _refuse_other_versions(path, document)
         return {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}, version
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IntakeError) as error:
         reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
             f"{path} cannot be read as the manifest of a sweep{reason}. Restore it, sweep again with --repair, or "
