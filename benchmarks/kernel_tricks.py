@@ -5,7 +5,7 @@ then it runs three loads. Rounds are interleaved, so that a busy neighbour meets
 counts. Results must be the same in all variants, bit for bit.
 
     python -m benchmarks.kernel_tricks                      # all, three rounds: about half an hour
-    python -m benchmarks.kernel_tricks --only parts,rare --rounds 1
+    python -m benchmarks.kernel_tricks --only parts,internal --rounds 1
     python -m benchmarks.kernel_tricks --keep FILE          # figures are written down, and taken up from there
 
 What a trick is for is in docs/adr/0007-departures-from-numba.md.
@@ -43,26 +43,7 @@ def without_parts(kernel: Any) -> None:
 
 def without_internal(kernel: Any) -> None:
     """What is linked in keeps its linkage, so that it is also compiled as if others could call it."""
-    plain = kernel.JITCodeLibrary._optimize_final_module
-
-    def optimize(library: Any) -> None:
-        for function in library._final_module.functions:
-            if any(name in function.name for name in kernel._rare):
-                function.add_function_attribute("noinline")
-                function.add_function_attribute("cold")
-        plain(library)
-
-    kernel._WholeLibrary._optimize_final_module = optimize
-
-
-def without_rare(kernel: Any) -> None:
-    """What hot code seldom calls may be copied into it."""
-    kernel.rare = kernel.step
-
-
-def without_borrowed(kernel: Any) -> None:
-    """References to arrays are counted in every function they pass through."""
-    kernel._BORROWED.clear()
+    del kernel._WholeLibrary._optimize_final_module
 
 
 def without_forgotten_literals(kernel: Any) -> None:
@@ -72,11 +53,6 @@ def without_forgotten_literals(kernel: Any) -> None:
     """
     kernel._forget_literals = lambda dispatcher: None
     without_parts(kernel)
-
-
-def without_inlined(kernel: Any) -> None:
-    """The optimiser decides whether the innermost parts of drawing are copied into their callers."""
-    kernel.inlined = kernel.leaf
 
 
 def without_unwrapped(kernel: Any) -> None:
@@ -98,10 +74,7 @@ TRICKS: dict[str, Callable[[ModuleType], None]] = {
     AS_IT_IS: lambda kernel: None,
     "parts": without_parts,
     "internal": without_internal,
-    "rare": without_rare,
-    "borrowed": without_borrowed,
     "literals": without_forgotten_literals,
-    "inlined": without_inlined,
     "unwrapped": without_unwrapped,
     "fetching": without_fetching,
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from endive import code_cache, kernel, record
-from endive.kernel import inlined, jitted, leaf, rule
+from endive.kernel import jitted, rule
 
 PACKAGE = {
     "__init__.py": "",
@@ -34,12 +34,12 @@ def tripled_and_one(x: int) -> int:
     return tripled(x) + 1
 
 
-@inlined
+@jitted
 def second(values: np.ndarray) -> float:
     return float(values[1])
 
 
-@leaf
+@jitted
 def twice_the_second(values: np.ndarray) -> float:
     return 2.0 * second(values)
 
@@ -77,7 +77,7 @@ def test_a_rule_is_plain_python_that_compiled_code_can_call() -> None:
     assert 13 == tripled_and_one.py_func(4)
 
 
-def test_a_leaf_borrows_its_array_and_gives_it_back() -> None:
+def test_an_array_that_passes_through_is_given_back() -> None:
     values = np.array([1.0, 21.0])
     references = sys.getrefcount(values)
 

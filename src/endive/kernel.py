@@ -28,7 +28,6 @@ from numba.core import cgutils
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.options import DefaultOptions
 from numba.extending import intrinsic, register_jitable
 
 from endive.code_cache import code_folder
@@ -43,8 +42,6 @@ LOCK_NAME = "compiling.lock"
 CACHE_LINE_BYTES = 64  # of the processors we know
 COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow machine
 
-# Numba's switch for reference counting is not part of its documented interface; without it a leaf is slower.
-_BORROWED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 # What Numba makes for callers outside compiled code, and takes a good part of its time for.
 _UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -73,29 +70,11 @@ def jitted(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     return cast("Jitted[P, R_co]", _compiled(function))
 
 
-def leaf(function: Callable[P, R_co]) -> Jitted[P, R_co]:
-    """As ``jitted``, for a hot function that makes no array and returns none.
-
-    Numba counts references to array arguments, with atomic operations, in every function they pass through; a
-    leaf borrows them from its caller instead, which halves the cost of a small function.
-    """
-    return cast("Jitted[P, R_co]", _compiled(function, **_BORROWED))
-
-
 def step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
-    """As ``leaf``, for a function that only compiled code calls: nothing is compiled for calls from Python."""
-    return cast("Jitted[P, R_co]", _part(function, **_BORROWED))
-
-
-def rare(function: Callable[P, R_co]) -> Jitted[P, R_co]:
-    """As ``step``, for a function that hot ones call seldom or never: it stays apart, and they stay small."""
-    _rare.add(f"{len(function.__name__)}{function.__name__}")
-    return step(function)
-
-
-def inlined(function: Callable[P, R_co]) -> Jitted[P, R_co]:
-    """As ``leaf``, and copied into each compiled caller: for the innermost parts of a hot function."""
-    return cast("Jitted[P, R_co]", _compiled(function, forceinline=True, **_BORROWED))
+    """As ``jitted``, for a function that only compiled code calls: nothing is compiled for calls from Python."""
+    dispatcher = numba.njit(nogil=True, pipeline_class=_PartCompiler, **_UNWRAPPED)(function)
+    _forget_literals(dispatcher)
+    return cast("Jitted[P, R_co]", dispatcher)
 
 
 def pasted(function: F) -> F:
@@ -112,9 +91,6 @@ def rule(function: F) -> F:
 
 
 # --- parts of a program -----------------------------------------------------------------------------------------
-
-
-_rare: set[str] = set()  # as names stand in those that Numba makes: their length, then they themselves
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
@@ -163,9 +139,6 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
-                if any(name in function.name for name in _rare):
-                    function.add_function_attribute("noinline")
-                    function.add_function_attribute("cold")
         super()._optimize_final_module()
 
 
@@ -311,14 +284,8 @@ def _overwrite(_context: Any, target: Any, source: Any) -> Any:
 overwrite = cast("Callable[[T, T], None]", _overwrite)  # for compiled code: copy a record into another
 
 
-def _part(function: Callable[..., object], **options: bool) -> object:
-    dispatcher = numba.njit(nogil=True, pipeline_class=_PartCompiler, **options, **_UNWRAPPED)(function)
-    _forget_literals(dispatcher)
-    return dispatcher
-
-
-def _compiled(function: Callable[..., object], **options: bool) -> object:
-    dispatcher = numba.njit(nogil=True, pipeline_class=_WholeCompiler, **options)(function)
+def _compiled(function: Callable[..., object]) -> object:
+    dispatcher = numba.njit(nogil=True, pipeline_class=_WholeCompiler)(function)
     _forget_literals(dispatcher)
     folder = cache_folder()
     if folder is not None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from endive.distributions.portable import exp, expm1, log
-from endive.kernel import inlined, jitted, leaf
+from endive.kernel import jitted
 from endive.rng import uniform
 
 FloatArray = npt.NDArray[np.float64]
@@ -86,7 +86,7 @@ def cells_per_side(cell_bits: int) -> int:
     return (_OCTAVES << cell_bits) + 1
 
 
-@inlined
+@jitted
 def read_table(code: FloatArray, table: int, cell_bits: int, tail: float, is_upper: bool) -> float:
     """Read a table of cubics: the leading bits of ``tail`` name the cell, the rest is the place in it."""
     bits = np.float64(tail).view(np.int64)
@@ -97,7 +97,7 @@ def read_table(code: FloatArray, table: int, cell_bits: int, tail: float, is_upp
     return float(code[at] + place * (code[at + 1] + place * (code[at + 2] + place * code[at + 3])))
 
 
-@leaf
+@jitted
 def _polyline(code: FloatArray, table: int, count: int, p: float) -> float:
     """Read a line through ``count`` points, level beyond its ends."""
     if p <= code[table]:
@@ -118,14 +118,14 @@ def _polyline(code: FloatArray, table: int, count: int, p: float) -> float:
     return float(low + share * (code[table + count + above] - low))
 
 
-@inlined
+@jitted
 def _bounded(ms: float, floor: float) -> float:
     """At least the floor, at most what the clock can hold."""
     ms = floor if ms < floor else ms
     return LONGEST_MS if ms > LONGEST_MS else ms
 
 
-@inlined
+@jitted
 def component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upper: bool, size_bytes: int) -> float:
     """The value of one component where ``tail`` of its probability lies above (or below)."""
     kind = code[record + _KIND]
@@ -143,7 +143,7 @@ def component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upp
     return _bounded(code[record + _SHIFT] + scale * shape, code[record + _FLOOR])
 
 
-@leaf
+@jitted
 def _mixture_ms(code: FloatArray, offset: int, u: float, size_bytes: int) -> float:
     """Let the leading bits of ``u`` choose the component, and what is left of it the value."""
     record = offset + _FIRST_RECORD
@@ -157,7 +157,7 @@ def _mixture_ms(code: FloatArray, offset: int, u: float, size_bytes: int) -> flo
     return component_ms(code, offset, record, max(tail, TAIL_MIN), is_upper, size_bytes)
 
 
-@inlined
+@jitted
 def draw_ms(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> float:
     """The draw (key, counter) from the code at ``offset``, in ms and not rounded."""
     if code[offset] == 1.0 and code[offset + _FIRST_RECORD + _KIND] == CONSTANT:
@@ -170,13 +170,13 @@ def draw_ms(code: FloatArray, offset: int, key: int, counter: int, size_bytes: i
     return _mixture_ms(code, offset, u, size_bytes)
 
 
-@leaf
+@jitted
 def draw_us(code: FloatArray, offset: int, key: int, counter: int, size_bytes: int) -> int:
     """The same draw, rounded once to whole microseconds."""
     return int(draw_ms(code, offset, key, counter, size_bytes) * 1000.0 + 0.5)
 
 
-@leaf
+@jitted
 def draws_us(code: FloatArray, offset: int, key: int, counter: int, stride: int, count: int, size_bytes: int) -> int:
     """The sum of ``count`` draws at ``counter``, ``counter + stride``, ..., each rounded as ``draw_us`` rounds it."""
     total_us = 0
@@ -200,7 +200,7 @@ def draws_us(code: FloatArray, offset: int, key: int, counter: int, stride: int,
     return total_us
 
 
-@leaf
+@jitted
 def slowest_us(code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int) -> int:
     """The slowest of ``count`` parallel draws.
 

@@ -29,7 +29,7 @@ from endive.distributions.code import (
 )
 from endive.distributions.slowest import slowest_code, slowest_component
 from endive.distributions.sum_grid import CELL_BITS, Law, doubled, law_of_one, quantile_table, slowest_of
-from endive.kernel import leaf
+from endive.kernel import jitted
 
 SUM_COUNT_MIN = 8  # shorter sums are drawn one by one
 SUM_LEVELS = 16  # the largest table is of 2**16 draws; a longer sum draws from it several times
@@ -47,7 +47,7 @@ _BYTES_TO_MIB = 2.0**-20
 Parts = list[tuple[float, Component]]
 
 
-@leaf
+@jitted
 def draw_sum_us(code: FloatArray, offset: int, key: int, counter: int, count: int, size_bytes: int) -> int:
     """The sum of ``count`` draws (or slowest of full batches) from the code of sums at ``offset``, in microseconds.
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from endive.kernel import fill, inlined, jitted, records
+from endive.kernel import fill, jitted, records
 from endive.record import Int64, Record, names_of, record
 from endive.results.schema import TRANSACTION_SCHEMA, Ints
 from endive.vectors import bytes_at, floats_at, int32s_at, ints_at
@@ -167,13 +167,13 @@ def check_columns(columns: Columns) -> None:
     assert (n_written <= n_read).all(), "a txn reads every table it writes"
 
 
-@inlined
+@jitted
 def whole_us(time_ms: float) -> int:
     """A time in microseconds, as the engine counted it: exact, as long as it is below 2**51."""
     return math.floor(time_ms * US_PER_MS + 0.5)
 
 
-@inlined
+@jitted
 def write_row(batch: Batch, at: int, wide: Ints, narrow: Int32s, tables: Ints) -> None:
     """Write a row and the tables it touches, written ones first, as number ``at`` of a batch."""
     room = batch.room
@@ -205,7 +205,7 @@ def write_row(batch: Batch, at: int, wide: Ints, narrow: Int32s, tables: Ints) -
     _write_ids(batch.written_ids, batch.ids_room, batch.written_ends, at, tables, narrow[ROW_TABLES_WRITTEN])
 
 
-@inlined
+@jitted
 def _write_ids(ids_at: int, ids_room: int, ends_at: int, at: int, tables: Ints, count: int) -> None:
     ids = int32s_at(ids_at, ids_room)
     ends = int32s_at(ends_at, at + 2)

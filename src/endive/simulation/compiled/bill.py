@@ -7,7 +7,7 @@ too. Which there are, and under which names they are drawn, is in ``endive.forma
 from endive.distributions.code import LONGEST_US, draw_us, draws_us, slowest_us
 from endive.distributions.sums import draw_sum_us
 from endive.formats.payer import Payer
-from endive.kernel import pasted, rare, step
+from endive.kernel import pasted, step
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
@@ -56,7 +56,7 @@ def success_us(world: WorldRecord, request: int, key: int, counter: int, size_by
     return draw_us(codes(world), world.store.success[request], key, counter, size_bytes)
 
 
-@rare
+@step
 def goes_through(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: int, op: int, size_bytes: int) -> bool:
     """At a store that throttles: the txn's time is when one request leaves for good, or False when it is given up."""
     request = object_kind * N_OPERATIONS + op
@@ -68,7 +68,7 @@ def goes_through(world: WorldRecord, txn: TxnRecord, counter: int, object_kind: 
     return served == 1
 
 
-@rare
+@step
 def throttled_us(
     world: WorldRecord,
     txn: TxnRecord,
@@ -105,7 +105,7 @@ def throttled_us(
     return spent_us
 
 
-@rare
+@step
 def throttled_batches_us(
     world: WorldRecord,
     txn: TxnRecord,

@@ -5,7 +5,7 @@ it as often as the client's SDK tries (``endive.storage.throttled``): before the
 changes nothing, and of a status check it leaves one the less.
 """
 
-from endive.kernel import rare, step
+from endive.kernel import step
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import kept_at
 from endive.simulation.compiled.moments import (
@@ -39,7 +39,7 @@ def end(txn: TxnRecord, reason: int) -> int:
     return MOMENT_END
 
 
-@rare
+@step
 def fail(world: WorldRecord, txn: TxnRecord) -> int:
     """A request before the swap was given up: nothing is cleaned up, and its client loads the table anew."""
     if txn.keeps_table == 1:
@@ -55,7 +55,7 @@ def next_check(world: WorldRecord, txn: TxnRecord) -> int:
     return end(txn, COMMIT_STATE_UNKNOWN)
 
 
-@rare
+@step
 def leave_unchecked(world: WorldRecord, txn: TxnRecord) -> int:
     """A check was not answered."""
     txn.tries += 1
@@ -63,7 +63,7 @@ def leave_unchecked(world: WorldRecord, txn: TxnRecord) -> int:
     return next_check(world, txn)
 
 
-@rare
+@step
 def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
     """A request that others would have seen is given up; ``moment`` is when they would have."""
     spent_us = txn.time_us - txn.sent_us

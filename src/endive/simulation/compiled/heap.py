@@ -12,7 +12,7 @@ children it has.
 
 from typing import Final
 
-from endive.kernel import leaf, step
+from endive.kernel import jitted, step
 from endive.simulation.compiled.memory import event_at, seat_at, txn_at
 from endive.simulation.compiled.records import WorldRecord
 
@@ -44,7 +44,7 @@ def first_of(world: WorldRecord, child: int, time_us: int) -> int:
     return best
 
 
-@leaf
+@jitted
 def push(world: WorldRecord, time_us: int, who: int) -> None:
     """Add an event."""
     at = ROOT + world.loop.heap_size

@@ -6,7 +6,7 @@ loop stops when its batch of rows is full, when it needs more places, or after a
 
 from endive.distributions.code import draw_us
 from endive.distributions.counts import draw_count
-from endive.kernel import jitted, leaf, overwrite, step
+from endive.kernel import jitted, overwrite, step
 from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import memory
@@ -154,7 +154,7 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     return txn
 
 
-@leaf
+@jitted
 def next_submission_us(world: WorldRecord, source_index: int, index: int, previous_us: int, submitted_us: int) -> int:
     """When the source submits its txn ``index``, or NO_MORE."""
     source = source_at(world, source_index)
