@@ -68,7 +68,7 @@ def test_a_configuration_that_names_no_catalog_hashes_as_before():
         ),
         (
             {"profile": "glue", "type": "cas"},
-            "catalog.profile = 'glue' is read by nothing: only catalog.type = 'service' is a server with a profile. "
+            "catalog.profile = 'glue' has no effect here: only catalog.type = 'service' is a server with a profile. "
             "Remove it.",
         ),
     ],

@@ -119,7 +119,7 @@ def test_schema_prints_plain_lines_where_there_is_no_terminal(run):
 def test_schema_prints_every_section(run):
     out = run("schema")[1]
 
-    assert 17 == out.count("\n# ") + 1
+    assert 19 == out.count("\n# ") + 1
     assert "catalog.service.workers\t" in out
 
 

@@ -1,8 +1,11 @@
 """Files that must load as they are written, and what they mean."""
 
+import pytest
+
 from endive.config import parse_config
 from endive.config.arrivals import Closed, Poisson
 from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
+from endive.config.former_names import FormerNameWarning
 
 CLOSED_LOOP = """
 [simulation]
@@ -154,6 +157,7 @@ def test_the_file_of_the_specification_loads_as_printed(parse):
 
     assert ("results.parquet", "exp_baseline") == (config.simulation.output_path, config.experiment.label)
     assert (True, 100) == (config.catalog.partitions.enabled, config.catalog.partitions.num_partitions)
+    assert "partition" == config.catalog.scope
     assert Poisson(mean_ms=100.0) == source.arrivals
     assert Lognormal(mean_ms=180_000.0, sigma=1.5, shift_ms=30_000.0) == source.runtime
     backoff = source.retry_backoff
@@ -167,15 +171,33 @@ def test_the_file_of_the_specification_loads_as_printed(parse):
 
 
 def test_the_file_of_the_append_design_loads_as_printed(parse):
-    config = parse(SEED_004)
+    with pytest.warns(FormerNameWarning, match=r"^storage\.T_LOG_ENTRY_READ has no effect with catalog\.append_preset"):
+        config = parse(SEED_004)
 
-    assert ("append", "table", 0) == (
+    assert ("append", "append_design", "table", 0) == (
         config.catalog.type,
+        config.catalog.append_preset,
         config.catalog.scope,
         config.catalog.compaction_max_entries,
     )
     assert "append" == config.transaction.manifest_list_mode
-    assert TruncatedNormal(mean_ms=5.0, stddev_ms=1.0, min_ms=1.0) == config.storage.T_LOG_ENTRY_READ
+    appended = TruncatedNormal(mean_ms=50.0, stddev_ms=5.0, min_ms=1.0)
+    assert appended == config.storage.objects.log.append == config.storage.objects.manifest_list.append
+    assert TruncatedNormal(mean_ms=200.0, stddev_ms=20.0, min_ms=1.0) == config.storage.objects.log.cas
+
+
+def test_entries_of_a_log_are_charged_where_the_preset_that_does_so_is_stated(parse, recwarn):
+    design = parse(
+        SEED_004.replace("T_LOG", "# T_LOG").replace("[catalog]", '[catalog]\nappend_preset = "append_design"')
+    )
+    stated = parse(SEED_004.replace("[catalog]", '[catalog]\nappend_preset = "log"'))
+
+    assert [] == [str(warning.message) for warning in recwarn]
+    assert design.config_hash() == parse(SEED_004).config_hash()
+    assert design.config_hash() != stated.config_hash()
+    assert {"distribution": "truncated_normal", "mean_ms": 5.0, "stddev_ms": 1.0, "min_ms": 1.0} == (
+        stated.to_dict()["storage"]["T_LOG_ENTRY_READ"]
+    )
 
 
 def test_a_provider_that_can_append_is_the_default_where_one_is_needed(parse):

@@ -8,6 +8,7 @@ import pytest
 from endive.config import known_keys, reference_markdown
 from endive.config.key_reference import reference
 from endive.config.keys import SECTIONS
+from endive.config.transaction import SourceKeys
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
@@ -22,13 +23,15 @@ def test_the_page_is_what_the_command_prints():
 def test_every_key_of_a_section_has_a_row_or_stands_below_one(name):
     (section,) = [section for section in reference() if section.title == f"[{name}]"]
     rows = [row[0].strip("`") for row in section.rows]
-    aliases = ("catalog.mode", "transaction.ntable.zipf")
     objects = re.compile(r"storage\.objects\.(catalog|metadata|manifest_list|manifest|log)")
+    spelt = [row[0].strip("`") for section in reference() if section.title == "Other spellings" for row in section.rows]
+    shared = [f"transaction.{key}" for key in SourceKeys.model_fields]  # said in words
+    rows += spelt + shared
     missing = []
     for key in known_keys():
         spoken = objects.sub("storage.objects.<object>", key)
         is_said = any(spoken == row or spoken.startswith(f"{row}.") or row.startswith(f"{spoken}.") for row in rows)
-        if key.startswith(f"{name}.") and key not in aliases and not is_said:
+        if key.startswith(f"{name}.") and not is_said:
             missing.append(key)
 
     assert [] == missing
@@ -54,7 +57,7 @@ def test_a_row_tells_key_allowed_values_default_and_meaning():
         "4",
         "Requests one txn sends at once when it reads or writes several objects.",
     ) == rows["`storage.max_parallel`"]
-    assert "4; 10 with protocol spec or merge" == rows["`transaction.retry`"][1]
+    assert "4; 10 with protocol spec or merge" == rows["`source.<name>.retry`"][1]
     assert ("refresh", "start", "start", "start") == next(
         row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
     )

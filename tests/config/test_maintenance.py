@@ -1,4 +1,4 @@
-"""Configurations of maintenance that contradict themselves are refused, with what to do."""
+"""Sources that maintain their tables come back as they were written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from endive.config import parse_config
-from endive.errors import ConfigError
 
 COMPACTION: dict[str, Any] = {
     "name": "compaction",
@@ -26,41 +25,6 @@ MANIFESTS: dict[str, Any] = {
     "arrivals": {"kind": "periodic", "period_ms": 600_000.0},
     "operation_types": {"rewrite_manifests": 1.0},
 }
-WITHOUT_RULE = {key: value for key, value in EXPIRY.items() if key != "retain_last"}
-BY_PARTITION = {
-    "catalog": {"type": "instant", "scope": "partition", "partitions": {"enabled": True, "num_partitions": 4}}
-}
-APPENDED = {
-    "transaction": {"manifest_list_mode": "append"},
-    "storage": {"provider": "s3x"},
-    "catalog": {"type": "instant"},
-}
-
-REFUSED = [
-    (WITHOUT_RULE, {}, "needs to know which snapshots are kept"),
-    ({**EXPIRY, "retain_last": 0}, {}, "retain_last = 0"),
-    ({**EXPIRY, "expire_older_than_ms": -1.0}, {}, "expire_older_than_ms = -1"),
-    (EXPIRY, BY_PARTITION, "expire_snapshots changes whole tables"),
-    (MANIFESTS, BY_PARTITION, "rewrite_manifests changes whole tables"),
-    (MANIFESTS, APPENDED, "rewrite_manifests writes a new manifest list"),
-    ({**COMPACTION, "retain_last": 3}, {}, "operation_types has no expire_snapshots"),
-    ({**COMPACTION, "operation_types": {"rewrite_files": 1.0, "fast_append": 1.0}}, {}, "has fast_append"),
-    (
-        {**COMPACTION, "arrivals": {"kind": "closed", "clients": 2, "think_ms": 10.0}},
-        {},
-        "arrivals of kind 'closed' are single txns",
-    ),
-    ({**COMPACTION, "partial_progress": {"commits": 2, "threads": 3}}, {}, "threads = 3 must not exceed"),
-    ({**COMPACTION, "partial_progress": {"commits": 0}}, {}, "commits = 0"),
-]
-
-
-@pytest.mark.parametrize(("source", "sections", "words"), REFUSED)
-def test_maintenance_that_cannot_be_is_refused(source, sections, words):
-    with pytest.raises(ConfigError) as refused:
-        parse_config({**sections, "source": [source]})
-
-    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize("source", [COMPACTION, EXPIRY, MANIFESTS])

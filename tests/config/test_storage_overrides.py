@@ -9,17 +9,18 @@ def overrides_of(config):
 
 
 def test_short_forms_are_spelt_out(parse):
-    storage = parse(
+    objects = parse(
         """
         [storage]
         T_CAS = { mu = 4.1, sigma = 0.3, failure = { mean = 60, stddev = 5 } }
         T_PUT = { base_latency_ms = 30, latency_per_mib_ms = 20, sigma = 0.3 }
         """
-    ).storage
+    ).storage.objects
 
-    assert Lognormal(mu=4.1, sigma=0.3, min_latency_ms=1.0) == storage.T_CAS.success
-    assert TruncatedNormal(mean_ms=60.0, stddev_ms=5.0, min_ms=1.0) == storage.T_CAS.failure
-    assert SizeBased(base_latency_ms=30.0, latency_per_mib_ms=20.0, sigma=0.3, min_latency_ms=1.0) == storage.T_PUT
+    assert Lognormal(mu=4.1, sigma=0.3, min_latency_ms=1.0) == objects.catalog.cas
+    assert TruncatedNormal(mean_ms=60.0, stddev_ms=5.0, min_ms=1.0) == objects.catalog.cas_failure
+    put = SizeBased(base_latency_ms=30.0, latency_per_mib_ms=20.0, sigma=0.3, min_latency_ms=1.0)
+    assert put == objects.manifest.write == objects.manifest_list.read
 
 
 def test_each_key_speaks_of_its_own_requests(parse):
@@ -57,6 +58,9 @@ def test_an_append_latency_holds_for_the_log_and_for_manifest_lists(parse):
         """
         [catalog]
         type = "append"
+        append_preset = "log"
+        [transaction]
+        manifest_list_mode = "append"
         [storage]
         T_APPEND = { distribution = "fixed", ms = 1 }
         T_COMPACTION = { distribution = "fixed", ms = 2 }
@@ -72,9 +76,11 @@ def test_an_append_latency_holds_for_the_log_and_for_manifest_lists(parse):
     assert Fixed(ms=3.0) == config.storage.T_LOG_ENTRY_READ
 
 
-def test_the_more_specific_of_two_overrides_wins(parse):
+def test_the_more_specific_of_two_overrides_wins_but_lists_take_that_of_puts(parse):
     config = parse(
         """
+        [catalog]
+        table_metadata_inlined = false
         [storage]
         T_PUT = { distribution = "fixed", ms = 1 }
         T_MANIFEST_LIST.write = { distribution = "fixed", ms = 2 }
@@ -90,7 +96,7 @@ def test_the_more_specific_of_two_overrides_wins(parse):
     assert {
         ("metadata", "write", True): Fixed(ms=1.0),
         ("manifest_list", "read", True): Fixed(ms=1.0),
-        ("manifest_list", "write", True): Fixed(ms=2.0),
+        ("manifest_list", "write", True): Fixed(ms=1.0),
         ("manifest", "write", True): Fixed(ms=3.0),
         ("catalog", "cas", False): Fixed(ms=4.0),
     } == overrides_of(config)

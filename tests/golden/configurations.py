@@ -115,7 +115,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "transaction": {"runtime": {"mean": 400.0, "sigma": 0.5, "min": 50.0}, "operation_types": MIX},
         "source": [poisson("stream", 15.0), closed("jobs", 4, 100.0, retry=10)],
     },
-    # The append catalog to the letter of its first design, entries read one by one.
+    # The append catalog to the letter of its first design, which prints T_LOG_ENTRY_READ and does not use it.
     "append-design": {
         "simulation": {"duration_ms": 120_000.0, "seed": 8},
         "storage": {

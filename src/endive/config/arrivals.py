@@ -1,6 +1,6 @@
-"""When a source submits txns: the tables ``arrivals`` of a source and ``transaction.inter_arrival``.
+"""When a source submits txns: the table ``arrivals``, one class for each kind.
 
-This file defines their keys and the translation of the second, older form into the first. Draws no arrival.
+Its older form, ``transaction.inter_arrival``, is translated in ``endive.config.spellings``.
 """
 
 from __future__ import annotations
@@ -205,86 +205,4 @@ Arrivals = Annotated[
     Discriminator(_kind_tag),
     BeforeValidator(_refuse_unknown_kind),
     Described("an arrivals table"),
-]
-
-
-class ExponentialInterArrival(Table):
-    """``{distribution = "exponential", scale}``: a Poisson process with that mean gap."""
-
-    distribution: Literal["exponential"] = "exponential"
-    scale: GapMs = Field(1000.0, description="Mean gap in ms.")
-
-    def to_arrivals(self) -> ArrivalsTable:
-        """As the arrivals of a source."""
-        return Poisson(mean_ms=self.scale)
-
-
-class FixedInterArrival(Table):
-    """``{distribution = "fixed", ms}``."""
-
-    distribution: Literal["fixed"] = "fixed"
-    ms: GapMs = Field(description="Gap.")
-
-    def to_arrivals(self) -> ArrivalsTable:
-        """As the arrivals of a source."""
-        return FixedGap(ms=self.ms)
-
-
-class UniformInterArrival(Table):
-    """``{distribution = "uniform", low_ms, high_ms}``."""
-
-    distribution: Literal["uniform"] = "uniform"
-    low_ms: Milliseconds = Field(description="Shortest gap.")
-    high_ms: GapMs = Field(description="Longest gap.")
-
-    @model_validator(mode="after")
-    def _is_ordered(self) -> Self:
-        if self.low_ms > self.high_ms:
-            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
-        return self
-
-    def to_arrivals(self) -> ArrivalsTable:
-        """As the arrivals of a source."""
-        return UniformGap(low_ms=self.low_ms, high_ms=self.high_ms)
-
-
-class LognormalInterArrival(Table):
-    """``{distribution = "lognormal", mean_ms, sigma}``."""
-
-    distribution: Literal["lognormal"] = "lognormal"
-    mean_ms: GapMs = Field(description="Mean gap.")
-    sigma: Sigma = Field(description="Standard deviation of the logarithm of the gap.")
-
-    def to_arrivals(self) -> ArrivalsTable:
-        """As the arrivals of a source."""
-        return LognormalGap(mean_ms=self.mean_ms, sigma=self.sigma)
-
-
-INTER_ARRIVALS = ("exponential", "fixed", "uniform", "lognormal")
-
-
-def _inter_arrival_tag(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"<{value.get('distribution', 'exponential')}>"
-    return f"<{getattr(value, 'distribution', None)}>"
-
-
-def _refuse_unknown_gap(value: Any) -> Any:
-    if isinstance(value, Table):
-        return value
-    if not isinstance(value, dict):
-        raise refusal('must be a table such as {distribution = "exponential", scale = 100.0}.')
-    if value.get("distribution", "exponential") not in INTER_ARRIVALS:
-        raise refusal(unknown_name(value["distribution"], INTER_ARRIVALS), key="distribution")
-    return value
-
-
-InterArrival = Annotated[
-    Annotated[ExponentialInterArrival, Tag("<exponential>")]
-    | Annotated[FixedInterArrival, Tag("<fixed>")]
-    | Annotated[UniformInterArrival, Tag("<uniform>")]
-    | Annotated[LognormalInterArrival, Tag("<lognormal>")],
-    Discriminator(_inter_arrival_tag),
-    BeforeValidator(_refuse_unknown_gap),
-    Described("an inter-arrival table"),
 ]

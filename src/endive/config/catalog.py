@@ -35,9 +35,7 @@ class PartitionsConfig(Table):
     """``[catalog.partitions]``."""
 
     enabled: Flag = Field(False, description="Whether tables are partitioned.")
-    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(
-        1, description="Partitions of every table; only with partitions.enabled."
-    )
+    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(1, description="Partitions of every table.")
 
 
 class ServiceConfig(Table):
@@ -111,12 +109,12 @@ class CatalogConfig(Table):
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(
         default_factory=_groups,
-        description="Groups the tables are hashed into; needed with scope = 'group', and only there.",
+        description="Groups the tables are hashed into; needed with scope = 'group'.",
         json_schema_extra={"default_text": "none"},
     )
     latency_ms: LatencyMs | None = Field(
         None,
-        description="Fixed latency of one request; only with type instant or service.",
+        description="Fixed latency of one request.",
         json_schema_extra={"default_text": "1.0; the profile's latency if one is named"},
     )
     latency: Distribution = Field(
@@ -139,24 +137,18 @@ class CatalogConfig(Table):
         "log",
         description="Append catalog as the working implementation does it, or to the letter of the append design.",
     )
-    compaction_threshold: PositiveBytes = Field(
-        16_000_000, description="Bytes of log after which it is sealed; only with type append."
-    )
+    compaction_threshold: PositiveBytes = Field(16_000_000, description="Bytes of log after which it is sealed.")
     compaction_max_entries: Count = Field(
         default_factory=lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
-        description="Entries after which the log is sealed, 0 = no limit; only with type append.",
+        description="Entries after which the log is sealed, 0 = no limit.",
         json_schema_extra={"default_text": "10000; 0 with append_preset append_design"},
     )
-    log_entry_size: PositiveItemBytes = Field(100, description="Bytes of one intention record; only with type append.")
+    log_entry_size: PositiveItemBytes = Field(100, description="Bytes of one intention record.")
     physical_attempts_max: Count = Field(
         default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
-        description="Appends tried at new offsets within one attempt, 0 = no limit; only with type append.",
+        description="Appends tried at new offsets within one attempt, 0 = no limit.",
         json_schema_extra={"default_text": "10; 0 with append_preset append_design"},
     )
     service: ServiceConfig = Field(default_factory=lambda: ServiceConfig())
-    object_base_bytes: Bytes = Field(
-        1000, description="Bytes of an empty catalog object; only with type cas or append."
-    )
-    object_bytes_per_table: ItemBytes = Field(
-        200, description="Bytes each table adds to the catalog object; only with type cas or append."
-    )
+    object_base_bytes: Bytes = Field(1000, description="Bytes of an empty catalog object.")
+    object_bytes_per_table: ItemBytes = Field(200, description="Bytes each table adds to the catalog object.")

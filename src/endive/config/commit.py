@@ -130,10 +130,10 @@ class CommitConfig(Table):
         "merging", "Manifest merging: whole bins of enough manifests, never, or in proportion to n_behind."
     )
     min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = Field(
-        100, description="Smallest bin of manifests that is merged; only with merging = 'bins'."
+        100, description="Smallest bin of manifests that is merged."
     )
     manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = Field(
-        1.5, description="Manifests read and written per snapshot behind; only with merging = 'n_behind'."
+        1.5, description="Manifests read and written per snapshot behind."
     )
     real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(
         "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."

@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from endive.config.combinations import combination_problems
-from endive.config.former_names import REPLACED, translate_values
+from endive.config.contradictions import contradictions
+from endive.config.former_names import REPLACED
 from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.overrides import plain_copy
-from endive.config.problems import TOLD_MAX, Path, Problem, dotted, problems_of, shown, value_at
-from endive.config.recipe import expand_recipes
+from endive.config.problems import TOLD_MAX, Path, Problem, Spelt, problems_of, shown, value_at
 from endive.config.resolve import WrittenConfig, resolve
 from endive.config.simulation_config import SimulationConfig
+from endive.config.spellings import spell
 from endive.config.transaction import SourceConfig
 from endive.config.values import abridged, nearest
 
@@ -29,9 +29,7 @@ def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig 
     """The resolved configuration, or every problem of the mapping in the order of the sections."""
     if not isinstance(mapping, Mapping):
         return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
-    document: dict[str, Any] = plain_copy(mapping)
-    translate_values(document)
-    problems = expand_recipes(document) + _translate_aliases(document)
+    document, problems = spell(mapping)
     written, refused = _read_sections(document)
     problems += refused
     if problems:
@@ -42,40 +40,10 @@ def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig 
     config = resolve(written, folder) if written else None
     if config:
         at_fault = {_place(problem.path) for problem in problems}
-        across = combination_problems(config, pruned) + unread_problems(config, pruned)
+        across = contradictions(config, pruned) + unread_problems(config, pruned)
         problems += [problem for problem in across if not _rests_on(problem, at_fault)]
     texts = list(dict.fromkeys(problem.text for problem in problems))
     return (None if texts else config), texts
-
-
-def _translate_aliases(document: dict[str, Any]) -> list[Problem]:
-    """Older names become the present ones, in place; a pair that disagrees is a problem."""
-    problems = _translate(document, ("catalog", "mode"), ("catalog", "type"))
-    sources = document.get(SOURCE)
-    places: list[Path] = [("transaction",)]
-    places += [(SOURCE, index) for index in range(len(sources))] if isinstance(sources, list) else []
-    for place in places:
-        problems += _translate(document, (*place, "ntable", "zipf"), (*place, "tables", "count_zipf"))
-        if value_at(document, (*place, "ntable")) == {}:
-            del value_at(document, place)["ntable"]
-    return problems
-
-
-def _translate(document: dict[str, Any], alias: Path, name: Path) -> list[Problem]:
-    holder = value_at(document, alias[:-1])
-    if not isinstance(holder, dict) or alias[-1] not in holder:
-        return []
-    old, new = holder[alias[-1]], value_at(document, name)
-    if new is not None and new != old:
-        text = f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
-        del holder[alias[-1]]
-        return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
-    if len(name) > 2:
-        value_at(document, name[:-2]).setdefault(name[-2], {})
-    target = value_at(document, name[:-1])
-    if isinstance(target, dict):
-        target[name[-1]] = holder.pop(alias[-1])
-    return []
 
 
 def _read_sections(document: dict[str, Any]) -> tuple[WrittenConfig | None, list[Problem]]:
@@ -124,9 +92,9 @@ def _read_sources(document: dict[str, Any]) -> tuple[tuple[SourceConfig, ...], l
     return tuple(sources), problems
 
 
-def _without(document: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+def _without(document: Spelt, problems: list[Problem]) -> Spelt:
     """The document without the keys at fault; a table that misses a key goes as a whole."""
-    pruned: dict[str, Any] = plain_copy(document)
+    pruned = Spelt(plain_copy(document), document.origins)
     for problem in problems:
         holder = value_at(pruned, problem.path[:-1])
         if isinstance(holder, dict) and problem.path[-1] in holder:

@@ -1,16 +1,21 @@
-"""Names that were changed and are still accepted: values, studies, suites of ``endive verify``.
+"""Which name became which: keys and values of a configuration, studies, suites of ``endive verify``.
 
-This file defines which name became which. Whoever meets a former name takes the present one and warns with
-``FormerNameWarning``, which the command line prints as a note.
+Other spellings of a key are accepted as they are (``endive.config.spellings`` maps them); whoever meets a changed value
+takes the present one and warns with ``FormerNameWarning``, which the command line prints as a note.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+
+TRANSACTION: Final = "transaction"
+INTER_ARRIVAL: Final = "inter_arrival"
+FAILURE: Final = "failure"
+READ_WRITE: Final = ("read", "write")
 
 VALUES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = MappingProxyType(
     {
@@ -30,6 +35,41 @@ REPLACED: Final = MappingProxyType(
 )  # names of the original documents that a configuration never took
 SUITES: Final = MappingProxyType({"seeds": "claims"})
 _STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
+
+
+# A key of [storage] -> the requests it speaks of, as (object, operation). Of two keys that speak of one request the
+# earlier wins: T_PUT goes before T_MANIFEST_LIST for lists (internals document), and after the keys of other objects.
+# What [storage.objects] gives itself wins over all of them.
+PLAIN_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
+    {
+        "T_METADATA_ROOT": (("catalog", "read"),),
+        "T_COMPACTION": (("log", "cas"),),
+    }
+)
+CONDITIONAL_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
+    {
+        "T_CAS": (("catalog", "cas"),),
+        "T_APPEND": (("log", "append"), ("manifest_list", "append")),
+    }
+)
+READ_WRITE_LATENCIES: Final = MappingProxyType(
+    {"T_MANIFEST_LIST": "manifest_list", "T_MANIFEST_FILE": "manifest", "T_TABLE_METADATA": "metadata"}
+)
+T_PUT: Final = "T_PUT"
+PUT_BEFORE_LISTS: Final = (("manifest_list", "read"), ("manifest_list", "write"))
+PUT_AFTER_OTHERS: Final = (("manifest", "write"), ("metadata", "write"))
+LATENCY_KEYS: Final = (*CONDITIONAL_LATENCIES, *PLAIN_LATENCIES, *READ_WRITE_LATENCIES, T_PUT)
+
+# transaction.inter_arrival.distribution -> kind of arrivals, and its keys by their present names.
+GAPS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = MappingProxyType(
+    {
+        "exponential": ("poisson", {"scale": "mean_ms"}),
+        "fixed": ("fixed", {"ms": "ms"}),
+        "uniform": ("uniform", {"low_ms": "low_ms", "high_ms": "high_ms"}),
+        "lognormal": ("lognormal", {"mean_ms": "mean_ms", "sigma": "sigma"}),
+    }
+)
+DEFAULT_GAP_MS: Final = 1000.0
 
 
 class FormerNameWarning(UserWarning):
@@ -73,3 +113,25 @@ def present(what: str, name: str, names: Mapping[str, str]) -> str:
         return name
     warnings.warn(f"{what} is now called '{names[name]}'; use that.", FormerNameWarning, stacklevel=3)
     return names[name]
+
+
+def former_spellings(source_keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Keys that are accepted beside those of the models, and the present ones they stand for."""
+    yield "catalog.mode", "catalog.type"
+    yield "transaction.ntable.zipf", "source.*.tables.count_zipf"
+    yield "source.*.ntable.zipf", "source.*.tables.count_zipf"
+    for key in source_keys:
+        yield f"{TRANSACTION}.{key}", f"source.*.{key}"
+    yield f"{TRANSACTION}.{INTER_ARRIVAL}", "source.*.arrivals"
+    yield f"{TRANSACTION}.{INTER_ARRIVAL}.distribution", "source.*.arrivals.kind"
+    for names in (names for _, names in GAPS.values()):
+        yield from ((f"{TRANSACTION}.{INTER_ARRIVAL}.{old}", f"source.*.arrivals.{new}") for old, new in names.items())
+    for key, requests in {**CONDITIONAL_LATENCIES, **PLAIN_LATENCIES}.items():
+        for name, operation in requests:
+            yield f"storage.{key}", f"storage.objects.{name}.{operation}"
+            if key in CONDITIONAL_LATENCIES:
+                yield f"storage.{key}.{FAILURE}", f"storage.objects.{name}.{operation}_{FAILURE}"
+    for key, name in READ_WRITE_LATENCIES.items():
+        yield from ((f"storage.{key}.{operation}", f"storage.objects.{name}.{operation}") for operation in READ_WRITE)
+    for name, operation in (*PUT_BEFORE_LISTS, *PUT_AFTER_OTHERS):
+        yield f"storage.{T_PUT}", f"storage.objects.{name}.{operation}"

@@ -16,7 +16,10 @@ from pydantic_core import PydanticUndefined
 from endive.config.arrivals import ARRIVAL_KINDS
 from endive.config.commit import CHOICES, PRESETS
 from endive.config.distribution import SIMPLE_FAMILIES, Mixture
+from endive.config.former_names import INTER_ARRIVAL, former_spellings
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
+from endive.config.reading import READINGS, SOURCE_READINGS, keys_of_format, words_of
+from endive.config.sections import FORMATS_AVAILABLE
 from endive.config.storage import (
     ObjectLatencies,
     ObjectsConfig,
@@ -37,6 +40,7 @@ from endive.config.transaction import (
 )
 from endive.config.values import Table
 
+OF_SOURCE = "source.<name>."
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
 
 
@@ -61,6 +65,8 @@ def reference() -> tuple[ReferenceSection, ...]:
         _counts(),
         _protocols(),
         _backoff(),
+        _formats(),
+        _spellings(),
     )
 
 
@@ -73,7 +79,7 @@ def reference_markdown() -> str:
         "",
         "A file is TOML. Every key has a default, so an empty file is a configuration. Times are",
         'milliseconds, or a text such as `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not',
-        "known, or that nothing reads in its combination, is an error.",
+        "known, or that has no effect in its combination, is an error.",
         "On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
         "",
     ]
@@ -114,7 +120,14 @@ def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]
 def _row(key: str, declared: FieldInfo) -> tuple[str, str, str, str]:
     allowed = allowed_text(declared)
     allowed = allowed.removeprefix("one of: ") if allowed.startswith("one of: ") else allowed
-    return f"`{key}`", allowed, _default(declared), declared.description or ""
+    return f"`{key}`", allowed, _default(declared), f"{declared.description or ''}{_when_read(key)}"
+
+
+def _when_read(key: str) -> str:
+    """When a key has an effect, from the table of rules."""
+    rows = SOURCE_READINGS if key.startswith(OF_SOURCE) else READINGS
+    words = words_of(key.removeprefix(OF_SOURCE), rows)
+    return f" Only with {words}." if words else ""
 
 
 def _default(declared: FieldInfo) -> str:
@@ -133,17 +146,40 @@ def _default(declared: FieldInfo) -> str:
 
 
 def _sources() -> ReferenceSection:
-    shared = ", ".join(f"`{key}`" for key in SourceKeys.model_fields)
-    own = [name for name in SourceConfig.ordered_fields() if name not in SourceKeys.model_fields]
     return ReferenceSection(
         "[[source]]",
         "One named stream of txns; there may be several, and they run at once. Without any, there is one "
-        "named `default`, whose arrivals are `transaction.inter_arrival`. A source may also give any of "
-        f"these keys of `[transaction]` for itself, a table as a whole: {shared}. `--set` reaches a source "
+        "named `default`. `[transaction]` may give any key of a source but `name`, `arrivals`, `start_ms` and "
+        "`stop_ms`: it holds for every source that does not give its own, a table as a whole. `--set` reaches a source "
         'by its name or its number: `source.writers.retry`, `source.0.retry`. `recipe = "flink_sink"` fills in what '
         "such a writer does, and takes parameters of its own: `endive recipes` lists them. Without a name it is "
         "called as its recipe.",
-        tuple(_row(f"source.<name>.{name}", SourceConfig.model_fields[name]) for name in own),
+        tuple(_rows(OF_SOURCE.rstrip("."), SourceConfig)),
+    )
+
+
+def _formats() -> ReferenceSection:
+    return ReferenceSection(
+        "Table formats",
+        "What only one `table.format` reads; a file that gives it for a table of another format is refused. A table "
+        "stands for all its keys. Every key that is not listed is read by all formats.",
+        tuple((f"`{name}`", ", ".join(f"`{key}`" for key in keys_of_format(name))) for name in FORMATS_AVAILABLE),
+        ("format", "keys of its own"),
+    )
+
+
+def _spellings() -> ReferenceSection:
+    rows: dict[str, list[str]] = {}
+    for former, present in former_spellings(SourceKeys.model_fields):
+        if former.split(".")[1] not in SourceKeys.model_fields:
+            rows.setdefault(former, []).append(f"`{present.replace('*', '<name>')}`")
+    return ReferenceSection(
+        "Other spellings",
+        "Older keys, and those of the original documents, are accepted and mean the present ones. What "
+        "`[storage.objects]` gives itself wins over a `T_` key; `T_PUT` wins over `T_MANIFEST_LIST`, and every other "
+        "`T_` key over `T_PUT`.",
+        tuple((f"`{former.replace('*', '<name>')}`", ", ".join(present)) for former, present in rows.items()),
+        ("spelling", "present key"),
     )
 
 
@@ -159,9 +195,9 @@ def _arrivals() -> ReferenceSection:
     return ReferenceSection(
         "Arrivals tables",
         'When a source submits: `arrivals = { kind = "closed", clients = 50, think_ms = 0.0 }`. '
-        "`exponential` is another name for `poisson`. `transaction.inter_arrival` takes "
-        "`distribution` `exponential` (`scale`, the mean gap), `fixed`, `uniform` and `lognormal` with the "
-        "keys of the kind of that name.",
+        "`exponential` is another name for `poisson`. The one source there is when none is named may have them as "
+        f"`transaction.{INTER_ARRIVAL}`, which takes `distribution` `exponential` (`scale`, the mean gap), `fixed`, "
+        "`uniform` and `lognormal` with the keys of the kind of that name.",
         _variants("kind", ARRIVAL_KINDS),
     )
 
@@ -182,8 +218,8 @@ def _latencies() -> ReferenceSection:
         forms += [(key.replace("`.", "`"), *rest) for key, *rest in _rows("", table)]
     return ReferenceSection(
         "Latency tables and other short forms",
-        "The `T_` keys of `[storage]` take a distribution table or one of the first three forms; "
-        "`transaction.runtime` takes a distribution table, the last one, or a time as text.",
+        "The keys of `[storage.objects]` take a distribution table or one of the first three forms; "
+        "`runtime` of a source takes a distribution table, the last one, or a time as text.",
         tuple(forms),
     )
 

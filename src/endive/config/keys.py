@@ -18,10 +18,11 @@ from pydantic.fields import FieldInfo
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
 from endive.config.failures import FailuresConfig
+from endive.config.former_names import INTER_ARRIVAL, former_spellings
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.slo import SloSection
 from endive.config.storage import StorageConfig
-from endive.config.transaction import SourceConfig, TransactionSection
+from endive.config.transaction import SourceConfig, SourceKeys, TransactionConfig
 from endive.config.values import NAME_CHARACTERS_MAX, Forms, Table
 
 SECTIONS: dict[str, type[Table]] = {
@@ -32,17 +33,12 @@ SECTIONS: dict[str, type[Table]] = {
     "catalog": CatalogConfig,
     "table": TableConfig,
     "commit": CommitConfig,
-    "transaction": TransactionSection,
+    "transaction": TransactionConfig,
     "conflict": ConflictConfig,
     "failures": FailuresConfig,
 }
 SOURCE = "source"
 ANY_SOURCE = "source.*"
-ALIASES = {
-    "catalog.mode": "catalog.type",
-    "transaction.ntable.zipf": "transaction.tables.count_zipf",
-    "source.*.ntable.zipf": "source.*.tables.count_zipf",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +155,13 @@ def known_keys() -> tuple[str, ...]:
     for name, table in SECTIONS.items():
         found.update(dict.fromkeys(_walk(name, table)))
     found.update(dict.fromkeys(_walk(ANY_SOURCE, SourceConfig)))
-    found.update(dict.fromkeys(ALIASES))
+    present = tuple(found)
+    for former, key in former_spellings(SourceKeys.model_fields):
+        found[former] = None
+        if INTER_ARRIVAL not in former:  # its tables have keys of their own
+            found.update(
+                dict.fromkeys(former + item.removeprefix(key) for item in present if item.startswith(f"{key}."))
+            )
     return tuple(found)
 
 

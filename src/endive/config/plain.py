@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from endive.config.distribution import Spec
-from endive.config.storage import ConditionalLatency
-from endive.config.unread import unread_keys, unread_source_keys
+from endive.config.reading import ICEBERG, unread_keys, unread_source_keys
 from endive.config.values import Table
 from endive.vocabulary import KINDS
 
@@ -38,6 +37,8 @@ def plain_config(config: SimulationConfig) -> dict[str, Any]:
         section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
         if section:
             document[name] = section
+    if document["table"]["format"] == ICEBERG:
+        del document["table"]["format"]  # a configuration of before keeps its hash
     if "latency_ms" in document["catalog"]:
         del document["catalog"]["latency"]
     document["source"] = [
@@ -55,7 +56,7 @@ def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
         value = getattr(table, key)
         if value is None or f"{prefix}{key}" in unread:
             continue
-        if isinstance(value, (Spec, ConditionalLatency)):
+        if isinstance(value, Spec):
             found[key] = value.to_table()
         elif isinstance(value, Table):
             inner = _plain_table(value, f"{prefix}{key}.", unread)

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from endive.config.former_names import REPLACED
-from endive.config.keys import SOURCE, Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
+from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.toml_text import key_text
 from endive.config.values import Table, abridged, nearest
 
@@ -56,8 +56,33 @@ def shown(value: Any) -> str:
     return abridged(text)
 
 
+class Spelt(dict[str, Any]):
+    """A document in the present spelling, which remembers where a value was written in another."""
+
+    def __init__(self, content: Mapping[str, Any], origins: Mapping[Path, Path] | None = None) -> None:
+        super().__init__(content)
+        self.origins: dict[Path, Path] = dict(origins or {})  # a place here -> where it was written
+
+    def written(self, path: Path) -> Path:
+        """Where the value at a path was written."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                return (*self.origins[path[:length]], *path[length:])
+        return path
+
+    def copies(self, path: Path) -> list[Path]:
+        """Every place that holds what was written for this one, itself included."""
+        for length in range(len(path), 0, -1):
+            origin = self.origins.get(path[:length])
+            if origin is not None:
+                return [(*place, *path[length:]) for place, other in self.origins.items() if other == origin]
+        return [path]
+
+
 def dotted(path: Path, document: Mapping[str, Any]) -> str:
     """A path as the user would write it after ``--set``: sources by name where they have one of their own."""
+    if isinstance(document, Spelt):
+        path = document.written(path)
     if len(path) > 1 and path[0] == "source" and isinstance(path[1], int):
         path = ("source", source_label(document, path[1]), *path[2:])
     return ".".join(key_text(str(part)) for part in path)
@@ -148,10 +173,3 @@ def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     if elsewhere:
         return f"{key} is not known. Did you mean '{elsewhere}'?"
     return f"{key} is not known. Known keys are: {', '.join(known)}."
-
-
-def source_path(index: int, key: tuple[str, ...], document: Mapping[str, Any]) -> Path:
-    """Where a source's value comes from: its own table, or ``[transaction]``."""
-    written = document.get(SOURCE)
-    is_own = bool(written) and value_at(written, (index, key[0])) is not None
-    return (SOURCE, index, *key) if is_own else ("transaction", *key)

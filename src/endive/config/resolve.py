@@ -1,7 +1,6 @@
 """What was written becomes what is meant: every default filled in, every short form spelt out.
 
-This file defines the defaults that depend on another section and the rule of inheritance: a source's own key, else
-that of ``[transaction]``, else the default. A table is inherited or replaced as a whole. Judges nothing.
+This file defines the defaults that depend on another section. Judges nothing.
 """
 
 from __future__ import annotations
@@ -10,30 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from endive.config.arrivals import ExponentialInterArrival, Poisson, Trace
+from endive.config.arrivals import Poisson, Trace
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
 from endive.config.catalog_profile import catalog_profile
 from endive.config.commit import CommitConfig
 from endive.config.distribution import Fixed
 from endive.config.failures import FailuresConfig
+from endive.config.reading import unread_keys
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import SloSection
-from endive.config.storage import StorageConfig
-from endive.config.transaction import (
-    BACKOFF_FIGURES,
-    RetryBackoff,
-    SourceConfig,
-    SourceKeys,
-    TransactionConfig,
-    TransactionSection,
-)
+from endive.config.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
+from endive.config.transaction import BACKOFF_FIGURES, FIGURES, RetryBackoff, SourceConfig, TransactionConfig
 
 SEED_PROTOCOLS = ("spec", "merge")
 SEED_RETRY = 10
-FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
-DEFAULT_SOURCE = "default"
 APPENDABLE_PROVIDER = "s3x"
 
 
@@ -48,7 +39,7 @@ class WrittenConfig:
     catalog: CatalogConfig
     table: TableConfig
     commit: CommitConfig
-    transaction: TransactionSection
+    transaction: TransactionConfig
     conflict: ConflictConfig
     failures: FailuresConfig
     sources: tuple[SourceConfig, ...]
@@ -56,9 +47,7 @@ class WrittenConfig:
 
 def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
     """The configuration that is meant; relative paths of profiles and traces start at ``folder``."""
-    transaction = written.transaction
-    sources = written.sources or (_default_source(transaction),)
-    return SimulationConfig(
+    config = SimulationConfig(
         simulation=written.simulation,
         experiment=written.experiment,
         slo=written.slo,
@@ -66,17 +55,29 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
         catalog=_resolve_catalog(written.catalog),
         table=written.table,
         commit=written.commit,
-        transaction=TransactionConfig(**{key: getattr(transaction, key) for key in TransactionConfig.model_fields}),
+        transaction=written.transaction,
         conflict=_resolve_conflict(written),
         failures=written.failures,
-        sources=tuple(_resolve_source(source, transaction, written.commit.protocol, folder) for source in sources),
+        sources=tuple(_resolve_source(source, written.commit.protocol, folder) for source in written.sources),
     )
+    return config.model_copy(update={"storage": _without_idle_latencies(config)})
 
 
-def _default_source(transaction: TransactionSection) -> SourceConfig:
-    """The one source of a file that names none."""
-    gaps = transaction.inter_arrival or ExponentialInterArrival()
-    return SourceConfig(name=DEFAULT_SOURCE, arrivals=gaps.to_arrivals())
+def _without_idle_latencies(config: SimulationConfig) -> StorageConfig:
+    """The latencies of requests that may be sent: one ``T_`` key speaks of several, and not all of them are."""
+    idle = unread_keys(config).keys()
+    objects = {
+        name: latencies.model_copy(
+            update={key: None for key in ObjectLatencies.model_fields if f"storage.objects.{name}.{key}" in idle}
+        )
+        for name in OBJECTS
+        if (latencies := getattr(config.storage.objects, name)) is not None
+    }
+    kept = {name: latencies for name, latencies in objects.items() if latencies != ObjectLatencies()}
+    update: dict[str, Any] = {"objects": ObjectsConfig(**kept)}
+    if "storage.T_LOG_ENTRY_READ" in idle:
+        update["T_LOG_ENTRY_READ"] = None
+    return config.storage.model_copy(update=update)
 
 
 def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConfig:
@@ -106,16 +107,12 @@ def _resolve_conflict(written: WrittenConfig) -> ConflictConfig:
     return conflict
 
 
-def _resolve_source(
-    source: SourceConfig, transaction: TransactionSection, protocol: str, folder: Path | None
-) -> SourceConfig:
+def _resolve_source(source: SourceConfig, protocol: str, folder: Path | None) -> SourceConfig:
     values: dict[str, Any] = {}
     if protocol in SEED_PROTOCOLS:
-        values = {"retry": SEED_RETRY, "total_timeout_ms": 0.0}
-    for written in (transaction, source):
-        given = written.model_fields_set & SourceKeys.model_fields.keys()
-        values.update({key: getattr(written, key) for key in given})
-    values["retry_backoff"] = resolve_backoff(values.get("retry_backoff", RetryBackoff()), protocol)
+        seed_defaults = {"retry": SEED_RETRY, "total_timeout_ms": 0.0}
+        values = {key: value for key, value in seed_defaults.items() if key not in source.model_fields_set}
+    values["retry_backoff"] = resolve_backoff(source.retry_backoff, protocol)
     arrivals = source.arrivals
     if isinstance(arrivals, Poisson):
         values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)

@@ -26,6 +26,7 @@ from endive.config.values import (
 
 MARGIN_MS_MAX = 900_000.0  # experiment plan: min(900 s, T/4) at either end
 TICK_MS = 0.001
+FORMATS_AVAILABLE = ("iceberg",)  # formats that can be simulated
 DATA_FILES_MAX = 100_000_000
 
 
@@ -68,8 +69,11 @@ class ExperimentSection(Table):
 
 
 class TableConfig(Table):
-    """Sizes of a table's objects, and how they grow."""
+    """The format of the tables, sizes of their objects, and how they grow."""
 
+    format: Annotated[Literal["iceberg", "delta"], OneOf()] = Field(
+        "iceberg", description=f"Table format. Available are: {', '.join(FORMATS_AVAILABLE)}."
+    )
     metadata_base_bytes: Bytes = Field(5000, description="Table metadata without snapshots.")
     metadata_bytes_per_snapshot: ItemBytes = Field(
         730, description="Added per snapshot kept (measured on Iceberg 1.9)."

@@ -1,7 +1,8 @@
 """The ``[storage]`` section: which provider, and latencies that replace those of its profile.
 
-This file defines the keys, the short forms the seeds use (``T_CAS = {mu, sigma}`` and the like) and the order in which
-overrides apply. Reads no profile; what a provider can do is in ``endive.config.capabilities``.
+This file defines the keys and the short forms of a latency (``{mu, sigma}`` and the like). The ``T_`` keys of the
+original documents become ``[storage.objects]`` in ``endive.config.spellings``; what a provider can do is in
+``endive.config.capabilities``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from endive.config.distribution import (
     spelt_out,
 )
 from endive.config.values import (
-    Described,
     Forms,
     LatencyMs,
     LogMean,
@@ -115,48 +115,19 @@ _LATENCY_FORMS = Annotated[
     AfterValidator(spelt_out),
 ]
 Latency = Annotated[Spec, Forms(_LATENCY_FORMS, "a latency table")]
-Conditional = Described("a latency table, with an optional latency table `failure`")
-
-
-class ConditionalLatency(Table):
-    """Latency of a conditional request: the table itself when it succeeds, its ``failure`` when refused."""
-
-    success: Latency = Field(alias="<success>")
-    failure: Latency | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        if not isinstance(value, dict) or "<success>" in value:
-            return value
-        rest = {key: item for key, item in value.items() if key != "failure"}
-        failure = {"failure": value["failure"]} if "failure" in value else {}
-        return {"<success>": rest, **failure}
-
-    def to_table(self) -> dict[str, Any]:
-        """As written, short forms spelt out."""
-        failure = {} if self.failure is None else {"failure": self.failure.to_table()}
-        return {**self.success.to_table(), **failure}
-
-
-class ReadWriteLatency(Table):
-    """Latencies of reading and of writing one kind of object."""
-
-    read: Latency | None = Field(None, description="Latency of a read.")
-    write: Latency | None = Field(None, description="Latency of a write.")
 
 
 class ObjectLatencies(Table):
-    """``[storage.objects.<object>]``: one distribution table per operation."""
+    """``[storage.objects.<object>]``: one latency table per operation."""
 
-    read: Distribution | None = Field(None, description="Latency of a read.")
-    write: Distribution | None = Field(None, description="Latency of a write.")
-    head: Distribution | None = Field(None, description="Latency of a HEAD request.")
-    delete: Distribution | None = Field(None, description="Latency of a delete.")
-    cas: Distribution | None = Field(None, description="Latency of a compare-and-swap that succeeds.")
-    cas_failure: Distribution | None = Field(None, description="Latency of one that is refused.")
-    append: Distribution | None = Field(None, description="Latency of a conditional append that succeeds.")
-    append_failure: Distribution | None = Field(None, description="Latency of one that is refused.")
+    read: Latency | None = Field(None, description="Latency of a read.")
+    write: Latency | None = Field(None, description="Latency of a write.")
+    head: Latency | None = Field(None, description="Latency of a HEAD request.")
+    delete: Latency | None = Field(None, description="Latency of a delete.")
+    cas: Latency | None = Field(None, description="Latency of a compare-and-swap that succeeds.")
+    cas_failure: Latency | None = Field(None, description="Latency of one that is refused.")
+    append: Latency | None = Field(None, description="Latency of a conditional append that succeeds.")
+    append_failure: Latency | None = Field(None, description="Latency of one that is refused.")
 
 
 class ObjectsConfig(Table):
@@ -196,7 +167,7 @@ class StorageConfig(Table):
     )
     latency_ms: LatencyMs | None = Field(
         None,
-        description="Latency of every request; needed with provider 'constant', and only there.",
+        description="Latency of every request; needed with provider 'constant'.",
         json_schema_extra={"default_text": "none"},
     )
     min_latency_ms: LatencyMs | None = Field(
@@ -207,58 +178,19 @@ class StorageConfig(Table):
     max_parallel: Annotated[int, Whole(1, 10_000)] = Field(
         4, description="Requests one txn sends at once when it reads or writes several objects."
     )
-    T_CAS: Annotated[ConditionalLatency, Conditional] | None = Field(
-        None, description="Compare-and-swap of the catalog object."
-    )
-    T_METADATA_ROOT: Latency | None = Field(None, description="Reads of the catalog.")
-    T_MANIFEST_LIST: ReadWriteLatency | None = Field(None, description="Manifest lists.")
-    T_MANIFEST_FILE: ReadWriteLatency | None = Field(None, description="Manifests.")
-    T_TABLE_METADATA: ReadWriteLatency | None = Field(
-        None, description="Table metadata objects; may stand in a file whose metadata is inlined."
-    )
-    T_APPEND: Annotated[ConditionalLatency, Conditional] | None = Field(
-        None, description="Conditional appends, to the catalog's log and to manifest lists."
-    )
     T_LOG_ENTRY_READ: Latency | None = Field(
         None,
-        description="Cost per entry of reading the log beyond the checkpoint, multiplied by the entries.",
-    )
-    T_COMPACTION: Latency | None = Field(None, description="The compare-and-swap that compacts the log.")
-    T_PUT: Latency | None = Field(
-        None, description="Every plain write, and reads of manifest lists; more specific keys win."
+        description="Cost per entry of reading the log beyond the checkpoint, multiplied by the entries. Given without "
+        "catalog.append_preset, that is append_design, which does not use it.",
     )
     objects: ObjectsConfig = Field(default_factory=lambda: ObjectsConfig())
 
     def latency_overrides(self) -> tuple[LatencyOverride, ...]:
-        """Every override, general ones first: a later one wins. ``T_LOG_ENTRY_READ`` is not among them."""
-        found: list[LatencyOverride] = []
-
-        def put(object_name: str, op: str, spec: Spec | None, is_success: bool = True) -> None:
-            if spec is not None:
-                found.append(LatencyOverride(object=object_name, op=op, is_success=is_success, distribution=spec))
-
-        for object_name in ("metadata", "manifest_list", "manifest"):
-            put(object_name, "write", self.T_PUT)
-        put("manifest_list", "read", self.T_PUT)
-        for object_name, pair in (
-            ("manifest_list", self.T_MANIFEST_LIST),
-            ("manifest", self.T_MANIFEST_FILE),
-            ("metadata", self.T_TABLE_METADATA),
-        ):
-            put(object_name, "read", pair.read if pair else None)
-            put(object_name, "write", pair.write if pair else None)
-        put("catalog", "read", self.T_METADATA_ROOT)
-        for object_name, op, conditional in (
-            ("catalog", "cas", self.T_CAS),
-            ("log", "append", self.T_APPEND),
-            ("manifest_list", "append", self.T_APPEND),
-        ):
-            put(object_name, op, conditional.success if conditional else None)
-            put(object_name, op, conditional.failure if conditional else None, is_success=False)
-        put("log", "cas", self.T_COMPACTION)
-        for object_name in OBJECTS:
-            latencies: ObjectLatencies | None = getattr(self.objects, object_name)
-            for key in ObjectLatencies.model_fields if latencies else ():
-                op, _, outcome = key.partition("_")
-                put(object_name, op, getattr(latencies, key), is_success=not outcome)
-        return tuple(found)
+        """Every override; ``T_LOG_ENTRY_READ`` is not among them."""
+        return tuple(
+            LatencyOverride(object=name, op=op, is_success=not outcome, distribution=spec)
+            for name in OBJECTS
+            for key in ObjectLatencies.model_fields
+            for op, _, outcome in [key.partition("_")]
+            if (spec := getattr(getattr(self.objects, name), key, None)) is not None
+        )

@@ -1,7 +1,7 @@
-"""The ``[transaction]`` section and ``[[source]]``: what txns do, how many, and how they try again.
+"""``[[source]]`` and the ``[transaction]`` section: what txns do, how many, and how they try again.
 
-This file defines the keys both share and the figures of the named backoff policies. Which value a source ends up with
-is decided in ``endive.config.resolve``: its own, else that of ``[transaction]``, else the protocol's default.
+A key of a source that ``[transaction]`` gives is moved into every source that does not give its own
+(``endive.config.spellings``); what is left there holds for all of them alike.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.arrivals import Arrivals, InterArrival
+from endive.config.arrivals import Arrivals
 from endive.config.distribution import Distribution, Spec, spelt_out
 from endive.config.values import (
     Bytes,
@@ -72,6 +72,7 @@ BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
     "decorrelated_jitter": (100.0, 3.0, 60_000.0, 1.0),
     "none": (0.0, 1.0, 0.0, 0.0),
 }
+FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
 # The figures a policy lets the user change; the rest are part of its name.
 BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
     "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
@@ -173,7 +174,7 @@ class TableChoice(Table):
     selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
         "uniform", description="How tables are picked; zipf makes the first ones hot."
     )
-    alpha: ZipfExponent = Field(1.5, description="Exponent; only with selection = 'zipf'.")
+    alpha: ZipfExponent = Field(1.5, description="Exponent.")
     write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
 
 
@@ -184,7 +185,7 @@ class PartitionChoice(Table):
     selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
         "uniform", description="How partitions are picked; zipf makes the first ones hot."
     )
-    alpha: ZipfExponent = Field(1.5, description="Exponent; only with selection = 'zipf'.")
+    alpha: ZipfExponent = Field(1.5, description="Exponent.")
     write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
 
 
@@ -323,7 +324,7 @@ class PartialProgress(Table):
 
 
 class SourceKeys(Table):
-    """Keys a source may set for itself and ``[transaction]`` for all of them."""
+    """Keys of a source that ``[transaction]`` may give for all of them."""
 
     operation_types: OperationTypes = Field(
         default=OperationTypes(fast_append=1.0),
@@ -410,24 +411,12 @@ class TransactionConfig(Table):
         "rewrite", description="Manifest lists are rewritten, or appended to (ML+)."
     )
     manifest_list_seal_threshold: Bytes = Field(
-        0, description="Bytes after which a list is sealed and rewritten, 0 = never; only with mode append."
+        0, description="Bytes after which a list is sealed and rewritten, 0 = never."
     )
-    manifest_list_entry_size: PositiveItemBytes = Field(
-        50, description="Bytes of one appended entry; only with mode append."
-    )
+    manifest_list_entry_size: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
     conflicting_manifests: ConflictingManifests = Field(
         default=ExponentialCount(),
-        description="Manifests merged at a real conflict; only with commit.real_conflict = 'merge'.",
-    )
-
-
-class TransactionSection(SourceKeys, TransactionConfig):
-    """Defaults for every source, and what holds for all of them alike."""
-
-    inter_arrival: InterArrival | None = Field(
-        None,
-        description="Gaps between txns of the one source there is when no [[source]] is given.",
-        json_schema_extra={"default_text": "exponential, scale 1000.0"},
+        description="Manifests merged at a real conflict.",
     )
 
 

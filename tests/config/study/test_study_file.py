@@ -87,7 +87,7 @@ def problems(tmp_path: Path):
         ),
         (
             AXIS + "[base.simulation]\noutput_path = 'x'",
-            "base: simulation.output_path is read by nothing; a sweep writes into --out.",
+            "base: simulation.output_path has no effect here; a sweep writes into --out.",
         ),
         (
             AXIS + "[study.report]\nx = 'catalog.type'",

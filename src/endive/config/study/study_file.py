@@ -150,7 +150,7 @@ class StudyReader:
             base = apply_overrides(base, changes)
         section = base.get("simulation")
         if isinstance(section, Mapping) and "output_path" in section:
-            self._refuse("base: simulation.output_path is read by nothing; a sweep writes into --out.")
+            self._refuse("base: simulation.output_path has no effect here; a sweep writes into --out.")
         return dict(base), folder
 
     def _refuse_keys(self, keys: Mapping[str, Any], where: str) -> None:

@@ -1,0 +1,85 @@
+"""What a configuration asks of its storage provider, and which providers can do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from endive.config.capabilities import (
+    BUILT_IN,
+    HAVE_NO_VINTAGES,
+    IN_ORIGINAL_VINTAGE,
+    is_profile_path,
+    profile_capabilities,
+    providers_with,
+)
+from endive.config.problems import Path, Problem, shown, value_at
+from endive.config.simulation_config import SimulationConfig
+from endive.config.values import unknown_name
+
+PROVIDER: Final[Path] = ("storage", "provider")
+
+# Section, key and value -> the operation it needs, in words, and all that a provider must have then.
+NEEDS: Final = (
+    ("catalog", "type", "cas", "cas", "compare-and-swap", ("write", "cas")),
+    ("catalog", "type", "append", "append", "conditional append", ("write", "cas", "append")),
+    ("catalog", "type", "append", "cas", "compare-and-swap (to compact)", ("write", "cas", "append")),
+    ("transaction", "manifest_list_mode", "append", "append", "conditional append", ("write", "append")),
+)
+
+
+def provider_problems(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with the provider itself, then what it cannot do."""
+    provider = config.storage.provider
+    written = shown(value_at(document, PROVIDER) or provider)
+    if is_profile_path(provider):
+        found = profile_capabilities(provider)
+        if isinstance(found, str):
+            yield Problem(f"storage.provider = {written} {found}", PROVIDER)
+            return
+        capabilities = found
+    elif provider in BUILT_IN:
+        capabilities = BUILT_IN[provider]
+    else:
+        text = unknown_name(provider, tuple(BUILT_IN), also=", or the path of a profile (.toml)")
+        yield Problem(f"storage.provider = {shown(provider)} {text}", PROVIDER)
+        return
+    yield from _figures(config)
+    yield from _capabilities(config, written, capabilities)
+
+
+def _figures(config: SimulationConfig) -> Iterator[Problem]:
+    provider = config.storage.provider
+    if provider == "constant" and config.storage.latency_ms is None:
+        yield Problem(
+            "storage.latency_ms is missing. storage.provider = 'constant' needs it: give a number of milliseconds.",
+            ("storage", "latency_ms"),
+            ("storage.provider",),
+        )
+    has_vintage = provider in (*IN_ORIGINAL_VINTAGE, *HAVE_NO_VINTAGES) or is_profile_path(provider)
+    if config.storage.vintage == "original" and not has_vintage:
+        yield Problem(
+            f"storage.vintage = 'original' has no figures for storage.provider = {shown(provider)}. "
+            f"Choose a provider from: {', '.join(IN_ORIGINAL_VINTAGE)}; or vintage 'measured'.",
+            ("storage", "vintage"),
+            ("storage.provider",),
+        )
+
+
+def _capabilities(config: SimulationConfig, provider: str, has: frozenset[str]) -> Iterator[Problem]:
+    if not has >= {"read", "write"}:
+        yield Problem(
+            f"storage.provider = {provider} cannot be simulated: it cannot write, and every commit writes a "
+            "manifest list. It is there for programs that call tail_append on the provider itself. "
+            f"Choose one of: {', '.join(providers_with('read', 'write'))}.",
+            PROVIDER,
+        )
+        return
+    for section, key, value, operation, words, needed in NEEDS:
+        if getattr(getattr(config, section), key) == value and operation not in has:
+            yield Problem(
+                f"{section}.{key} = '{value}' needs a storage provider with {words}; {provider} has none. "
+                f"Choose one of: {', '.join(providers_with(*needed))}.",
+                (section, key),
+                ("storage.provider",),
+            )

@@ -1,0 +1,383 @@
+"""Which keys are read in which combination: one table of (keys, read when, why not).
+
+The loader refuses a key that is given and has no effect, the plain form leaves such keys out, the schema page says when
+a key is read, and ``keys_of_format`` which keys a table format reads. Choices decide, not magnitudes: a weight of zero
+that is written refuses no key that a sweep over that weight needs; such keys are tolerated, and left out of the plain
+form. Combinations that cannot be simulated at all are in ``endive.config.contradictions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
+from endive.config.conditions import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    Scene,
+    all_of,
+    any_of,
+    does,
+    is_,
+    is_above,
+    is_absent,
+    is_given,
+    is_not,
+    names,
+)
+from endive.config.storage import OBJECTS, ObjectLatencies
+from endive.config.transaction import BACKOFF_KEYS, FIGURES
+
+if TYPE_CHECKING:
+    from endive.config.simulation_config import SimulationConfig
+    from endive.config.transaction import SourceConfig
+
+ICEBERG: Final = "iceberg"
+FORMAT: Final = "table.format"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """When some keys are read; ``why`` they are not otherwise, and where that is tolerated."""
+
+    keys: tuple[str, ...]
+    when: Condition
+    why: str
+    unless: Condition = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why a key has no effect: the end of a sentence, and the keys it rests on."""
+
+    because: str
+    about: tuple[str, ...]
+    is_tolerated: bool = False
+
+
+def _row(keys: str, when: Condition, why: str, unless: Condition = NEVER) -> Reading:
+    return Reading(tuple(keys.split()), when, why, unless)
+
+
+_LOG: Final = "only catalog.type = 'append' has a log"
+_OBJECT: Final = "catalog.type = '{catalog.type}' keeps no object on storage"
+_INLINED: Final = "table metadata is inlined in the catalog (catalog.table_metadata_inlined)"
+_REWRITTEN_LISTS: Final = "transaction.manifest_list_mode is 'rewrite'"
+_NO_HEAD: Final = "commit.head = '{commit.head}' sends none"
+_NO_CLEANING: Final = "nothing is deleted with commit.after_success = 'none'"
+_HAS_VINTAGES: Final = Condition(
+    "a `storage.provider` that has several sets of figures",
+    ("storage.provider",),
+    lambda scene: (
+        not (scene.config.storage.provider in HAVE_NO_VINTAGES or is_profile_path(scene.config.storage.provider))
+    ),
+)
+_IS_REST: Final = all_of(is_("catalog.type", "service"), is_("catalog.service.flavour", "rest"))
+_READS_METADATA: Final = Condition(
+    '`catalog.table_metadata_inlined = false`, except with `catalog.service.flavour = "rest"`',
+    ("catalog.table_metadata_inlined", *_IS_REST.about),
+    lambda scene: not scene.config.catalog.table_metadata_inlined and not _IS_REST.holds(scene),
+)
+_LOST: Final = "lost_answer_rate"
+_OF_LOST_ANSWERS: Final = "failures.lost_answer_timeout_ms failures.lost_check_rate failures.status_checks"
+_OF_CHECKS: Final = "failures.status_check_wait_ms failures.status_check_wait_max_ms failures.absent_commit"
+_OF_TRIES: Final = "failures.throttle_wait_ms failures.throttle_wait_max_ms"
+_NOTHING_CHECKED: Final = "nothing is checked at failures.status_checks = 0"
+
+# Which keys speak of one table format. A key of none of them is read by all.
+FORMATS: Final = (
+    _row(
+        "table.metadata_base_bytes table.metadata_bytes_per_snapshot table.snapshots_kept_max "
+        "table.manifest_list_base_bytes table.manifest_list_bytes_per_manifest table.manifest_bytes "
+        "table.initial_snapshots table.initial_manifests commit catalog.table_metadata_inlined "
+        "transaction.manifest_list_mode transaction.manifest_list_seal_threshold transaction.manifest_list_entry_size "
+        "transaction.conflicting_manifests storage.objects.metadata storage.objects.manifest_list "
+        "storage.objects.manifest",
+        is_(FORMAT, ICEBERG),
+        "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
+    ),
+)
+FORMATS_OF_SOURCES: Final = (
+    _row(
+        "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms",
+        is_(FORMAT, ICEBERG),
+        "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
+    ),
+)
+
+# Which requests may be sent to which object, ``*`` for all of one; every pair that is not listed is never sent.
+REQUESTS: Final = (
+    _row("metadata.*", is_("catalog.table_metadata_inlined", False), _INLINED),
+    _row("catalog.*", is_("catalog.type", "cas", "append"), f"{_OBJECT} and answers after catalog.latency"),
+    _row("log.*", is_("catalog.type", "append"), _LOG),
+    _row("manifest.read manifest.write manifest_list.read manifest_list.write", ALWAYS, ""),
+    _row("metadata.read metadata.write catalog.read log.append log.head log.cas", ALWAYS, ""),
+    _row("manifest.delete manifest_list.delete", is_not("commit.after_success", "none"), _NO_CLEANING),
+    _row("manifest_list.head", is_("commit.head", "profile"), _NO_HEAD),
+    _row("manifest.head metadata.head", is_("commit.head", "written"), _NO_HEAD),
+    _row("manifest_list.append", is_("transaction.manifest_list_mode", "append"), _REWRITTEN_LISTS),
+    _row("catalog.cas", is_("catalog.type", "cas"), "only catalog.type = 'cas' swaps a catalog object"),
+)
+
+
+def _request_rows() -> Iterator[Reading]:
+    """The rows of ``[storage.objects]``; what is said of an operation holds for its refusal too."""
+    sent = {key for row in REQUESTS for key in row.keys}
+    for name in OBJECTS:
+        for key in ObjectLatencies.model_fields:
+            operation = key.partition("_")[0]
+            place = f"storage.objects.{name}.{key}"
+            rows = [row for row in REQUESTS if {f"{name}.*", f"{name}.{operation}"} & set(row.keys)]
+            yield from (_row(place, row.when, row.why) for row in rows)
+            if f"{name}.{operation}" not in sent:
+                yield _row(place, NEVER, f"no {operation} request goes to a {name} object")
+
+
+READINGS: Final = (
+    *FORMATS,
+    _row("storage.latency_ms", is_("storage.provider", "constant"), "only storage.provider = 'constant' reads it"),
+    _row("storage.vintage", _HAS_VINTAGES, "storage.provider = '{storage.provider}' has one set of figures"),
+    _row("storage.T_LOG_ENTRY_READ", is_("catalog.type", "append"), _LOG),
+    _row(
+        "storage.T_LOG_ENTRY_READ",
+        is_("catalog.append_preset", "log"),
+        "catalog.append_preset = '{catalog.append_preset}' reads a log as a whole",
+        unless=ALWAYS,  # the append design prints it, "unused in current model"; a note says so
+    ),
+    *_request_rows(),
+    _row("catalog.num_groups", is_("catalog.scope", "group"), "only catalog.scope = 'group' has groups"),
+    _row(
+        "catalog.latency_ms catalog.latency",
+        is_("catalog.type", "instant", "service"),
+        "catalog.type = '{catalog.type}' takes its latencies from storage",
+    ),
+    _row("catalog.object_base_bytes catalog.object_bytes_per_table", is_("catalog.type", "cas", "append"), _OBJECT),
+    _row(
+        "catalog.refusal_returns_snapshot",
+        is_("catalog.type", "instant", "service"),
+        "it is the catalog's nature",
+        unless=ALWAYS,
+    ),
+    _row(
+        "catalog.append_preset catalog.compaction_threshold catalog.compaction_max_entries catalog.log_entry_size "
+        "catalog.physical_attempts_max",
+        is_("catalog.type", "append"),
+        _LOG,
+    ),
+    _row("catalog.profile", is_("catalog.type", "service"), "only catalog.type = 'service' is a server with a profile"),
+    _row("catalog.service", is_("catalog.type", "service"), "only catalog.type = 'service' is a server"),
+    _row(
+        "catalog.service.server_retries",
+        _IS_REST,
+        "only catalog.service.flavour = 'rest' can rebase a change and try again",
+    ),
+    _row(
+        "catalog.partitions.num_partitions",
+        is_("catalog.partitions.enabled", True),
+        "catalog.partitions.enabled is false",
+    ),
+    _row(
+        "table.data_files",
+        is_("conflict.detector", "files"),
+        "conflict.detector is '{conflict.detector}'",
+        unless=is_("table.data_files", 0),
+    ),
+    _row("commit.min_count_to_merge", is_("commit.merging", "bins"), "commit.merging is '{commit.merging}'"),
+    _row(
+        "commit.manifests_per_concurrent_commit",
+        is_("commit.merging", "n_behind"),
+        "commit.merging is '{commit.merging}'",
+    ),
+    _row(
+        "commit.metadata_read",
+        _READS_METADATA,
+        "the client reads no metadata object: it is inlined in the catalog, or the server's",
+        unless=is_("commit.metadata_read", "as_needed"),
+    ),
+    _row("commit.history_io", is_not("commit.history", "none"), "commit.history is 'none'"),
+    _row(
+        "transaction.manifest_list_seal_threshold transaction.manifest_list_entry_size",
+        is_("transaction.manifest_list_mode", "append"),
+        _REWRITTEN_LISTS,
+    ),
+    _row(
+        "transaction.conflicting_manifests",
+        is_("commit.real_conflict", "merge"),
+        "commit.real_conflict is 'abort', so nothing is merged",
+    ),
+    _row("failures.lost_answer_rate", is_above("failures.lost_answer_rate", 0), "it is 0", unless=ALWAYS),
+    _row("failures.throttle_rate", is_above("failures.throttle_rate", 0), "it is 0", unless=ALWAYS),
+    _row(  # a rate that is written as 0 may be one value of a sweep
+        f"{_OF_LOST_ANSWERS} {_OF_CHECKS}",
+        is_above("failures.lost_answer_rate", 0),
+        "no answer is lost at failures.lost_answer_rate = 0",
+        unless=is_given("failures.lost_answer_rate"),
+    ),
+    _row(f"failures.lost_check_rate {_OF_CHECKS}", is_above("failures.status_checks", 0), _NOTHING_CHECKED),
+    _row(
+        f"failures.throttle_tries {_OF_TRIES}",
+        is_above("failures.throttle_rate", 0),
+        "no request is throttled at failures.throttle_rate = 0",
+        unless=is_given("failures.throttle_rate"),
+    ),
+    _row(
+        _OF_TRIES,
+        is_above("failures.throttle_tries", 1),
+        "nothing is tried again at failures.throttle_tries = 1",
+    ),
+)
+
+_MERGES: Final = is_("commit.real_conflict", "merge")
+_OVERWRITES: Final = does("validated_overwrite")
+_NO_OVERWRITE: Final = "operation_types has no validated_overwrite"
+_NO_CONFLICT: Final = "no kind in operation_types can have a real conflict"
+_REWRITES: Final = any_of(
+    does("rewrite_files"), all_of(_OVERWRITES, is_("overwrite", "overwrite_files", "replace_partitions"))
+)
+_CAN_FAIL: Final = any_of(
+    all_of(_OVERWRITES, is_not("overwrite", "replace_partitions")), does("rewrite_files", "rewrite_manifests")
+)
+_CAN_CONFLICT: Final = any_of(_MERGES, _CAN_FAIL)
+_HAS_PAUSE: Final = replace(is_not("retry_backoff.policy", "none"), words="")  # the row after says more
+_NAMES_CONFLICT: Final = names("rewrite_files", "rewrite_manifests", "validated_overwrite")
+
+
+def _takes(figure: str) -> Condition:
+    policies = [policy for policy, figures in BACKOFF_KEYS.items() if figure in figures]
+    return is_("retry_backoff.policy", *policies)
+
+
+SOURCE_READINGS: Final = (
+    *FORMATS_OF_SOURCES,
+    _row("overwrite isolation", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row(
+        "referenced_files",
+        _OVERWRITES,
+        _NO_OVERWRITE,
+        unless=any_of(names("validated_overwrite"), is_("referenced_files", True)),
+    ),
+    _row(
+        "referenced_files",
+        is_("overwrite", "row_delta"),
+        "overwrite is '{overwrite}', not 'row_delta'",
+        unless=is_("referenced_files", True),
+    ),
+    _row(
+        "isolation",
+        is_not("overwrite", "replace_partitions"),
+        "overwrite = 'replace_partitions' validates nothing",
+    ),
+    _row(
+        "isolation",
+        any_of(is_not("commit.history", "none", "every_kind"), is_not("commit.real_conflict", "merge")),
+        "commit.history is '{commit.history}' and commit.real_conflict is 'merge'",
+    ),
+    _row(
+        "rewritten_manifests",
+        _REWRITES,
+        "operation_types has neither rewrite_files nor a validated_overwrite that rewrites manifests "
+        "(overwrite = 'row_delta' does not)",
+        unless=any_of(names("rewrite_files"), all_of(names("validated_overwrite"), is_not("overwrite", "row_delta"))),
+    ),
+    _row(
+        "retain_last expire_older_than_ms",
+        does("expire_snapshots"),
+        "operation_types has no expire_snapshots",
+        unless=names("expire_snapshots"),
+    ),
+    _row(
+        "real_conflict_probability",
+        is_not("conflict.detector", "partition_overlap"),
+        "conflict.detector is 'partition_overlap'",
+    ),
+    _row("real_conflict_probability", is_given("real_conflict_probability"), "it is not given", unless=ALWAYS),
+    _row(
+        "real_conflict_probability",
+        _CAN_CONFLICT,
+        _NO_CONFLICT,
+        unless=any_of(_NAMES_CONFLICT, is_("real_conflict_probability", 0.0)),
+    ),
+    _row(
+        "touched_files",
+        is_("conflict.detector", "files"),
+        "conflict.detector is not 'files' (table.data_files makes it so)",
+        unless=is_absent("touched_files"),
+    ),
+    _row(
+        "application_retries",
+        is_not("commit.real_conflict", "merge"),
+        "commit.real_conflict is 'merge', so no txn starts over",
+        unless=is_("application_retries", 0),
+    ),
+    _row(
+        "application_retries",
+        _CAN_FAIL,
+        _NO_CONFLICT,
+        unless=any_of(_NAMES_CONFLICT, is_("application_retries", 0)),
+    ),
+    _row("tables.alpha", is_("tables.selection", "zipf"), "tables.selection is 'uniform'"),
+    _row("tables.count", is_absent("tables.count_zipf"), "tables.count_zipf is given instead"),
+    _row("partitions", is_("catalog.partitions.enabled", True), "catalog.partitions.enabled is false"),
+    _row("partitions.alpha", is_("partitions.selection", "zipf"), "partitions.selection is 'uniform'"),
+    _row("retry_backoff.enabled", NEVER, "the policy says it", unless=ALWAYS),
+    *(
+        _row(
+            f"retry_backoff.{figure}",
+            _HAS_PAUSE,
+            "there is no backoff (retry_backoff.enabled = true turns it on)",
+        )
+        for figure in FIGURES
+    ),
+    *(
+        _row(
+            f"retry_backoff.{figure}",
+            _takes(figure),
+            "retry_backoff.policy = '{retry_backoff.policy}' does not take it",
+        )
+        for figure in FIGURES
+    ),
+)
+
+
+def unread_keys(config: SimulationConfig) -> dict[str, Unread]:
+    """Dotted keys of every section that have no effect; those of sources are ``unread_source_keys``'s."""
+    return _unread(READINGS, Scene(config))
+
+
+def unread_source_keys(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+    """Keys of one resolved source that have no effect, dotted from the source."""
+    return _unread(SOURCE_READINGS, Scene(config, source))
+
+
+def _unread(rows: tuple[Reading, ...], scene: Scene) -> dict[str, Unread]:
+    """The first reason of each key; a table that has none needs no reason for what is in it."""
+    found: dict[str, Unread] = {}
+    for row in rows:
+        if row.when.holds(scene):
+            continue
+        about = (*row.when.about, "commit.protocol", *row.unless.about)
+        unread = Unread(scene.say(row.why), about, row.unless.holds(scene))
+        for key in row.keys:
+            if not any(f"{key}.".startswith(f"{known}.") for known in found):
+                found[key] = unread
+    return found
+
+
+def words_of(key: str, rows: tuple[Reading, ...]) -> str:
+    """When a key is read, in words; empty if always. Formats are told by ``keys_of_format``."""
+    of_format = (*FORMATS, *FORMATS_OF_SOURCES)
+    parts = [row.when.words for row in rows if row not in of_format and key in row.keys and row.unless is not ALWAYS]
+    return "; and ".join(dict.fromkeys(part for part in parts if part))
+
+
+def keys_of_format(name: str) -> tuple[str, ...]:
+    """Keys and tables that only this table format reads; those of a source as ``source.<name>.overwrite``."""
+    words = is_(FORMAT, name).words
+    sections = [key for row in FORMATS if row.when.words == words for key in row.keys]
+    return (
+        *sections,
+        *(f"source.<name>.{key}" for row in FORMATS_OF_SOURCES if row.when.words == words for key in row.keys),
+    )

@@ -1,0 +1,230 @@
+"""The door of a configuration: every spelling that is accepted, and the one that is kept inside.
+
+``[transaction]`` may give what belongs to a source, ``inter_arrival`` is an older form of ``arrivals``, the ``T_`` keys
+of the original documents are latencies of ``[storage.objects]``. A ``Spelt`` document holds the present spelling and
+remembers where each value was written, so that a problem names the key its reader knows. Changed names of single
+values are in ``endive.config.former_names``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+from endive.config.former_names import (
+    CONDITIONAL_LATENCIES,
+    DEFAULT_GAP_MS,
+    FAILURE,
+    GAPS,
+    INTER_ARRIVAL,
+    LATENCY_KEYS,
+    PLAIN_LATENCIES,
+    PUT_AFTER_OTHERS,
+    PUT_BEFORE_LISTS,
+    READ_WRITE,
+    READ_WRITE_LATENCIES,
+    T_PUT,
+    TRANSACTION,
+    FormerNameWarning,
+    translate_values,
+)
+from endive.config.keys import SOURCE
+from endive.config.overrides import plain_copy
+from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
+from endive.config.recipe import expand_recipes
+from endive.config.transaction import SourceKeys
+from endive.config.values import nearest, unknown_name
+
+DEFAULT_SOURCE: Final = "default"
+
+
+def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
+    """A document in the present spelling, and what is wrong with the spellings it was written in."""
+    document = Spelt(plain_copy(mapping))
+    translate_values(document)
+    problems = expand_recipes(document)
+    problems += _spell_aliases(document)
+    problems += _spell_latencies(document)
+    problems += _spell_sources(document)
+    _state_append_design(document)
+    return document, problems
+
+
+def _spell_aliases(document: Spelt) -> list[Problem]:
+    """Older names of single keys; a pair that disagrees is a problem."""
+    problems = _rename(document, ("catalog", "mode"), ("catalog", "type"))
+    sources = document.get(SOURCE)
+    places: list[Path] = [(TRANSACTION,)]
+    places += [(SOURCE, index) for index in range(len(sources))] if isinstance(sources, list) else []
+    for place in places:
+        problems += _rename(document, (*place, "ntable", "zipf"), (*place, "tables", "count_zipf"))
+        if value_at(document, (*place, "ntable")) == {}:
+            del value_at(document, place)["ntable"]
+    return problems
+
+
+def _rename(document: Spelt, alias: Path, name: Path) -> list[Problem]:
+    holder = value_at(document, alias[:-1])
+    if not isinstance(holder, dict) or alias[-1] not in holder:
+        return []
+    old, new = holder[alias[-1]], value_at(document, name)
+    if new is not None and new != old:
+        text = f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
+        del holder[alias[-1]]
+        return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
+    if len(name) > 2:
+        value_at(document, name[:-2]).setdefault(name[-2], {})
+    target = value_at(document, name[:-1])
+    if isinstance(target, dict):
+        target[name[-1]] = holder.pop(alias[-1])
+    return []
+
+
+# --- latencies ----------------------------------------------------------------------------------------
+
+
+def _spell_latencies(document: Spelt) -> list[Problem]:
+    """The ``T_`` keys, moved to the objects and operations they speak of."""
+    storage = document.get("storage")
+    if not isinstance(storage, dict) or not any(key in storage for key in LATENCY_KEYS):
+        return []
+    if not isinstance(storage.setdefault("objects", {}), dict):
+        return []  # refused for what it is, with nothing moved into it
+    problems: list[Problem] = []
+    put = storage.pop(T_PUT, None)
+    if put is not None:
+        _move(document, PUT_BEFORE_LISTS, put, (T_PUT,))
+    for key, requests in PLAIN_LATENCIES.items():
+        if key in storage:
+            _move(document, requests, storage.pop(key), (key,))
+    for key, requests in CONDITIONAL_LATENCIES.items():
+        if key in storage:
+            _move_conditional(document, requests, storage.pop(key), key)
+    for key, name in READ_WRITE_LATENCIES.items():
+        if key in storage:
+            problems += _move_pair(document, name, storage.pop(key), key)
+    if put is not None:
+        _move(document, PUT_AFTER_OTHERS, put, (T_PUT,))
+    return problems
+
+
+def _move(document: Spelt, requests: tuple[tuple[str, str], ...], value: Any, written: Path) -> None:
+    """A latency, put where nothing more specific stands."""
+    for name, operation in requests:
+        table = document["storage"]["objects"].setdefault(name, {})
+        if isinstance(table, dict) and operation not in table:
+            table[operation] = plain_copy(value)
+            document.origins["storage", "objects", name, operation] = ("storage", *written)
+
+
+def _move_conditional(document: Spelt, requests: tuple[tuple[str, str], ...], value: Any, key: str) -> None:
+    """A latency of requests that may be refused, with that of a refusal inside."""
+    if isinstance(value, dict) and FAILURE in value:
+        refused = tuple((name, f"{operation}_{FAILURE}") for name, operation in requests)
+        _move(document, refused, value[FAILURE], (key, FAILURE))
+        value = {name: item for name, item in value.items() if name != FAILURE}
+    _move(document, requests, value, (key,))
+
+
+def _move_pair(document: Spelt, name: str, value: Any, key: str) -> list[Problem]:
+    """Latencies of reads and of writes of one object."""
+    path: Path = ("storage", key)
+    if not isinstance(value, dict):
+        text = f"storage.{key} = {shown(value)} must be a table with keys: {', '.join(READ_WRITE)}."
+        return [Problem(text, path)]
+    problems: list[Problem] = []
+    for operation, latency in value.items():
+        if operation in READ_WRITE:
+            _move(document, ((name, operation),), latency, (key, operation))
+        else:
+            guess = nearest(str(operation), READ_WRITE)
+            hint = f"Did you mean '{guess}'?" if guess else f"Known keys are: {', '.join(READ_WRITE)}."
+            problems.append(Problem(f"storage.{key}.{operation} is not known. {hint}", (*path, operation)))
+    return problems
+
+
+def _state_append_design(document: Spelt) -> None:
+    """A log whose entries cost something to read is the append design's, unless the preset is stated.
+
+    The design prints the key and says that its model does not use it.
+    """
+    storage, catalog = document.get("storage"), document.get("catalog")
+    if not isinstance(storage, dict) or not isinstance(catalog, dict) or "T_LOG_ENTRY_READ" not in storage:
+        return
+    if catalog.get("type") == "append" and catalog.setdefault("append_preset", "append_design") == "append_design":
+        warnings.warn(
+            "storage.T_LOG_ENTRY_READ has no effect with catalog.append_preset = 'append_design', whose model reads a "
+            "log as a whole. Set catalog.append_preset = 'log' to have every entry charged.",
+            FormerNameWarning,
+            stacklevel=2,
+        )
+
+
+# --- sources ------------------------------------------------------------------------------------------
+
+
+def _spell_sources(document: Spelt) -> list[Problem]:
+    """What ``[transaction]`` says of sources, moved into each that does not say it itself."""
+    shared = document.get(TRANSACTION, {})
+    if not isinstance(shared, dict) or not isinstance(document.get(SOURCE, []), list):
+        return []
+    problems: list[Problem] = []
+    if not document.get(SOURCE):
+        document[SOURCE] = [{"name": DEFAULT_SOURCE}]
+        document.origins[SOURCE, 0] = (TRANSACTION,)
+        problems += _spell_gaps(document, shared.pop(INTER_ARRIVAL, {}))
+    elif shared.pop(INTER_ARRIVAL, None) is not None:
+        path: Path = (TRANSACTION, INTER_ARRIVAL)
+        text = "transaction.inter_arrival and [[source]] are both given. Each source has its own arrivals: "
+        problems.append(Problem(f"{text}remove transaction.inter_arrival.", path))
+    sources: list[Any] = document[SOURCE]
+    for key in [key for key in shared if key in SourceKeys.model_fields]:
+        problems += _share(document, key, shared.pop(key), sources)
+    return problems
+
+
+def _share(document: Spelt, key: str, value: Any, sources: list[Any]) -> list[Problem]:
+    heirs = [index for index, source in enumerate(sources) if isinstance(source, dict) and key not in source]
+    for index in heirs:
+        sources[index][key] = plain_copy(value)
+        document.origins[SOURCE, index, key] = (TRANSACTION, key)
+    if heirs or not all(isinstance(source, dict) for source in sources) or value == {}:
+        return []
+    head = f"transaction.{key}" if isinstance(value, Mapping) else f"transaction.{key} = {shown(value)}"
+    text = f"{head} has no effect here: every [[source]] gives its own {key}. Remove it."
+    return [Problem(text, (TRANSACTION, key), (SOURCE,))]
+
+
+def _spell_gaps(document: Spelt, gaps: Any) -> list[Problem]:
+    """The arrivals of the one source there is when none is named."""
+    path: Path = (TRANSACTION, INTER_ARRIVAL)
+    source = document[SOURCE][0]
+    source["arrivals"] = {"kind": "poisson", "mean_ms": DEFAULT_GAP_MS}
+    if not isinstance(gaps, dict):
+        example = '{distribution = "exponential", scale = 100.0}'
+        return [Problem(f"transaction.inter_arrival = {shown(gaps)} must be a table such as {example}.", path)]
+    chosen = gaps.get("distribution", "exponential")
+    if chosen not in GAPS:
+        text = f"transaction.inter_arrival.distribution = {shown(chosen)} {unknown_name(chosen, tuple(GAPS))}"
+        return [Problem(text, (*path, "distribution"))]
+    kind, names = GAPS[chosen]
+    given = {key: value for key, value in gaps.items() if key != "distribution"}
+    problems = [
+        Problem(
+            f"transaction.inter_arrival.{key} = {shown(value)} is not a key of distribution = '{chosen}', which takes: "
+            f"{', '.join(names)}.",
+            (*path, key),
+        )
+        for key, value in given.items()
+        if key not in names
+    ]
+    arrivals: dict[str, Any] = {"kind": kind}
+    arrivals |= {names[key]: value for key, value in given.items() if key in names}
+    if chosen == "exponential":
+        arrivals.setdefault("mean_ms", DEFAULT_GAP_MS)
+    source["arrivals"] = arrivals
+    document.origins[SOURCE, 0, "arrivals"] = path
+    for old, new in names.items():
+        document.origins[SOURCE, 0, "arrivals", new] = (*path, old)
+    return problems

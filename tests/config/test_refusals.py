@@ -1,0 +1,88 @@
+"""Files that are refused, each with every line of its answer: ``refused/*.txt``, one paragraph for each.
+
+A paragraph is its name, the file, and after ``->`` the answer. Rules between keys are tables
+(``endive.config.reading``, ``endive.config.contradictions``); a row that no paragraph meets fails a test.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from endive.config import known_keys, parse_config
+from endive.config.conditions import ALWAYS
+from endive.config.contradictions import SECTION_ROWS, SOURCE_ROWS
+from endive.config.reading import FORMATS, FORMATS_OF_SOURCES, READINGS, SOURCE_READINGS, keys_of_format
+from endive.errors import ConfigError
+
+ANSWER = "-> "
+PARAGRAPHS = [
+    pytest.param(paragraph, id=paragraph.partition("\n")[0].removeprefix("# "))
+    for file in sorted((Path(__file__).parent / "refused").glob("*.txt"))
+    for paragraph in file.read_text(encoding="utf-8").strip().split("\n\n")
+]
+ANSWERS = [line for case in PARAGRAPHS for line in case.values[0].split("\n") if line.startswith(ANSWER)]
+SENTENCES = [row.says for row in (*SECTION_ROWS, *SOURCE_ROWS)]
+SENTENCES += [
+    row.why
+    for row in (*READINGS, *SOURCE_READINGS)
+    if row.why and row.unless is not ALWAYS and row not in (*FORMATS, *FORMATS_OF_SOURCES)
+]
+PAIR = re.compile(r"no \w+ request goes to a \w+ object")  # one sentence, for every pair that is never sent
+
+
+@pytest.mark.parametrize("paragraph", PARAGRAPHS)
+def test_a_file_is_refused_with_every_line_of_its_answer(paragraph):
+    lines = paragraph.split("\n")
+    answer = tuple(line.removeprefix(ANSWER) for line in lines if line.startswith(ANSWER))
+
+    with pytest.raises(ConfigError) as refused:
+        parse_config(tomllib.loads("\n".join(line for line in lines if not line.startswith(ANSWER))))
+
+    assert answer == refused.value.problems
+
+
+@pytest.mark.parametrize(
+    "sentence", sorted({PAIR.sub("no cas request goes to a manifest object", text) for text in SENTENCES})
+)
+def test_every_rule_between_keys_has_a_file_that_meets_it(sentence):
+    words = [re.escape(part) for part in re.split(r"(?<!\{)\{[^{}]+\}(?!\})", sentence)]
+    pattern = re.compile(".+?".join(words).replace(r"\{\{", r"\{").replace(r"\}\}", r"\}"))
+
+    assert [] != [line for line in ANSWERS if pattern.search(line)]
+
+
+def test_every_key_of_a_rule_is_a_known_key():
+    known = set(known_keys())
+    keys = [key for row in READINGS for key in row.keys if key != "commit"]
+    keys += [f"source.*.{key}" for row in SOURCE_READINGS for key in row.keys]
+
+    assert [] == [key for key in keys if key not in known]
+
+
+def test_a_key_of_another_format_is_refused_by_the_name_of_its_format():
+    document = {"table": {"format": "delta", "manifest_bytes": 9}, "commit": {"merging": "off"}}
+    document["source"] = [{"name": "w", "arrivals": {"kind": "poisson", "per_s": 1}, "rewritten_manifests": 2}]
+    with pytest.raises(ConfigError) as refused:
+        parse_config(document)
+
+    why = "it belongs to table.format = 'iceberg', and table.format is 'delta'. Remove it."
+    assert [
+        "table.format = 'delta' is not available yet. Choose one of: iceberg.",
+        f"table.manifest_bytes = 9 has no effect here: {why}",
+        f"commit has no effect here: {why}",
+        f"source.w.rewritten_manifests = 2 has no effect here: {why}",
+    ] == list(refused.value.problems)
+
+
+def test_a_format_reads_the_keys_that_the_reference_lists_for_it():
+    known = set(known_keys())
+
+    assert "source.<name>.rewritten_manifests" in keys_of_format("iceberg")
+    assert () == keys_of_format("delta")
+    assert [] == [key for key in keys_of_format("iceberg") if key.replace("<name>", "*") not in {*known, "commit"}]
+
+
+def test_a_table_without_a_key_gives_none(parse):
+    assert parse("[catalog]\ntype = 'cas'\nservice = {}") == parse("[catalog]\ntype = 'cas'")
