@@ -116,6 +116,12 @@ def test_schema_prints_plain_lines_where_there_is_no_terminal(run):
     ) == out
 
 
+def test_schema_finds_a_key_of_a_source_where_transaction_gives_it(run):
+    line = "source.<name>.retry\ta whole number from 0 to 1000000\t4; 10 with protocol spec or merge\t"
+
+    assert line in run("schema", "transaction.retry")[1]
+
+
 def test_schema_prints_every_section(run):
     out = run("schema")[1]
 

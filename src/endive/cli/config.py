@@ -113,7 +113,8 @@ def schema(
 def _matching(section: ReferenceSection, key: str) -> ReferenceSection:
     from dataclasses import replace
 
-    return replace(section, rows=tuple(row for row in section.rows if key in row[0]))
+    of_source = key.replace("transaction.", "source.<name>.", 1)  # what [transaction] says of sources is listed there
+    return replace(section, rows=tuple(row for row in section.rows if key in row[0] or of_source in row[0]))
 
 
 def _print_section(section: ReferenceSection) -> None:

@@ -121,7 +121,7 @@ def is_absent(key: str) -> Condition:
 
 def does(*kinds: str) -> Condition:
     """A source may submit one of these kinds."""
-    words = f"`operation_types` with {' or '.join(kinds)}"
+    words = " or ".join(f"`operation_types.{kind}`" for kind in kinds)
     return Condition(words, ("operation_types",), lambda scene: any(scene.can_do(kind) for kind in kinds))
 
 
