@@ -59,4 +59,4 @@ def test_every_control_of_a_declared_key_has_its_documentation(experiments):
 def test_search_knows_every_key_of_the_schema():
     keys = {row[0] for row in all_keys()}
 
-    assert {"commit.protocol", "transaction.isolation", "table.snapshots_kept_max", "source.<name>.arrivals"} <= keys
+    assert {"commit.protocol", "source.<name>.isolation", "table.snapshots_kept_max", "source.<name>.arrivals"} <= keys

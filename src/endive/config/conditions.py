@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from operator import attrgetter
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
 from endive.config.arrivals import Trace
-from endive.config.keys import SOURCE
+from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, shown, value_at
 from endive.config.toml_text import value_text
 
@@ -33,7 +35,7 @@ class Scene:
     def path(self, key: str) -> Path:
         """Where a dotted key stands in the document."""
         parts = tuple(key.split("."))
-        return parts if parts[0] in type(self.config).model_fields else (SOURCE, self.index, *parts)
+        return parts if parts[0] in SECTIONS else (SOURCE, self.index, *parts)
 
     def place(self, key: str) -> str:
         """The same as one text."""
@@ -45,11 +47,8 @@ class Scene:
 
     def value(self, key: str) -> Any:
         """What a dotted key holds."""
-        head, *rest = key.split(".")
-        found: Any = getattr(self.config if head in type(self.config).model_fields else self.source, head)
-        for part in rest:
-            found = getattr(found, part)
-        return found
+        is_of_section, get = _getter(key)
+        return get(self.config if is_of_section else self.source)
 
     def is_given(self, key: str) -> bool:
         """Whether a key was written, rather than filled in."""
@@ -65,6 +64,11 @@ class Scene:
     def say(self, template: str, **words: Any) -> str:
         """A sentence with the values of the keys it names (``{catalog.type}``, quoted as ``{catalog.type!q}``)."""
         return _Sentence(self).format(template, **words)
+
+
+@cache
+def _getter(key: str) -> tuple[bool, Callable[[Any], Any]]:
+    return key.partition(".")[0] in SECTIONS, attrgetter(key)
 
 
 class _Sentence(Formatter):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from endive.config.conditions import Scene
 from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
 from endive.config.reading import Unread, unread_keys, unread_source_keys
@@ -23,10 +22,8 @@ def unread_problems(config: SimulationConfig, document: Spelt) -> list[Problem]:
     """One problem for each key or table of the document that has no effect."""
     found: dict[Path, Unread] = {tuple(key.split(".")): unread for key, unread in unread_keys(config).items()}
     for index, source in enumerate(config.sources):
-        scene = Scene(config, source, document, index)
-        for key, unread in unread_source_keys(source, config).items():
-            about = tuple(map(scene.place, unread.about))
-            found[SOURCE, index, *key.split(".")] = Unread(unread.because, about, unread.is_tolerated)
+        for key, unread in unread_source_keys(source, config, index).items():
+            found[SOURCE, index, *key.split(".")] = unread
     problems: dict[Path, Problem] = {}
     for path in found:
         written = document.written(path)
@@ -55,5 +52,5 @@ def _problem(path: Path, reasons: Sequence[Unread], document: Spelt) -> Problem:
     key = dotted(path, document)
     head = key if isinstance(value, Mapping) else f"{key} = {shown(value)}"
     because = ", and ".join(dict.fromkeys(reason.because for reason in reasons))
-    about = tuple(key for reason in reasons for key in reason.about)
+    about = tuple(reason.scene.place(key) for reason in reasons for key in reason.about)
     return Problem(f"{head} has no effect here: {because}. Remove it.", path, about)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
@@ -51,11 +52,25 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Why a key has no effect: the end of a sentence, and the keys it rests on."""
+    """A key that has no effect, and the row that says why. Nothing is said before it is asked for."""
 
-    because: str
-    about: tuple[str, ...]
-    is_tolerated: bool = False
+    row: Reading
+    scene: Scene
+
+    @property
+    def because(self) -> str:
+        """The end of a sentence."""
+        return self.scene.say(self.row.why)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The keys it rests on."""
+        return (*self.row.when.about, "commit.protocol", *self.row.unless.about)
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Whether the key may be given all the same."""
+        return self.row.unless.holds(self.scene)
 
 
 def _row(keys: str, when: Condition, why: str, unless: Condition = NEVER) -> Reading:
@@ -347,9 +362,9 @@ def unread_keys(config: SimulationConfig) -> dict[str, Unread]:
     return _unread(READINGS, Scene(config))
 
 
-def unread_source_keys(source: SourceConfig, config: SimulationConfig) -> dict[str, Unread]:
+def unread_source_keys(source: SourceConfig, config: SimulationConfig, index: int = 0) -> dict[str, Unread]:
     """Keys of one resolved source that have no effect, dotted from the source."""
-    return _unread(SOURCE_READINGS, Scene(config, source))
+    return _unread(SOURCE_READINGS, Scene(config, source, index=index))
 
 
 def _unread(rows: tuple[Reading, ...], scene: Scene) -> dict[str, Unread]:
@@ -358,12 +373,17 @@ def _unread(rows: tuple[Reading, ...], scene: Scene) -> dict[str, Unread]:
     for row in rows:
         if row.when.holds(scene):
             continue
-        about = (*row.when.about, "commit.protocol", *row.unless.about)
-        unread = Unread(scene.say(row.why), about, row.unless.holds(scene))
         for key in row.keys:
-            if not any(f"{key}.".startswith(f"{known}.") for known in found):
-                found[key] = unread
+            if key not in found and not any(table in found for table in _tables_of(key)):
+                found[key] = Unread(row, scene)
     return found
+
+
+@cache
+def _tables_of(key: str) -> tuple[str, ...]:
+    """The tables a dotted key lies in."""
+    parts = key.split(".")
+    return tuple(".".join(parts[:length]) for length in range(1, len(parts)))
 
 
 def words_of(key: str, rows: tuple[Reading, ...]) -> str:

@@ -59,13 +59,11 @@ def all_keys() -> tuple[tuple[str, str, str, str], ...]:
 
 
 def _said(key: str) -> tuple[str, str]:
-    """What a key may hold and what it means; a source's key is declared by [transaction] if not by itself."""
+    """What a key may hold and what it means."""
     parts = key.split(".")
-    names = [key]
-    if parts[0] == "source":
-        names = [ANY_SOURCE + ".".join(parts[2:]), "transaction." + ".".join(parts[2:])]
+    declared = ANY_SOURCE + ".".join(parts[2:]) if parts[0] == "source" else key
     for name, allowed, _, meaning in all_keys():
-        if name in names:
+        if name == declared:
             return allowed, meaning
     head = key.rpartition(".")[0]
     return ("", _said(head)[1]) if head else ("", "")  # a part of a table is explained by the table
