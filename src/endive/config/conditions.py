@@ -6,6 +6,7 @@ the schema page cannot differ. A key without a section is one of the source in q
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -92,6 +93,15 @@ class Condition:
     holds: Callable[[Scene], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A combination that is refused, in words."""
+
+    key: str
+    when: Condition
+    says: str
+
+
 ALWAYS: Final = Condition("always", (), lambda _: True)
 NEVER: Final = Condition("never", (), lambda _: False)
 
@@ -133,6 +143,28 @@ def names(*kinds: str) -> Condition:
     """The weight of one of these kinds is written, be it 0: a sweep over it needs the keys of the kind."""
     about = ("operation_types",)
     return Condition("", about, lambda scene: any(scene.is_given(f"operation_types.{kind}") for kind in kinds))
+
+
+def is_more(product: str, limit: str | float) -> Condition:
+    """The product of some keys is more than a limit, or than another key holds."""
+    keys = product.split()
+    about = (*keys, limit) if isinstance(limit, str) else tuple(keys)
+
+    def holds(scene: Scene) -> bool:
+        most = scene.value(limit) if isinstance(limit, str) else limit
+        return bool(math.prod(scene.value(key) for key in keys) > most)
+
+    return Condition("", about, holds)
+
+
+def is_so(about: str, holds: Callable[[Scene], bool]) -> Condition:
+    """Whatever a function finds, about these keys."""
+    return Condition("", tuple(about.split()), holds)
+
+
+def is_written(key: str) -> Condition:
+    """A key stands in the document."""
+    return is_so(key, lambda scene: scene.written(key) is not None)
 
 
 def any_of(*conditions: Condition) -> Condition:

@@ -96,11 +96,9 @@ _READS_METADATA: Final = Condition(
     ("catalog.table_metadata_inlined", *_IS_REST.about),
     lambda scene: not scene.config.catalog.table_metadata_inlined and not _IS_REST.holds(scene),
 )
-_LOST: Final = "lost_answer_rate"
 _OF_LOST_ANSWERS: Final = "failures.lost_answer_timeout_ms failures.lost_check_rate failures.status_checks"
 _OF_CHECKS: Final = "failures.status_check_wait_ms failures.status_check_wait_max_ms failures.absent_commit"
 _OF_TRIES: Final = "failures.throttle_wait_ms failures.throttle_wait_max_ms"
-_NOTHING_CHECKED: Final = "nothing is checked at failures.status_checks = 0"
 
 # Which keys speak of one table format. A key of none of them is read by all.
 FORMATS: Final = (
@@ -231,18 +229,18 @@ READINGS: Final = (
         "no answer is lost at failures.lost_answer_rate = 0",
         unless=is_given("failures.lost_answer_rate"),
     ),
-    _row(f"failures.lost_check_rate {_OF_CHECKS}", is_above("failures.status_checks", 0), _NOTHING_CHECKED),
+    _row(
+        f"failures.lost_check_rate {_OF_CHECKS}",
+        is_above("failures.status_checks", 0),
+        "nothing is checked at failures.status_checks = 0",
+    ),
     _row(
         f"failures.throttle_tries {_OF_TRIES}",
         is_above("failures.throttle_rate", 0),
         "no request is throttled at failures.throttle_rate = 0",
         unless=is_given("failures.throttle_rate"),
     ),
-    _row(
-        _OF_TRIES,
-        is_above("failures.throttle_tries", 1),
-        "nothing is tried again at failures.throttle_tries = 1",
-    ),
+    _row(_OF_TRIES, is_above("failures.throttle_tries", 1), "nothing is tried again at failures.throttle_tries = 1"),
 )
 
 _MERGES: Final = is_("commit.real_conflict", "merge")
@@ -280,11 +278,7 @@ SOURCE_READINGS: Final = (
         "overwrite is '{overwrite}', not 'row_delta'",
         unless=is_("referenced_files", True),
     ),
-    _row(
-        "isolation",
-        is_not("overwrite", "replace_partitions"),
-        "overwrite = 'replace_partitions' validates nothing",
-    ),
+    _row("isolation", is_not("overwrite", "replace_partitions"), "overwrite = 'replace_partitions' validates nothing"),
     _row(
         "isolation",
         any_of(is_not("commit.history", "none", "every_kind"), is_not("commit.real_conflict", "merge")),

@@ -1,0 +1,212 @@
+"""Keys of one source that contradict each other, or what its tables are: rows for ``endive.config.contradictions``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from endive.config.arrivals import Closed, Jobs, Trace
+from endive.config.conditions import (
+    Condition,
+    Contradiction,
+    Scene,
+    all_of,
+    is_,
+    is_above,
+    is_absent,
+    is_more,
+    is_not,
+    is_so,
+)
+from endive.config.problems import shown
+from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, FixedCount, ShareOfFiles
+from endive.vocabulary import KINDS
+
+KEPT_TABLES_MAX: Final = 10_000_000
+OF_WHOLE_TABLES: Final = ("rewrite_manifests", "expire_snapshots")
+APPEND: Final = is_("catalog.type", "append")
+BY_FILES: Final = is_("conflict.detector", "files")
+PARTITIONED: Final = is_("catalog.partitions.enabled", True)
+LISTS_APPENDED: Final = is_("transaction.manifest_list_mode", "append")
+
+
+def _clients(scene: Scene) -> int:
+    arrivals = scene.value("arrivals")
+    return arrivals.clients if isinstance(arrivals, Closed) else arrivals.jobs if isinstance(arrivals, Jobs) else 0
+
+
+def _kept_per_client(scene: Scene) -> int:
+    return int(scene.config.catalog.num_tables * (1 + scene.config.catalog.partitions.num_partitions))
+
+
+def _touches_too_many(scene: Scene) -> bool:
+    counts = scene.value("touched_files")
+    if counts is None or isinstance(counts, ShareOfFiles):
+        return False
+    most = counts.value if isinstance(counts, FixedCount) else counts.max
+    return bool(most > scene.config.table.data_files)
+
+
+def _others(scene: Scene) -> list[str]:
+    weights = scene.value("operation_types")
+    return [kind for kind in KINDS if kind != "rewrite_files" and getattr(weights, kind)]
+
+
+def _has_contrary_backoff(scene: Scene) -> bool:
+    table = scene.written("retry_backoff")
+    written = table if isinstance(table, Mapping) else {}
+    return {"enabled", "policy"} <= written.keys() and written["enabled"] is (written["policy"] == "none")
+
+
+def _arrives(*kinds: type) -> Condition:
+    return is_so("arrivals", lambda scene: isinstance(scene.value("arrivals"), kinds))
+
+
+def _is_weighed(kind: str) -> Condition:
+    return is_above(f"operation_types.{kind}", 0)
+
+
+KEEPS: Final = is_("keeps_table", True)
+KEEPS_AND_STAYS: Final = all_of(KEEPS, _arrives(Closed, Jobs))
+IS_JOB: Final = is_so("partial_progress", lambda scene: scene.value("partial_progress") is not None)
+
+SOURCE_ROWS: Final = (
+    Contradiction(
+        "keeps_table",
+        all_of(KEEPS, is_so("arrivals", lambda scene: not isinstance(scene.value("arrivals"), (Closed, Jobs)))),
+        "{key} = true needs clients that stay, and arrivals of kind {arrivals.kind!q} have none. Choose arrivals from: "
+        '{{kind = "closed", clients = 4}}, {{kind = "jobs", jobs = 30, period_ms = 30000}}; or set keeps_table to '
+        "false.",
+    ),
+    Contradiction(
+        "keeps_table",
+        all_of(KEEPS_AND_STAYS, APPEND),
+        "{key} = true is not available with catalog.type = 'append'. Set keeps_table to false, or choose another "
+        "catalog.type.",
+    ),
+    Contradiction(
+        "keeps_table",
+        all_of(KEEPS_AND_STAYS, LISTS_APPENDED, is_not("catalog.type", "append")),
+        "{key} = true is not available with transaction.manifest_list_mode = 'append'. Set keeps_table to false, or "
+        "choose another transaction.manifest_list_mode.",
+    ),
+    Contradiction(
+        "keeps_table",
+        all_of(
+            KEEPS,
+            is_so(
+                "arrivals catalog.num_tables catalog.partitions",
+                lambda scene: _clients(scene) * _kept_per_client(scene) > KEPT_TABLES_MAX,
+            ),
+        ),
+        "{key} = true with {clients} clients and {kept} tables and partitions must not make more than "
+        f"{KEPT_TABLES_MAX} kept states. Lower one of them.",
+    ),
+    Contradiction(
+        "partial_progress",
+        all_of(IS_JOB, is_so("operation_types", lambda scene: bool(_others(scene)))),
+        "{key} is how a compaction commits, and operation_types has {others}. Make a source of rewrite_files alone, or "
+        "leave partial_progress out.",
+    ),
+    Contradiction(
+        "partial_progress",
+        all_of(IS_JOB, _arrives(Closed, Jobs, Trace)),
+        "{key} makes a job of every arrival, and arrivals of kind {arrivals.kind!q} are single txns. "
+        'Choose arrivals such as {{kind = "periodic", period_ms = 600000}}.',
+    ),
+    Contradiction(
+        "partial_progress.threads",
+        all_of(IS_JOB, is_more("partial_progress.threads", "partial_progress.commits")),
+        "{key} = {partial_progress.threads} must not exceed partial_progress.commits = {partial_progress.commits}: a "
+        "thread makes at least one of the commits. Lower threads.",
+    ),
+    Contradiction(
+        "operation_types.expire_snapshots",
+        all_of(_is_weighed("expire_snapshots"), is_absent("retain_last"), is_absent("expire_older_than_ms")),
+        "{key} needs to know which snapshots are kept. Give retain_last = 10 (the newest ten), expire_older_than_ms = "
+        "3600000 (the last hour), or both.",
+    ),
+    *(
+        Contradiction(
+            f"operation_types.{kind}",
+            all_of(_is_weighed(kind), is_("catalog.scope", "partition")),
+            "{key} changes whole tables, and catalog.scope = 'partition' checks partitions one by one. Choose "
+            "catalog.scope from: catalog, group, table.",
+        )
+        for kind in OF_WHOLE_TABLES
+    ),
+    Contradiction(
+        "operation_types.rewrite_manifests",
+        all_of(_is_weighed("rewrite_manifests"), LISTS_APPENDED),
+        "{key} writes a new manifest list, and transaction.manifest_list_mode = 'append' only adds to the old one. Set "
+        "it to 'rewrite', or leave the kind out.",
+    ),
+    Contradiction(
+        "touched_files",
+        all_of(BY_FILES, is_so("touched_files table.data_files", _touches_too_many)),
+        "{key} = {value} must not exceed table.data_files = {table.data_files}: an operation cannot touch more files "
+        "than a table has. Lower it, or give a share such as '5%'.",
+    ),
+    Contradiction(
+        "start_ms",
+        is_so("start_ms simulation.duration_ms", lambda s: s.value("start_ms") >= s.config.simulation.duration_ms),
+        "{key} = {start_ms} must be less than simulation.duration_ms = {simulation.duration_ms}, or the source never "
+        "submits.",
+    ),
+    Contradiction(
+        "stop_ms",
+        is_so(
+            "stop_ms start_ms", lambda s: s.value("stop_ms") is not None and s.value("stop_ms") <= s.value("start_ms")
+        ),
+        "{key} = {stop_ms} must be greater than start_ms = {start_ms}.",
+    ),
+    Contradiction(
+        "retry_backoff.enabled",
+        is_so("retry_backoff", _has_contrary_backoff),
+        "{key} = {value} contradicts policy = {policy}. Keep one of them.",
+    ),
+    Contradiction(
+        "retry_backoff.base_ms",
+        all_of(
+            is_so("retry_backoff", lambda s: "max_ms" in BACKOFF_KEYS[s.value("retry_backoff.policy")]),
+            is_more("retry_backoff.base_ms", "retry_backoff.max_ms"),
+        ),
+        "{key} = {retry_backoff.base_ms} must not exceed max_ms = {retry_backoff.max_ms}.",
+    ),
+    Contradiction(
+        "tables.count_zipf",
+        all_of(
+            is_so("tables.count_zipf", lambda s: s.value("tables.count_zipf") is not None),
+            is_above("catalog.num_tables", TABLES_PER_TXN_MAX),
+        ),
+        "{key} = {tables.count_zipf} may draw as many tables as there are, catalog.num_tables = {catalog.num_tables}, "
+        f"and a txn has at most {TABLES_PER_TXN_MAX}. Lower catalog.num_tables, or give tables.count.",
+    ),
+    Contradiction(
+        "tables.count",
+        is_more("tables.count", "catalog.num_tables"),
+        "{key} = {tables.count} must not exceed catalog.num_tables = {catalog.num_tables}.",
+    ),
+    Contradiction(
+        "partitions.count",
+        all_of(PARTITIONED, is_more("partitions.count", "catalog.partitions.num_partitions")),
+        "{key} = {partitions.count} must not exceed catalog.partitions.num_partitions = "
+        "{catalog.partitions.num_partitions}.",
+    ),
+    Contradiction(
+        "arrivals.path",
+        all_of(_arrives(Trace), is_so("arrivals", lambda s: not FilePath(s.value("arrivals.path")).is_file())),
+        "{key} = {value} does not exist. Give the path of a trace file.",
+    ),
+)
+
+
+def words_of_source(scene: Scene) -> dict[str, Any]:
+    """What a sentence about a source may name beside keys."""
+    return {
+        "clients": _clients(scene),
+        "kept": _kept_per_client(scene),
+        "others": ", ".join(_others(scene)),
+        "policy": shown(scene.written("retry_backoff.policy")),
+    }
