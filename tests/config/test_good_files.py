@@ -181,6 +181,7 @@ def test_the_file_of_the_append_design_loads_as_printed(parse):
         config.catalog.compaction_max_entries,
     )
     assert "append" == config.transaction.manifest_list_mode
+    assert config.storage.T_LOG_ENTRY_READ is None
     appended = TruncatedNormal(mean_ms=50.0, stddev_ms=5.0, min_ms=1.0)
     assert appended == config.storage.objects.log.append == config.storage.objects.manifest_list.append
     assert TruncatedNormal(mean_ms=200.0, stddev_ms=20.0, min_ms=1.0) == config.storage.objects.log.cas
