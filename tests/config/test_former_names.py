@@ -39,7 +39,7 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
         ),
     ],
 )
-def test_a_name_of_the_original_documents_is_refused_with_the_name_to_give(document, problem):
+def test_names_of_the_fidelity_report_are_answered_with_the_present_key(document, problem):
     with pytest.raises(ConfigError) as refused:
         parse_config(document)
 

@@ -187,7 +187,7 @@ def test_the_file_of_the_append_design_loads_as_printed(parse):
     assert TruncatedNormal(mean_ms=200.0, stddev_ms=20.0, min_ms=1.0) == config.storage.objects.log.cas
 
 
-def test_entries_of_a_log_are_charged_where_the_preset_that_does_so_is_stated(parse, recwarn):
+def test_the_design_accepts_a_log_entry_latency_and_does_not_charge_it(parse, recwarn):
     design = parse(
         SEED_004.replace("T_LOG", "# T_LOG").replace("[catalog]", '[catalog]\nappend_preset = "append_design"')
     )

@@ -146,7 +146,7 @@ def test_the_kind_of_catalog_decides_its_other_defaults(parse, kind, scope, is_i
         ('type = "service"', "table"),
     ],
 )
-def test_tables_with_partitions_conflict_by_partition_where_the_catalog_can(parse, text, scope):
+def test_partitions_switched_on_alone_decide_conflicts(parse, text, scope):
     assert scope == parse(f"[catalog]\n{text}\n[catalog.partitions]\nenabled = true\nnum_partitions = 4").catalog.scope
 
 

@@ -76,7 +76,7 @@ def test_an_append_latency_holds_for_the_log_and_for_manifest_lists(parse):
     assert Fixed(ms=3.0) == config.storage.T_LOG_ENTRY_READ
 
 
-def test_the_more_specific_of_two_overrides_wins_but_lists_take_that_of_puts(parse):
+def test_t_put_wins_for_manifest_lists(parse):
     config = parse(
         """
         [catalog]
