@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from endive.config.commit import PRESETS
 from endive.config.distribution import Spec
 from endive.config.reading import ICEBERG, unread_keys, unread_source_keys
 from endive.config.values import Table
@@ -15,6 +16,7 @@ from endive.vocabulary import KINDS
 if TYPE_CHECKING:
     from endive.config.simulation_config import SimulationConfig
 
+AFTER_REFRESH = "after_refresh"
 SECTIONS = (
     "simulation",
     "experiment",
@@ -37,8 +39,12 @@ def plain_config(config: SimulationConfig) -> dict[str, Any]:
         section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
         if section:
             document[name] = section
+    # Keys that came later and mean what was meant before: such a configuration keeps its hash.
     if document["table"]["format"] == ICEBERG:
-        del document["table"]["format"]  # a configuration of before keeps its hash
+        del document["table"]["format"]
+    commit = document.get("commit")
+    if commit and commit["repair"] == AFTER_REFRESH == PRESETS[config.commit.protocol]["repair"]:
+        del commit["repair"]
     if "latency_ms" in document["catalog"]:
         del document["catalog"]["latency"]
     document["source"] = [
