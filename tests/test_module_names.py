@@ -14,9 +14,10 @@ OF_A_SUBJECT = {
     "knowledge",  # how well figures are known: of a simulation, and as its results say it
     "observer",  # who holds histories to be serial: in the reference engine, and in the compiled one
     "price",  # what requests cost: computed, and drawn
+    "rules",  # what both engines decide by: of a catalog, and of a format
 }
 # A room of every format in formats/, and in another package the word in its plain sense.
-OF_A_FORMAT = {"plan", "words"}
+OF_A_FORMAT = {"plan", "table", "words"}
 
 
 def packages_by_name():

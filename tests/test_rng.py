@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from endive import rng
+from endive.formats.iceberg import draws as iceberg_draws
 from endive.kernel import jitted
 from endive.rng import slot, stream_key, substream, uniform
 
@@ -91,11 +93,14 @@ def test_a_slot_has_room_for_its_draws_and_meets_no_other() -> None:
     assert slot(1 << 24, 63, 255) < 1 << 63
 
 
-def test_every_step_has_a_number_of_its_own() -> None:
+def steps_of(module: ModuleType) -> list[int]:
     not_steps = {"STEPS_MAX", "POSITIONS_MAX", "DRAWS_PER_SLOT"}
-    steps = [value for name, value in vars(rng).items() if name.isupper() and name[0] != "_" and name not in not_steps]
+    names = [name for name in vars(module) if name.isupper() and name[0] != "_" and name not in not_steps]
+    return [getattr(module, name) for name in names]
 
-    assert [*range(49), *range(50, 54)] == sorted(steps)
+
+def test_every_step_of_the_engines_and_of_a_format_has_a_number_of_its_own() -> None:
+    assert [*range(49), *range(50, 54)] == sorted([*steps_of(rng), *steps_of(iceberg_draws)])
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

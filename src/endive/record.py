@@ -7,6 +7,7 @@ A rule reads and writes attributes and runs on either; a misspelt field fails in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
@@ -40,7 +41,7 @@ def record(cls: type[T]) -> type[T]:
             setattr(cls, name, _default(spec))
     made = dataclass(slots=True)(cls)
     made.__record_specs__ = specs  # type: ignore[attr-defined]
-    made.__record_values__ = attrgetter(*specs)  # type: ignore[attr-defined]
+    made.__record_values__ = _getter(*specs)  # type: ignore[attr-defined]
     return made
 
 
@@ -56,9 +57,16 @@ def names_of(cls: type) -> tuple[str, ...]:
 
 
 def copied(value: T) -> T:
-    """A copy of a record without parts."""
+    """A copy of a record, and of the records that are its parts."""
     values: tuple[Any, ...] = type(value).__record_values__(value)  # type: ignore[attr-defined]
-    return type(value)(*values)
+    return type(value)(*(copied(part) if isinstance(part, Record) else part for part in values))
+
+
+def _getter(*names: str) -> Callable[[Any], tuple[Any, ...]]:
+    """What takes the values of these fields; of one field too, where ``attrgetter`` gives no tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: (getattr(value, names[0]),)
 
 
 def _spec(hint: Any) -> Spec:

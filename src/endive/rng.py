@@ -15,7 +15,8 @@ import numpy as np
 
 from endive.kernel import jitted, rule
 
-# What a draw is for. A number, once given, is never given again: it is part of every result.
+# What a draw is for. A number, once given, is never given again: it is part of every result. The numbers that are left
+# out belong to formats (their ``draws``).
 RUNTIME = 0
 OPERATION = 1
 TABLE_COUNT = 2
@@ -26,22 +27,9 @@ PARTITIONS = 6
 ARRIVAL = 7
 THINK = 8
 START_READ = 9
-LOAD_METADATA = 10
 BACKOFF = 11
 REFRESH = 12
-METADATA_READ = 13
-HISTORY_HEAD = 14
-HISTORY_READ = 15
-VALIDATE_READ = 16
 CONFLICT = 17
-CONFLICTING_MANIFESTS = 18
-MANIFEST_READ = 19
-MERGE_READ = 20
-MANIFEST_WRITE = 21
-LIST_HEAD = 22
-LIST_READ = 23
-LIST_WRITE = 24
-LIST_APPEND = 25
 METADATA_WRITE = 26
 COMMIT = 27
 COMMIT_FAILURE = 28
@@ -49,25 +37,15 @@ DISCOVERY = 29
 LOG_HEAD = 30
 COMPACTION = 31
 SERVICE = 32
-AFTER_READ = 33
-CLEANUP = 34
 LOG_ENTRIES = 35
 PENALTY = 36
 POINTER_READ = 37
 RESTART = 38
 READ_BACK = 39
-METADATA_CHECK = 40
-MANIFEST_HEAD = 41
-METADATA_HEAD = 42
 TOUCHED_FILES = 43
 FILES = 44
-EXPIRE_HEAD = 45
-EXPIRE_READ = 46
-EXPIRE_SCAN = 47
-EXPIRE_DELETE = 48
 LOST_ANSWER = 50
 STATUS_READ = 51
-STATUS_METADATA = 52
 STATUS_WAIT = 53
 BASE_READ = 54
 

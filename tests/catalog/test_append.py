@@ -12,18 +12,14 @@ from typing import Any
 import pytest
 from tests.catalog.clock import HandClock, RandomClock
 
-from endive.catalog import AppendCatalog, AppendResult, CatalogState, CommitEffect, IntentionRecord
-from endive.catalog.rules import (
-    CLASS_APPEND,
-    SCOPE_TABLE,
-)
+from endive.catalog import AppendCatalog, AppendResult, CatalogState, IntentionRecord
+from endive.catalog.rules import SCOPE_TABLE
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client, count_sent
 from endive.storage.requests import CAS, HEAD, LOG
 
 PRESETS = ("log", "append_design")
-EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
 ENTRY_BYTES = 100
 LATENCY_MS, LATENCY_US = 10.0, 10_000
 
@@ -40,7 +36,7 @@ def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any
 
 def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None) -> IntentionRecord:
     n_written = len(tables) if n_written is None else n_written
-    return IntentionRecord(txn_id=txn_id, base=base, tables=tables, n_written=n_written, effects=(EFFECT,) * n_written)
+    return IntentionRecord(txn_id=txn_id, base=base, tables=tables, n_written=n_written)
 
 
 def counter(client: Client, name: str) -> int:

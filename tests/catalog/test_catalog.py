@@ -16,19 +16,11 @@ from endive.catalog import (
     CASCatalog,
     Catalog,
     CatalogState,
-    CommitEffect,
     InstantCatalog,
     IntentionRecord,
-    ObjectSizes,
     ServiceCatalog,
 )
-from endive.catalog.rules import (
-    CLASS_APPEND,
-    SCOPE_CATALOG,
-    SCOPE_GROUP,
-    SCOPE_PARTITION,
-    SCOPE_TABLE,
-)
+from endive.catalog.rules import SCOPE_CATALOG, SCOPE_GROUP, SCOPE_PARTITION, SCOPE_TABLE
 from endive.distributions import FixedLatency
 from endive.errors import UnsupportedOperationError
 from endive.storage import ConstantStorageProvider, FifoQueueProvider, S3StorageProvider
@@ -36,7 +28,6 @@ from endive.storage.client import Client, count_sent
 from endive.storage.requests import CAS, CATALOG, METADATA, READ, WRITE
 
 LATENCY_MS, LATENCY_US = 10.0, 10_000
-EFFECT = CommitEffect(CLASS_APPEND, 1, 0, 1)
 KINDS = ("cas", "instant", "pointer", "rest", "append log", "append append_design")
 
 
@@ -61,9 +52,7 @@ def make_catalog(kind: str, clock: HandClock, state: CatalogState | None = None,
 
 def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None, **more: Any) -> IntentionRecord:
     n_written = len(tables) if n_written is None else n_written
-    return IntentionRecord(
-        txn_id=txn_id, base=base, tables=tables, n_written=n_written, effects=(EFFECT,) * n_written, **more
-    )
+    return IntentionRecord(txn_id=txn_id, base=base, tables=tables, n_written=n_written, **({"server_bytes": 0} | more))
 
 
 def commit(catalog: Catalog, clock: HandClock, record: IntentionRecord) -> Any:
@@ -177,15 +166,12 @@ def test_a_catalog_answers_no_question_about_its_topology(catalog):
     """Tables and partitions are the workload's to know; a txn learns of them only what a snapshot shows."""
     public = {name for name in dir(Catalog) if not name.startswith("_")}
     assert {
-        "append_to_manifest_list",
         "attach",
         "commit",
         "distributions",
         "is_built_in",
         "is_current",
-        "manifest_list_state",
         "read",
-        "rewrite_manifest_list",
     } == public
 
 
@@ -307,26 +293,42 @@ def test_a_group_moves_once_per_commit_however_many_of_its_tables_are_written():
     assert [1, 1, 1, 1, 1, 1, 0] == state.versions  # seq, groups 0 and 1, tables 0 to 3
 
 
-# ---- sizes -------------------------------------------------------------------------------------------
+# ---- what its tables hold ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kept_max", "growth"), [(0, 3), (2, 2)])
-def test_inlined_metadata_grows_the_catalog_by_every_snapshot_kept(kept_max, growth):
-    sizes = ObjectSizes(snapshots_kept_max=kept_max)
-    state = CatalogState(sizes=sizes, is_inlined=True)
-    empty = state.size_bytes
-    for _ in range(3):
-        state.apply(intend(1, state.snapshot(0), 0))
+class Counting:
+    """Content that counts commits, and makes the catalog object grow by seven bytes each."""
 
-    assert 1_000 + 200 + 5_000 == empty
-    assert empty + growth * 730 == state.size_bytes
+    def __init__(self):
+        self.commits = []
+
+    def show(self, table):
+        return (f"table {table} after {len(self.commits)}",)
+
+    def install(self, intention, now_us):
+        self.commits.append((intention.txn_id, now_us))
+        return 7
 
 
-def test_metadata_of_its_own_leaves_the_catalog_object_as_it_is():
-    state = CatalogState(num_tables=3, is_inlined=False)
-    state.apply(intend(1, state.snapshot(0), 0))
+def test_what_a_commit_leaves_behind_is_installed_by_the_content_and_shown_as_it_says():
+    content = Counting()
+    state = CatalogState(num_tables=2, scope=SCOPE_TABLE, catalog_bytes=500, content=content)
+    before = state.snapshot(0)
+    state.apply(intend(1, before, 1), now_us=30)
+    state.apply(intend(2, state.snapshot(0), 0), now_us=40)
 
-    assert 1_000 + 3 * 200 == state.size_bytes
+    assert [(1, 30), (2, 40)] == content.commits
+    assert (500, 514) == (before.size_bytes, state.size_bytes)
+    assert ["table 0 after 0", "table 1 after 0"] == [table.state for table in before.tables]
+    assert ["table 0 after 2", "table 1 after 1"] == [table.state for table in state.snapshot(0).tables]
+
+
+def test_a_catalog_without_content_keeps_versions_and_nothing_else():
+    state = CatalogState(num_tables=2, scope=SCOPE_TABLE)
+    state.apply(intend(1, state.snapshot(0), 1))
+
+    assert [(0, None), (1, None)] == [(table.version, table.state) for table in state.snapshot(0).tables]
+    assert 1_000 == state.size_bytes
 
 
 # ---- a server with workers ---------------------------------------------------------------------------
@@ -358,7 +360,7 @@ def test_a_queued_read_tells_the_state_of_when_it_was_served(clock):
 def test_a_rest_server_writes_the_metadata_between_check_and_swap(clock):
     catalog = make_catalog("rest", clock)
     client = Client(1, 1, clock)
-    record = intend(1, catalog.state.snapshot(0), 0, metadata_bytes=5_730)
+    record = intend(1, catalog.state.snapshot(0), 0, server_bytes=5_730)
     call = clock.start(catalog.commit(record, client=client))
     clock.run()
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from endive.transaction import CountDistribution
+from endive.distributions.counts import CountDistribution
 
 GRID = [(i + 0.5) / 10_000 for i in range(10_000)]
 

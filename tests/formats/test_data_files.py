@@ -6,7 +6,6 @@ from math import comb, sqrt
 
 import pytest
 
-from endive.catalog.file_history import FileHistory, TouchedFiles
 from endive.formats.data_files import (
     DELETES_ADDED,
     FILE_REMOVED,
@@ -15,6 +14,7 @@ from endive.formats.data_files import (
     shuffled,
     touched_place,
 )
+from endive.formats.file_history import FileHistory, TouchedFiles
 from endive.formats.iceberg.conflicts import makes, minds, minds_deletes_anywhere
 from endive.formats.operation import Operation
 from endive.rng import stream_key, substream

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.properties.recording import Row, Run, Situation
 
-from endive.catalog.rules import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.formats.operation import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
 from endive.vocabulary import EXPIRE_SNAPSHOTS, REWRITE_FILES, VALIDATED_OVERWRITE
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from endive import Simulation, SimulationConfig
 from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
-from endive.catalog.rules import CLASS_NONE
-from endive.catalog.snapshot import CommitEffect
 from endive.config import parse_config
 from endive.config.transaction import SourceConfig
+from endive.formats.iceberg.effects import class_of, thins_list
+from endive.formats.operation import CLASS_NONE
 from endive.results.columns import COUNTS, LONGS, Columns
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation.build import build_catalog, build_failures
@@ -34,6 +34,14 @@ from endive.workload.arrivals import client_of
 Row = dict[str, int]
 
 
+class Effect(NamedTuple):
+    """What a commit did to one table, as its message says."""
+
+    effect_class: int
+    expired: int
+    is_thinning: bool
+
+
 @dataclass(frozen=True)
 class Decision:
     """The server decided about an intention at this instant; ``seq`` is the sequence number afterwards."""
@@ -44,11 +52,12 @@ class Decision:
     seq: int
 
     @property
-    def written(self) -> Iterator[tuple[int, CommitEffect, tuple[int, ...]]]:
+    def written(self) -> Iterator[tuple[int, Effect, tuple[int, ...]]]:
         """Tables it wrote, what it did there, and to which partitions: none if it changed the metadata only."""
         intention = self.intention
         for position, table in enumerate(intention.tables[: intention.n_written]):
-            effect, partitions = intention.effects[position], ()
+            operation, plan, partitions = intention.operation, intention.plans[position].iceberg, ()
+            effect = Effect(class_of(operation), plan.expired, thins_list(operation, plan))
             if intention.partitions and effect.effect_class != CLASS_NONE:  # whatever the message says
                 touched, n_written = intention.partitions[position]
                 partitions = touched[:n_written]
@@ -293,9 +302,9 @@ class Run:
         return self.config.sources[row["source"]]
 
     @cached_property
-    def effects(self) -> dict[int, list[tuple[Decision, CommitEffect]]]:
+    def effects(self) -> dict[int, list[tuple[Decision, Effect]]]:
         """What was done to every table, in order, and by which decision."""
-        found: dict[int, list[tuple[Decision, CommitEffect]]] = {n: [] for n in range(self.config.catalog.num_tables)}
+        found: dict[int, list[tuple[Decision, Effect]]] = {n: [] for n in range(self.config.catalog.num_tables)}
         for decision in self.record.applied:
             for table, effect, _ in decision.written:
                 found[table].append((decision, effect))

@@ -19,7 +19,7 @@ from tests.properties.history import (
 )
 from tests.properties.law import law
 
-from endive.catalog.rules import CLASS_NONE
+from endive.formats.operation import CLASS_NONE
 from endive.simulation.build import us_of
 from endive.vocabulary import (
     COMMITTED,

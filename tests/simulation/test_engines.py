@@ -28,7 +28,6 @@ from endive import Simulation, simulate
 from endive.catalog import InstantCatalog
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
-from endive.formats.iceberg import effects
 from endive.formats.iceberg import plan as attempt_plan
 from endive.kernel import LOCK_NAME
 from endive.results import SimulationResult
@@ -277,16 +276,16 @@ def stop_one_retry_early(monkeypatch: pytest.MonkeyPatch) -> None:
 def plan_one_manifest_more(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = attempt_plan.plan_attempt
 
-    def plan_more(protocol: Any, operation: Any, situation: Any, cost: Any) -> None:
-        planned(protocol, operation, situation, cost)
+    def plan_more(settings: Any, operation: Any, situation: Any, cost: Any) -> None:
+        planned(settings, operation, situation, cost)
         cost.validate_reads += cost.history_lists > 0
 
     monkeypatch.setattr(attempt_plan, "plan_attempt", plan_more)
 
 
 def leave_one_manifest_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    change = effects.effect_manifests
-    monkeypatch.setattr(effects, "effect_manifests", lambda *known: change(*known) + 1)
+    change = attempt_plan.added_manifests
+    monkeypatch.setattr(attempt_plan, "added_manifests", lambda *known: change(*known) + 1)
 
 
 def list_tables_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.catalog.clock import HandClock
 
 from endive import Simulation, simulate
-from endive.catalog import AppendCatalog, Catalog, CatalogState, CommitEffect, CommitResult, IntentionRecord
+from endive.catalog import AppendCatalog, Catalog, CatalogState, CommitResult, IntentionRecord
 from endive.errors import HistoryError
 from endive.simulation.observer import ObservedCatalog, unit_name
 from endive.storage import ConstantStorageProvider
@@ -81,7 +81,7 @@ class Scripted(Catalog):
     def read(self, **_: Any) -> Any:
         yield 4
         if self.lies.get("reading_commits"):
-            self.state.apply(IntentionRecord(9, self.state.snapshot(0), (0,), 1, (CommitEffect(1, 1, 0, 1),)))
+            self.state.apply(IntentionRecord(9, self.state.snapshot(0), (0,), 1))
         snapshot = self.state.snapshot(self._clock.now_us + self.lies.get("stamp_us", 0))
         yield 6
         return snapshot
@@ -120,7 +120,7 @@ def read(clock: HandClock, catalog: Catalog, txn_id: int) -> Any:
 
 
 def commit(clock: HandClock, catalog: Catalog, txn_id: int, base: Any, *, commutes: bool = True) -> Any:
-    intention = IntentionRecord(txn_id, base, (1,), 1, (CommitEffect(1, 1, 0, 1),), commutes=commutes)
+    intention = IntentionRecord(txn_id, base, (1,), 1, commutes=commutes)
     started = clock.start(catalog.commit(intention, client=client(clock, txn_id)))
     clock.run()
     return started.value

@@ -15,15 +15,9 @@ from endive import Simulation
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.distributions import LatencyDistribution
 from endive.errors import EndiveError
+from endive.formats.nesting import Plan, Situation
 from endive.storage import OBJECTS, WRITE, Client, ConstantStorageProvider, Exchange, Request, StorageProvider
-from endive.transaction import (
-    AttemptCost,
-    ConflictDetector,
-    FastAppendTransaction,
-    Transaction,
-    TransactionDraft,
-    World,
-)
+from endive.transaction import ConflictDetector, Transaction, TransactionDraft, World
 from endive.workload import Source, Workload
 
 CONFIG: dict[str, Any] = {
@@ -126,12 +120,13 @@ def test_a_distribution_of_ones_own_needs_only_its_quantiles():
 # ---- a kind of txn -----------------------------------------------------------------------------------
 
 
-class ManyFilesAppend(FastAppendTransaction):
+class ManyFilesAppend(Transaction):
     """Writes ten manifests of its own on its first attempt."""
 
-    def attempt_cost(self, world: World, situation: list[int]) -> AttemptCost:
-        cost = super().attempt_cost(world, situation)
-        return dataclasses.replace(cost, own_writes=10 * cost.own_writes)
+    def plan_attempt(self, world: World, situation: Situation) -> Plan:
+        plan = super().plan_attempt(world, situation)
+        plan.iceberg.own_writes *= 10
+        return plan
 
 
 def test_a_kind_of_ones_own_may_cost_what_it_likes():

@@ -255,7 +255,7 @@ def test_example_2_a_logical_failure_with_a_false_conflict_appends_nothing_to_th
     assert (2, 1) == (second["append_physical_success"], second["append_physical_failure"])
     assert (2, 1, 0) == (second["attempts"], second["false_conflicts"], second["real_conflicts"])
     assert (2 * 50, 2) == (
-        found.state.snapshot(0).tables[0].manifest_list_offset,
+        found.state.snapshot(0).tables[0].state.iceberg.list_offset,
         found.state.snapshot(0).tables[0].version,
     )
     # Three records are in the log: T1's, T2's that was not applied, and T2's that was.

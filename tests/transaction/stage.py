@@ -17,12 +17,13 @@ from endive.catalog import (
     Catalog,
     CatalogSnapshot,
     CatalogState,
-    CommitEffect,
     CommitResult,
     IntentionRecord,
 )
-from endive.catalog.rules import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
 from endive.config import parse_config
+from endive.formats.iceberg.attempt import AttemptCost
+from endive.formats.nesting import Plan
+from endive.formats.operation import Operation
 from endive.results.provenance import Provenance
 from endive.results.schema import KINDS, OBJECTS, OPERATIONS
 from endive.rng import POINTER_READ, REFRESH
@@ -30,17 +31,24 @@ from endive.simulation.build import OwnParts, build_catalog, build_parts
 from endive.simulation.reference import ReferenceEngine
 from endive.storage import StorageProvider
 from endive.storage.client import Client, Clock
+from endive.vocabulary import (
+    EXPIRE_SNAPSHOTS,
+    FAST_APPEND,
+    REWRITE_FILES,
+    REWRITE_MANIFESTS,
+    ROW_DELTA,
+    VALIDATED_OVERWRITE,
+)
 
 Bill = Counter[str]  # "manifest_list.read" -> requests
 
-# What a rival leaves behind: class of its snapshot, data manifests, delete manifests, manifests in the list, snapshots
-# it expires, and whether it takes manifests out of the list.
+# What a rival does, and how many manifests its commit adds to the list.
 RIVALS = {
-    "append": CommitEffect(CLASS_APPEND, 1, 0, 1),
-    "row_delta": CommitEffect(CLASS_OVERWRITE, 1, 1, 2),
-    "rewrite": CommitEffect(CLASS_REPLACE, 2, 0, 1, 0, 1),
-    "rewrite_manifests": CommitEffect(CLASS_REPLACE, 0, 0, 0, 0, 1),
-    "expiry": CommitEffect(CLASS_NONE, 0, 0, 0),
+    "append": (Operation(kind=FAST_APPEND), 1),
+    "row_delta": (Operation(kind=VALIDATED_OVERWRITE, form=ROW_DELTA), 2),
+    "rewrite": (Operation(kind=REWRITE_FILES, rewritten=1), 1),
+    "rewrite_manifests": (Operation(kind=REWRITE_MANIFESTS), 0),
+    "expiry": (Operation(kind=EXPIRE_SNAPSHOTS), 0),
 }
 REFRESHING = "refresh"  # after the txn loaded its tables (or lost), before the server sees it read again
 SWAPPING = "swap"  # when all is built, before the server sees the conditional write (or the last look before it)
@@ -104,13 +112,16 @@ class BesetCatalog(Catalog):
 
 def commit_rival(catalog: Catalog, rival: Rival) -> None:
     state = catalog.state
+    operation, manifests_added = RIVALS[rival.name]
+    plan = Plan(iceberg=AttemptCost(manifests_added=manifests_added, expired=rival.expired))
     partitions = (((rival.partition,), 1),) * len(rival.tables) if state.num_partitions else ()
     intention = IntentionRecord(
         txn_id=-1,
         base=state.snapshot(0),
         tables=rival.tables,
         n_written=len(rival.tables),
-        effects=(RIVALS[rival.name]._replace(expired=rival.expired),) * len(rival.tables),
+        operation=operation,
+        plans=(plan,) * len(rival.tables),
         partitions=partitions,
     )
     state.apply(intention)

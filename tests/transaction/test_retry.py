@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from endive.config.transaction import BACKOFF_FIGURES
-from endive.transaction import Backoff
-from endive.transaction.retry import reason_to_stop
+from endive.transaction.retry import Backoff, reason_to_stop
 from endive.vocabulary import NO_REASON, RETRIES_EXHAUSTED, TIMEOUT
 
 MIDDLE, NEARLY_ONE, NEARLY_ZERO = 0.5, 1.0 - 2**-53, 2**-53

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from endive.distributions import ExponentialLatency, LognormalLatency
+from endive.formats.operation import Operation
 from endive.transaction.transaction_values import TransactionTerms
+from endive.vocabulary import ROW_DELTA, SERIALIZABLE
 from endive.workload import (
     NEVER_US,
     Choice,
@@ -32,9 +34,7 @@ def terms() -> TransactionTerms:
         backoff_multiplier=2.0,
         backoff_max_ms=60_000.0,
         backoff_jitter=0.1,
-        isolation="serializable",
-        overwrite="row_delta",
-        rewritten_manifests=1,
+        operation=Operation(form=ROW_DELTA, isolation=SERIALIZABLE, rewritten=1),
         real_conflict_probability=0.0,
     )
 

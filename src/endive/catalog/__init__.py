@@ -1,20 +1,18 @@
-"""Catalogs: who may install a new version, in which order, and what a refusal tells."""
+"""Commit points: what is compared and swapped, who says so, and what a refusal tells. They know versions only."""
 
 from endive.catalog.append import AppendCatalog
 from endive.catalog.cas import CASCatalog
 from endive.catalog.catalog import Catalog
 from endive.catalog.instant import InstantCatalog
-from endive.catalog.rules import ObjectSizes
 from endive.catalog.service import ServiceCatalog
 from endive.catalog.snapshot import (
     AppendResult,
     CatalogSnapshot,
-    CommitEffect,
     CommitResult,
     IntentionRecord,
     TableMetadata,
 )
-from endive.catalog.state import CatalogState
+from endive.catalog.state import CatalogState, Content
 
 __all__ = [
     "AppendCatalog",
@@ -23,11 +21,10 @@ __all__ = [
     "Catalog",
     "CatalogSnapshot",
     "CatalogState",
-    "CommitEffect",
     "CommitResult",
+    "Content",
     "InstantCatalog",
     "IntentionRecord",
-    "ObjectSizes",
     "ServiceCatalog",
     "TableMetadata",
 ]

@@ -7,7 +7,6 @@ Which requests a call is made of, and how long they take, belongs to the kinds.
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 
-from endive.catalog import rules
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
@@ -47,25 +46,6 @@ class Catalog(ABC):
     def is_current(self, intention: IntentionRecord) -> bool:
         """Whether the server's state still is what the intention was built on."""
         return self.state.is_current(intention)
-
-    def append_to_manifest_list(
-        self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
-    ) -> int:
-        """What storage does with a tentative manifest list entry: LANDED, MOVED or SEALED."""
-        found = rules.append_to_list(self.state.tables[table], expected_offset, entry_bytes, seal_threshold_bytes)
-        if found == rules.LANDED:
-            self.state.refresh_tables((table,))
-        return found
-
-    def rewrite_manifest_list(self, table: int) -> None:
-        """A fresh manifest list object replaces a sealed one."""
-        rules.rewrite_list(self.state.tables[table])
-        self.state.refresh_tables((table,))
-
-    def manifest_list_state(self, table: int) -> tuple[int, bool]:
-        """Offset and seal of a table's manifest list object, as its store knows them now."""
-        state = self.state.tables[table]
-        return state.list_offset, state.is_list_sealed != 0
 
     @property
     def is_built_in(self) -> bool:

@@ -145,8 +145,8 @@ class ServiceCatalog(Catalog):
 
     def _write_metadata(self, intention: IntentionRecord, client: Client, tried: int) -> Generator[int, None, None]:
         """The server writes the metadata object of every written table."""
-        if self.state.is_inlined or self._storage is None:
+        if intention.server_bytes is None or self._storage is None:
             return
         for position in range(intention.n_written):
             counter = slot(client.attempt, METADATA_WRITE, position) + tried
-            yield from self._storage.ask(Request(METADATA, WRITE, counter, intention.metadata_bytes), client)
+            yield from self._storage.ask(Request(METADATA, WRITE, counter, intention.server_bytes), client)

@@ -4,45 +4,23 @@ This file defines the values of that conversation. The server's state is ``endiv
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from endive.catalog.file_history import FileHistory, TouchedFiles
-from endive.catalog.rules import LogState, TableState
+from endive.catalog.rules import LogState
 
 
 class TableMetadata(NamedTuple):
-    """One table as a snapshot shows it. A tuple, because one is made for every commit."""
+    """One table as a snapshot shows it. A tuple, because one is made for every commit.
+
+    The catalog knows its versions. The rest is what the table's format keeps of it, and opaque here.
+    """
 
     table_id: int
-    state: TableState  # a copy of its own, which nobody changes
+    version: int  # commits to this table so far
     partition_versions: tuple[int, ...]  # empty if the table has no partitions
-    files: FileHistory | None = None  # of what happened up to this version; None if nobody asks
-    snapshot_times_us: Sequence[int] | None = None  # when each was installed, later ones too; None if nobody asks
-
-    @property
-    def version(self) -> int:
-        """Commits to this table so far."""
-        return self.state.version
-
-    @property
-    def overwrites(self) -> int:
-        """How many of them were overwrites or deletes."""
-        return self.state.overwrites
-
-    @property
-    def manifests(self) -> int:
-        """Manifests its current manifest list names."""
-        return self.state.manifests
-
-    @property
-    def manifest_list_offset(self) -> int:
-        """Bytes appended to its current manifest list object (ML+)."""
-        return self.state.list_offset
-
-    @property
-    def is_manifest_list_sealed(self) -> bool:
-        """Whether that object takes no more appends."""
-        return self.state.is_list_sealed != 0
+    state: Any = None
+    files: Any = None
+    snapshot_times_us: Sequence[int] | None = None
 
     @property
     def num_partitions(self) -> int:
@@ -74,17 +52,6 @@ class CatalogSnapshot(NamedTuple):
         return self.tables[table_id].partition_versions[partition_id]
 
 
-class CommitEffect(NamedTuple):
-    """What a commit leaves behind on one table."""
-
-    effect_class: int
-    data_manifests: int
-    delete_manifests: int
-    manifests_delta: int
-    expired: int = 0  # snapshots
-    is_thinning: int = 0  # whether it takes manifests out of the list
-
-
 class IntentionRecord(NamedTuple):
     """What a txn wants installed, and what must still hold for that.
 
@@ -96,12 +63,13 @@ class IntentionRecord(NamedTuple):
     base: CatalogSnapshot
     tables: tuple[int, ...]
     n_written: int
-    effects: tuple[CommitEffect, ...]
+    operation: Any = None  # what it does, and how it does it on every written table: the format's to install
+    plans: tuple[Any, ...] = ()
     partitions: tuple[tuple[tuple[int, ...], int], ...] = ()
     commutes: bool = False  # an append: a server may rebase it on its own
     size_bytes: int = 100
-    metadata_bytes: int = 0  # what a server that writes the metadata object itself has to write
-    touched: tuple[TouchedFiles, ...] = ()  # per written table, if its data files are modelled
+    server_bytes: int | None = None  # of the object a server has to write for it; None: there is none
+    touched: tuple[Any, ...] = ()  # per written table, if its data files are modelled
     keeps_table: bool = False  # its committer goes on from what it leaves behind
 
     @property

@@ -1,20 +1,30 @@
-"""The catalog server's state: versions, tables and the log, and who may change them.
+"""The catalog server's state: versions and the log, and who may change them.
 
-This file defines the one owner of mutable state of a simulation. It decides nothing itself: the rules do
-(``endive.catalog.rules``). It knows no latency and no txn.
+The one owner of mutable state of a simulation. It decides nothing itself: the rules do (``endive.catalog.rules``). What
+the tables hold is a ``Content`` that their format provides; it knows no latency and no txn.
 """
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 from endive.catalog import rules
-from endive.catalog.file_history import FileHistory
-from endive.catalog.rules import CLASS_NONE, SCOPE_CATALOG, SCOPE_PARTITION, LogState, ObjectSizes, TableState
+from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, LogState
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
 from endive.record import copied
 
 
+class Content(Protocol):
+    """What the tables of a catalog hold."""
+
+    def show(self, table: int) -> tuple[Any, ...]:
+        """A table as a snapshot shows it, and nobody changes it any more: the last fields of ``TableMetadata``."""
+
+    def install(self, intention: IntentionRecord, now_us: int) -> int:
+        """A commit is the newest state of the tables it writes; by how many bytes the catalog object grows."""
+
+
 class CatalogState:
-    """Versions, tables and log of one catalog, and snapshots of them that never change."""
+    """Versions and log of one catalog, and snapshots of them that never change."""
 
     __slots__ = (
         "_log_seen",
@@ -22,18 +32,12 @@ class CatalogState:
         "_versions_tuple",
         "_watched",
         "catalog_bytes",
-        "data_files",
-        "files",
-        "initial_snapshots",
-        "is_inlined",
+        "content",
         "log",
         "num_groups",
         "num_partitions",
         "num_tables",
         "scope",
-        "sizes",
-        "snapshot_times_us",
-        "tables",
         "versions",
     )
 
@@ -44,41 +48,25 @@ class CatalogState:
         scope: int = SCOPE_CATALOG,
         num_groups: int = 0,
         num_partitions: int = 0,
-        sizes: ObjectSizes | None = None,
-        is_inlined: bool = False,
         has_log: bool = False,
-        initial_snapshots: int = 0,
-        initial_manifests: int = 0,
-        data_files: int = 0,
-        has_snapshot_times: bool = False,
+        initial_version: int = 0,
+        catalog_bytes: int = 1_000,
+        content: Content | None = None,
     ) -> None:
         self.num_tables = num_tables
         self.scope = scope
         self.num_groups = num_groups
         self.num_partitions = num_partitions
-        self.sizes = sizes if sizes is not None else ObjectSizes()
-        self.is_inlined = is_inlined
-        self.data_files = data_files  # of every table; 0: not modelled
-        self.files = [FileHistory() if data_files else None for _ in range(num_tables)]
-        self.initial_snapshots = initial_snapshots  # older than any time that is kept
-        self.snapshot_times_us: list[list[int] | None] = [[] if has_snapshot_times else None for _ in range(num_tables)]
+        self.content = content  # None: it keeps versions, and nothing else
         self.versions = [0] * (1 + num_groups + num_tables + num_tables * num_partitions)
-        self.tables = [TableState(version=initial_snapshots, manifests=initial_manifests) for _ in range(num_tables)]
         self.log = LogState() if has_log else None
         for table in range(num_tables):
-            self.versions[rules.table_slot(num_groups, table)] = initial_snapshots
-        self.catalog_bytes = self.sizes.catalog_base_bytes + num_tables * self.sizes.catalog_bytes_per_table
-        if is_inlined:
-            self.catalog_bytes += num_tables * rules.metadata_bytes(self.sizes, initial_snapshots)
+            self.versions[rules.table_slot(num_groups, table)] = initial_version
+        self.catalog_bytes = catalog_bytes  # without the log
         self._tables_seen = tuple(self._table(t) for t in range(num_tables))
         self._versions_tuple = tuple(self.versions)
         self._log_seen = None if self.log is None else copied(self.log)
         self._watched = [0] * (num_tables * max(1, num_partitions) + 1)
-
-    @property
-    def has_snapshot_times(self) -> bool:
-        """Whether anybody asks how old a snapshot is."""
-        return self.snapshot_times_us[0] is not None
 
     @property
     def seq(self) -> int:
@@ -129,16 +117,8 @@ class CatalogState:
             rules.advance_table(self.versions, self.num_groups, tables, 0, position)
             if self.num_partitions:
                 self._advance_partitions(table, *intention.partitions[position])
-            state, effect, times_us = self.tables[table], intention.effects[position], self.snapshot_times_us[table]
-            before_bytes = rules.metadata_bytes(self.sizes, rules.snapshots_kept(state))
-            rules.apply_effect(state, *effect)
-            if self.is_inlined:
-                self.catalog_bytes += rules.metadata_bytes(self.sizes, rules.snapshots_kept(state)) - before_bytes
-            if times_us is not None and effect.effect_class != CLASS_NONE:
-                times_us.append(now_us)
-            history = self.files[table]
-            if history is not None and intention.touched:
-                history.note(intention.touched[position], state.version)
+        if self.content is not None:
+            self.catalog_bytes += self.content.install(intention, now_us)
         self._versions_tuple = tuple(self.versions)
         self.refresh_tables(tables)
 
@@ -167,6 +147,6 @@ class CatalogState:
         if self.num_partitions:
             first = rules.partition_slot(self.num_groups, self.num_tables, self.num_partitions, table, 0)
             partitions = tuple(self.versions[first : first + self.num_partitions])
-        return TableMetadata(
-            table, copied(self.tables[table]), partitions, self.files[table], self.snapshot_times_us[table]
-        )
+        version = self.versions[rules.table_slot(self.num_groups, table)]
+        shown = () if self.content is None else self.content.show(table)
+        return TableMetadata(table, version, partitions, *shown)

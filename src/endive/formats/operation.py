@@ -2,6 +2,9 @@
 
 from endive.record import Int8, Int32, Int64, Record, record
 
+# What a commit did to its table.
+CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE = range(4)
+
 
 @record
 class Operation(Record):

@@ -15,7 +15,6 @@ from endive.catalog import (
     Catalog,
     CatalogState,
     InstantCatalog,
-    ObjectSizes,
     ServiceCatalog,
 )
 from endive.catalog.rules import SCOPES
@@ -34,14 +33,18 @@ from endive.distributions import (
     UniformLatency,
     from_table,
 )
+from endive.distributions.counts import CountDistribution
+from endive.formats.content import Tables
 from endive.formats.iceberg import protocol
+from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.table import ObjectSizes
+from endive.formats.nesting import FormatSettings
+from endive.formats.operation import Operation
 from endive.storage import ObjectStore, StorageProvider, load_profile
 from endive.storage.throttled import SlowDown, ThrottledStore, unthrottled
 from endive.transaction import (
-    TRANSACTION_TYPES,
-    CommitProtocol,
     ConflictDetector,
-    CountDistribution,
     FilesConflictDetector,
     PartitionOverlapConflictDetector,
     ProbabilisticConflictDetector,
@@ -49,7 +52,7 @@ from endive.transaction import (
     TransactionTerms,
 )
 from endive.transaction.failures import Failures
-from endive.vocabulary import KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS
+from endive.vocabulary import ISOLATIONS, KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS, OVERWRITE_FORMS
 from endive.workload import (
     NEVER_US,
     Arrivals,
@@ -94,13 +97,10 @@ class Parts:
     catalog: Catalog
     workload: Workload
     detector: ConflictDetector
-    protocol: CommitProtocol
-    sizes: ObjectSizes
+    tables: Tables
+    format: FormatSettings
     failures: Failures
     slow_down: SlowDown
-    conflicting: CountDistribution
-    list_entry_bytes: int
-    list_seal_threshold_bytes: int
     is_pointer_checked: bool
     is_partition_scoped: bool
     transaction_types: tuple[type[Transaction], ...]
@@ -112,7 +112,7 @@ class Parts:
             ("catalog", self.catalog.is_built_in),
             ("workload", self.workload.is_built_in),
             ("conflict detector", self.detector.is_built_in),
-            ("transaction type", self.transaction_types == TRANSACTION_TYPES),
+            ("transaction type", all(made is Transaction for made in self.transaction_types)),
         ):
             if not is_built_in:
                 return name
@@ -124,15 +124,16 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
     storage = own.storage if own.storage is not None else build_storage(config)
     slow_down = build_slow_down(config)
     client_storage = ThrottledStore(storage, slow_down) if slow_down.rate > 0.0 else storage
-    sizes = build_sizes(config)
-    state = build_state(config, sizes)
+    settings = build_format(config, storage)
+    tables = build_tables(config, settings)
+    state = build_state(config, tables)
     if own.catalog is not None:
         catalog = own.catalog(client_storage, state)
     else:
         catalog = build_catalog(config, client_storage, state)
     workload_config = build_workload_config(config, seed)
     workload = (own.workload or Workload)(workload_config)
-    types = dict(zip(KINDS, TRANSACTION_TYPES, strict=True)) | dict(own.transaction_types or {})
+    types = dict(own.transaction_types or {})
     return Parts(
         duration_us=us_of(config.simulation.duration_ms),
         storage=storage,
@@ -140,16 +141,13 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         catalog=catalog,
         workload=workload,
         detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
-        protocol=build_protocol(config, storage),
-        sizes=sizes,
+        tables=tables,
+        format=settings,
         failures=build_failures(config),
         slow_down=slow_down,
-        conflicting=build_conflicting(config),
-        list_entry_bytes=config.transaction.manifest_list_entry_size,
-        list_seal_threshold_bytes=config.transaction.manifest_list_seal_threshold,
         is_pointer_checked=config.catalog.type == "service" and config.catalog.service.flavour == "pointer",
         is_partition_scoped=config.catalog.scope == "partition",
-        transaction_types=tuple(types[kind] for kind in KINDS),
+        transaction_types=tuple(types.get(kind, Transaction) for kind in KINDS),
     )
 
 
@@ -177,8 +175,7 @@ def build_storage(config: SimulationConfig) -> StorageProvider:
 
 def build_sizes(config: SimulationConfig) -> ObjectSizes:
     """Sizes of objects and how they grow."""
-    table, catalog = config.table, config.catalog
-    has_object = catalog.type in ("cas", "append")
+    table = config.table
     return ObjectSizes(
         metadata_base_bytes=table.metadata_base_bytes,
         metadata_bytes_per_snapshot=table.metadata_bytes_per_snapshot,
@@ -186,26 +183,49 @@ def build_sizes(config: SimulationConfig) -> ObjectSizes:
         manifest_list_base_bytes=table.manifest_list_base_bytes,
         manifest_list_bytes_per_manifest=table.manifest_list_bytes_per_manifest,
         manifest_bytes=table.manifest_bytes,
-        catalog_base_bytes=catalog.object_base_bytes if has_object else 0,
-        catalog_bytes_per_table=catalog.object_bytes_per_table if has_object else 0,
     )
 
 
-def build_state(config: SimulationConfig, sizes: ObjectSizes) -> CatalogState:
+def build_format(config: SimulationConfig, storage: StorageProvider) -> FormatSettings:
+    """All that the rules of the tables' format are told."""
+    return FormatSettings(
+        iceberg=IcebergSettings(
+            protocol=build_protocol(config, storage),
+            sizes=build_sizes(config),
+            conflicting=count_distribution(config.transaction.conflicting_manifests.model_dump()).counting,
+            list_entry_bytes=config.transaction.manifest_list_entry_size,
+            list_seal_bytes=config.transaction.manifest_list_seal_threshold,
+        )
+    )
+
+
+def build_tables(config: SimulationConfig, settings: FormatSettings) -> Tables:
+    """The tables before the first txn."""
+    return Tables(
+        config.catalog.num_tables,
+        settings,
+        initial_snapshots=config.table.initial_snapshots,
+        initial_manifests=config.table.initial_manifests,
+        data_files=config.table.data_files if config.conflict.detector == "files" else 0,
+        has_snapshot_times=any(source.expire_older_than_ms is not None for source in config.sources),
+    )
+
+
+def build_state(config: SimulationConfig, tables: Tables) -> CatalogState:
     """The catalog server's state before the first txn."""
     catalog = config.catalog
+    object_bytes = 0
+    if catalog.type in ("cas", "append"):
+        object_bytes = catalog.object_base_bytes + catalog.num_tables * catalog.object_bytes_per_table
     return CatalogState(
         num_tables=catalog.num_tables,
         scope=SCOPES.index(catalog.scope),
         num_groups=catalog.num_groups if catalog.scope == "group" else 0,
         num_partitions=catalog.partitions.num_partitions if catalog.partitions.enabled else 0,
-        sizes=sizes,
-        is_inlined=catalog.table_metadata_inlined,
         has_log=catalog.type == "append",
-        initial_snapshots=config.table.initial_snapshots,
-        initial_manifests=config.table.initial_manifests,
-        data_files=config.table.data_files if config.conflict.detector == "files" else 0,
-        has_snapshot_times=any(source.expire_older_than_ms is not None for source in config.sources),
+        initial_version=config.table.initial_snapshots,
+        catalog_bytes=object_bytes + tables.inlined_bytes,
+        content=tables,
     )
 
 
@@ -305,11 +325,6 @@ def build_slow_down(config: SimulationConfig) -> SlowDown:
     )
 
 
-def build_conflicting(config: SimulationConfig) -> CountDistribution:
-    """How many manifests a real conflict merges."""
-    return count_distribution(config.transaction.conflicting_manifests.model_dump())
-
-
 def count_distribution(table: Mapping[str, Any]) -> CountDistribution:
     """A count table as a distribution."""
     names = {"distribution": "distribution", "mean": "mean", "value": "value"}
@@ -359,14 +374,21 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         backoff_multiplier=backoff.multiplier,
         backoff_max_ms=backoff.max_ms,
         backoff_jitter=backoff.jitter,
-        isolation=source.isolation,
-        overwrite=source.overwrite,
-        rewritten_manifests=source.rewritten_manifests,
+        operation=build_operation(source),
         real_conflict_probability=source.real_conflict_probability,
-        is_referring=source.referenced_files,
         touched_files=build_touched_files(source, config.table.data_files),
         is_by_files=config.conflict.detector == "files" and not source.has_own_probability,
         keeps_table=source.keeps_table,
+    )
+
+
+def build_operation(source: SourceConfig) -> Operation:
+    """What the source's txns do, but for the kind, which each draws."""
+    return Operation(
+        form=OVERWRITE_FORMS.index(source.overwrite),
+        isolation=ISOLATIONS.index(source.isolation),
+        rewritten=source.rewritten_manifests,
+        is_referring=int(source.referenced_files),
         retain_last=source.retain_last if source.retain_last is not None else 1,
         expire_age_us=us_of(source.expire_older_than_ms or 0.0),
     )

@@ -9,7 +9,7 @@ from endive.config import SimulationConfig
 from endive.config.catalog_profile import latency_note
 from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
-from endive.simulation.build import build_catalog, build_sizes, build_state, build_storage
+from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
 from endive.storage.requests import LOG, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
 
@@ -25,7 +25,11 @@ _PHASES = {
 def figures_of_config(config: SimulationConfig) -> tuple[KnownFigure, ...]:
     """The figures that a run of the configuration will use."""
     storage = build_storage(config)
-    return known_figures(config, storage, build_catalog(config, storage, build_state(config, build_sizes(config))))
+    return known_figures(
+        config,
+        storage,
+        build_catalog(config, storage, build_state(config, build_tables(config, build_format(config, storage)))),
+    )
 
 
 def known_figures(config: SimulationConfig, storage: StorageProvider, catalog: Catalog) -> tuple[KnownFigure, ...]:

@@ -82,17 +82,6 @@ class ObservedCatalog(Catalog):
     def is_current(self, intention: IntentionRecord) -> bool:
         return self._catalog.is_current(intention)
 
-    def append_to_manifest_list(
-        self, table: int, expected_offset: int, entry_bytes: int, seal_threshold_bytes: int
-    ) -> int:
-        return self._catalog.append_to_manifest_list(table, expected_offset, entry_bytes, seal_threshold_bytes)
-
-    def rewrite_manifest_list(self, table: int) -> None:
-        self._catalog.rewrite_manifest_list(table)
-
-    def manifest_list_state(self, table: int) -> tuple[int, bool]:
-        return self._catalog.manifest_list_state(table)
-
     # --- the two calls ------------------------------------------------------------------------------
 
     def read(

@@ -75,12 +75,9 @@ class ReferenceEngine:
             storage=parts.client_storage,
             catalog=catalog,
             detector=parts.detector,
-            protocol=parts.protocol,
-            sizes=parts.sizes,
+            tables=parts.tables,
+            format=parts.format,
             failures=parts.failures,
-            conflicting=parts.conflicting,
-            list_entry_bytes=parts.list_entry_bytes,
-            list_seal_threshold_bytes=parts.list_seal_threshold_bytes,
             is_pointer_checked=parts.is_pointer_checked,
             is_partition_scoped=parts.is_partition_scoped,
         )
@@ -165,7 +162,7 @@ class ReferenceEngine:
         txn = make(txn_id, self.now_us, client, draft, source.terms)
         state = self._parts.catalog.state
         txn.catalog_bytes = state.size_bytes
-        txn.files_per_partition = state.data_files // max(1, state.num_partitions)
+        txn.files_per_partition = self._parts.tables.data_files // max(1, state.num_partitions)
         if source.terms.keeps_table:
             txn.kept = self._kept.get((source.index, client_of(index)))
             if self._observed is not None:

@@ -1,33 +1,32 @@
-"""Transactions: what an attempt costs, what a refusal means, when to give up."""
+"""Transactions: the life of one, what a refusal means, when to give up. True of any optimistic format."""
 
 from endive.distributions.counts import CountDistribution
-from endive.formats.iceberg.attempt import AttemptCost, ConflictCost
+from endive.formats.iceberg.attempt import AttemptCost
 from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.nesting import Plan, Situation
 from endive.transaction.detectors import (
     ConflictDetector,
     FilesConflictDetector,
     PartitionOverlapConflictDetector,
     ProbabilisticConflictDetector,
 )
-from endive.transaction.kinds import (
-    TRANSACTION_TYPES,
+from endive.transaction.retry import Backoff
+from endive.transaction.specified_names import (
+    ConflictCost,
     FastAppendTransaction,
     MergeAppendTransaction,
-    RewriteFilesTransaction,
+    TransactionResult,
     ValidatedOverwriteTransaction,
 )
-from endive.transaction.retry import Backoff
 from endive.transaction.transaction import Transaction
 from endive.transaction.transaction_values import (
     TransactionDraft,
-    TransactionResult,
     TransactionStatus,
     TransactionTerms,
     World,
 )
 
 __all__ = [
-    "TRANSACTION_TYPES",
     "AttemptCost",
     "Backoff",
     "CommitProtocol",
@@ -38,8 +37,9 @@ __all__ = [
     "FilesConflictDetector",
     "MergeAppendTransaction",
     "PartitionOverlapConflictDetector",
+    "Plan",
     "ProbabilisticConflictDetector",
-    "RewriteFilesTransaction",
+    "Situation",
     "Transaction",
     "TransactionDraft",
     "TransactionResult",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.formats.data_files import DELETES_ADDED, N_CHANGES
-from endive.formats.iceberg.conflicts import minds, minds_deletes_anywhere
+from endive.formats.rules import minds, minds_deletes_anywhere
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
 

@@ -7,9 +7,8 @@ are in ``endive.transaction.failures``, the order of its payments in ``endive.fo
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from endive.catalog.rules import snapshots_kept
 from endive.catalog.snapshot import CatalogSnapshot
-from endive.formats.iceberg import payments
+from endive.formats import rules
 from endive.rng import STATUS_READ, substream
 from endive.storage.throttled import GivenUpError
 from endive.transaction.failures import UNKNOWN, check_wait_us, given_up_us, loses_check, outcome_of_check
@@ -61,8 +60,8 @@ def _look(txn: "Transaction", world: "World", base: CatalogSnapshot) -> Generato
         seen = yield from billed(txn.row, world.clock, PHASE_CATALOG_READ, _read(txn, world, base))
         if seen is not None:
             for position in range(txn.n_written):
-                snapshots = snapshots_kept(seen.tables[txn.tables[position]].state)
-                payments.pay_status(WRITING_DOWN, world, txn, position, snapshots)
+                table = seen.tables[txn.tables[position]].state
+                rules.pay_status(WRITING_DOWN, world, txn, position, table)
             yield from settle(txn, world)
     except GivenUpError:
         return None

@@ -4,29 +4,18 @@ This file defines the order of events in the reference engine. It decides nothin
 situation, asks the rules of the table's format (``endive.formats``), and pays what they say.
 """
 
-from abc import ABC
 from collections.abc import Callable, Generator
 from contextlib import suppress
 
-from endive.catalog.file_history import TouchedFiles
-from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
-from endive.catalog.snapshot import CatalogSnapshot, CommitEffect, IntentionRecord
-from endive.formats import data_files
-from endive.formats.iceberg import conflicts, effects, maintenance, payments, plan
-from endive.formats.iceberg.attempt import AttemptCost, ConflictCost, Situation
-from endive.formats.iceberg.protocol import (
-    BASE_START,
-    checks_before_metadata,
-    must_read_catalog,
-    reads_base_last,
-    rereads_catalog,
-    rewrites_own_manifests,
-)
-from endive.formats.operation import Operation
+from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
+from endive.formats import data_files, rules
+from endive.formats.file_history import TouchedFiles
+from endive.formats.iceberg.list_append import append_lists
+from endive.formats.nesting import Leftovers, Plan, Situation
+from endive.record import copied
 from endive.rng import (
     BACKOFF,
     BASE_READ,
-    CONFLICTING_MANIFESTS,
     POINTER_READ,
     READ_BACK,
     REFRESH,
@@ -34,50 +23,38 @@ from endive.rng import (
     slot,
     uniform,
 )
-from endive.storage.client import Client, count_sent
+from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
-from endive.transaction.list_append import append_lists
-from endive.transaction.settling import WRITING_DOWN, Payment, billed, settle
+from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import (
     TransactionDraft,
-    TransactionResult,
     TransactionStatus,
     TransactionTerms,
     World,
 )
 from endive.vocabulary import (
     COMMIT_STATE_UNKNOWN,
-    ISOLATIONS,
-    MANIFEST,
-    MANIFEST_LIST,
     NO_REASON,
     NONE,
-    OVERWRITE_FORMS,
     PHASE_BACKOFF,
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
     PHASE_RUNTIME,
-    READ,
-    REASONS,
-    REWRITE_MANIFESTS,
     STORAGE_FAILED,
-    WRITE,
 )
 
 Life = Generator[int, None, None]
 
 
-class Transaction(ABC):
-    """One txn. Subclasses are the kinds; a kind of one's own overrides ``attempt_cost`` or any other step.
+class Transaction:
+    """One txn. A kind of one's own is a subclass that overrides ``plan_attempt`` or any other step.
 
     ``execute`` is a generator of microseconds to wait. What the txn is told, it was told by a message it
     paid for: the snapshots it holds, and nothing else.
     """
-
-    kind: int
 
     def __init__(
         self, txn_id: int, submit_us: int, client: Client, draft: TransactionDraft, terms: TransactionTerms
@@ -94,15 +71,8 @@ class Transaction(ABC):
         self.start_versions: tuple[int, ...] = ()  # of the tables it writes
         self._touched: dict[int, TouchedFiles] = {}
         self.terms = terms
-        self.operation = Operation(
-            kind=draft.kind,
-            form=OVERWRITE_FORMS.index(terms.overwrite),
-            isolation=ISOLATIONS.index(terms.isolation),
-            rewritten=terms.rewritten_manifests,
-            is_referring=int(terms.is_referring),
-            retain_last=terms.retain_last,
-            expire_age_us=terms.expire_age_us,
-        )
+        self.operation = copied(terms.operation)
+        self.operation.kind = draft.kind
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
         self.files_per_partition = 0  # of the tables' data files; 0: not modelled
         self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
@@ -113,30 +83,22 @@ class Transaction(ABC):
         self.row.submit_us = submit_us
         self.row.n_tables_read = len(self.tables)
         self.row.n_tables_written = self.n_written
+        self.payer = WRITING_DOWN
         self.owed: list[Payment] = []  # written down, to be waited for
         self.branch = 0  # of those, while two run beside each other
-        self.lost_lists = 0
-        self.lost_manifests = 0
-        self.kept_manifests = 0
+        self.leftovers = Leftovers()
 
     # --- what a kind may change -------------------------------------------------------------------
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
-        return conflicts.matching_snapshots(self.operation, 1, 1, 1) > 0 or self.operation.kind == REWRITE_MANIFESTS
+        return rules.can_conflict(self.operation)
 
-    def attempt_cost(self, world: World, situation: Situation) -> AttemptCost:
-        """What this attempt costs on one table, its situation being as described."""
-        cost = AttemptCost()
-        plan.plan_attempt(world.protocol, self.operation, situation, cost)
-        return cost
-
-    def get_conflict_cost(self, world: World, n_snapshots_behind: int) -> ConflictCost:
-        """The I/O of one retry on one table that ``n_snapshots_behind`` appends have moved."""
-        n = n_snapshots_behind
-        situation = Situation(attempt=2, behind=n, behind_read=n, appended=n, data_to_check=n)
-        situation.is_moved = situation.is_head_matched = min(1, n)
-        return self.attempt_cost(world, situation).as_conflict_cost()
+    def plan_attempt(self, world: World, situation: Situation) -> Plan:
+        """What this attempt does on one table, its situation being as described."""
+        made = Plan()
+        rules.plan(world, self.operation, situation, made)
+        return made
 
     # --- the life -----------------------------------------------------------------------------------
 
@@ -180,14 +142,14 @@ class Transaction(ABC):
         start = yield from billed(self.row, world.clock, PHASE_RUNTIME, read)
         self.status = TransactionStatus.EXECUTING
         for position, table in enumerate(self.tables):
-            payments.pay_load(WRITING_DOWN, world, self, position, snapshots_kept(start.tables[table].state))
+            rules.pay_load(WRITING_DOWN, world, self, position, start.tables[table].state)
         yield from settle(self, world)
         return start
 
     def _commit(self, world: World, start: CatalogSnapshot) -> Generator[int, None, int]:
         """Try until it works or must stop; NO_REASON if committed."""
         self.start_versions = tuple(start.tables[table].version for table in self.tables[: self.n_written])
-        clock, protocol = world.clock, world.protocol
+        clock = world.clock
         begin_us = clock.now_us
         previous = base = start
         known: CatalogSnapshot | None = None
@@ -197,32 +159,35 @@ class Transaction(ABC):
             self.row.attempts += 1
             if attempt > 1:
                 waited_us = yield from self._wait(world, attempt - 1, waited_us)
-            if must_read_catalog(protocol, attempt, known is not None):
+            if rules.must_read_catalog(world, attempt, known is not None):
                 base = yield from self._refresh(world, base, REFRESH)
             elif known is not None:
                 base = known
             if self.row.n_behind_first == NONE:
                 self.row.n_behind_first = self._behind(base, start)
-            costs, reason = self._plan(world, attempt, start, previous, base, begin_us)
-            yield from self._pay(payments.pay_validation, world, base, costs)
+            plans, reason = self._plan(world, attempt, start, previous, base, begin_us)
+            yield from self._pay(rules.pay_validation, world, base, plans)
             if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
-            yield from self._pay(payments.pay_build, world, base, costs)
-            if not checks_before_metadata(protocol):
-                yield from self._pay(payments.pay_metadata, world, base, costs)
-            yield from append_lists(self, world, base, costs)
-            if reads_base_last(protocol, attempt):
+            yield from self._pay(rules.pay_build, world, base, plans)
+            if not rules.checks_before_last_step(world):
+                yield from self._pay(rules.pay_last_step, world, base, plans)
+            if rules.appends_before_swap(world):
+                yield from append_lists(self, world, base, plans)
+            if rules.reads_base_last(world, attempt):
                 base = yield from self._refresh(world, base, BASE_READ)
-            outcome, known = yield from self._swap(world, start, base, costs)
+            outcome, known = yield from self._swap(world, base, plans)
             previous = base
             if outcome == UNKNOWN:
                 return COMMIT_STATE_UNKNOWN  # what it wrote may be in use: nothing is cleaned up
             if outcome == INSTALLED:
-                self.lost_manifests += sum(effects.merged_away(protocol, self.operation, cost) for cost in costs)
-                yield from self._finish(world, base, costs)
+                for made in plans:
+                    rules.win(world, self, made)
+                yield from self._finish(world, base, plans)
                 return NO_REASON
-            self._lose(world, costs)
+            for made in plans:
+                rules.lose(world, self, made)
             reason = retry.reason_to_stop(
                 attempt, self.terms.retries_max, clock.now_us - begin_us, self.terms.total_timeout_us
             )
@@ -250,7 +215,7 @@ class Transaction(ABC):
     def _behind(self, base: CatalogSnapshot, start: CatalogSnapshot) -> int:
         """Snapshots of the written tables between the two."""
         written = self.tables[: self.n_written]
-        return sum(snapshot_number(base.tables[t].state) - snapshot_number(start.tables[t].state) for t in written)
+        return sum(rules.snapshot_of(base.tables[t].state) - rules.snapshot_of(start.tables[t].state) for t in written)
 
     # --- planning -----------------------------------------------------------------------------------
 
@@ -270,30 +235,28 @@ class Transaction(ABC):
         previous: CatalogSnapshot,
         base: CatalogSnapshot,
         begin_us: int,
-    ) -> tuple[list[AttemptCost], int]:
-        """What the attempt costs, table by table, and the reason why it must end there, if there is one."""
+    ) -> tuple[list[Plan], int]:
+        """What the attempt does, table by table, and the reason why it must end there, if there is one."""
         situations = []
         candidates = []
         for position in range(self.n_written):
             situation = self._situation(world, position, attempt, start, previous, base, begin_us)
             situations.append(situation)
-            if conflicts.rivals_since(world.protocol, self.operation, situation, self.terms.is_by_files) > 0:
+            if rules.is_beset(world, self.operation, situation, self.terms.is_by_files):
                 candidates.append(position)
-        real = tuple(position for position, situation in enumerate(situations) if situation.is_real)
+        real = tuple(position for position, situation in enumerate(situations) if rules.is_in_conflict(situation))
         if candidates:
             real += world.detector.conflicting_positions(self, base, previous, tuple(candidates))
         for position in real:
-            u = uniform(self.client.key, slot(self.client.attempt, CONFLICTING_MANIFESTS, position))
-            situations[position].is_real = 1
-            situations[position].conflicting = world.conflicting.draw(u)
+            rules.find_conflict(world, self.client.key, self.client.attempt, position, situations[position])
         if real:
             self.row.real_conflicts += 1
         elif attempt > 1:
             self.row.false_conflicts += 1
         reason = NO_REASON
         for situation in situations:
-            reason = conflicts.verdict_on(situation, world.protocol, reason)
-        return [self.attempt_cost(world, situation) for situation in situations], reason
+            reason = rules.verdict_on(world, situation, reason)
+        return [self.plan_attempt(world, situation) for situation in situations], reason
 
     def touched_files(self, position: int) -> TouchedFiles:
         """The places of the data files it touches in one table it writes, and the changes its commit makes there."""
@@ -310,7 +273,7 @@ class Transaction(ABC):
         places: list[int] = []
         for number, partition in enumerate(partitions):
             count = data_files.files_in_partition(self.n_touched_files, len(partitions), number)
-            if conflicts.replaces_whole_partitions(self.operation):
+            if rules.replaces_whole_partitions(self.operation):
                 count = per_partition
             count = min(count, per_partition)
             first = data_files.first_of_group(count, self.groups, self.group)
@@ -318,7 +281,7 @@ class Transaction(ABC):
                 data_files.touched_place(self.job_key, position, index, partition, per_partition)
                 for index in range(first, data_files.first_of_group(count, self.groups, self.group + 1))
             )
-        changes = tuple(change for change in range(data_files.N_CHANGES) if conflicts.makes(self.operation, change))
+        changes = tuple(change for change in range(data_files.N_CHANGES) if rules.makes(self.operation, change))
         return TouchedFiles(changes, tuple(places), partitions)
 
     def _situation(
@@ -340,64 +303,65 @@ class Transaction(ABC):
             filtered = sum(now.partition_versions[q] - then.partition_versions[q] for q in touched)
             if world.is_partition_scoped:
                 behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
-        plan.describe_situation(
-            self.operation, attempt, then.state, before.state, now.state, filtered, behind, situation
-        )
-        older = maintenance.older_than(self.operation, now, begin_us, world.catalog.state.initial_snapshots)
-        maintenance.describe_maintenance(
-            world.protocol, self.operation, then.state, before.state, now.state, older, situation
-        )
+        older = self._older_than(world, now, begin_us)
+        states = then.state, before.state, now.state
+        rules.describe(world, self.operation, attempt, *states, filtered, behind, older, situation)
         return situation
+
+    def _older_than(self, world: World, table: TableMetadata, begin_us: int) -> int:
+        """Snapshots of a table that are older than the age an expiry keeps, counted from when that begins."""
+        if table.snapshot_times_us is None or not rules.asks_for_age(self.operation):
+            return 0
+        initial = world.tables.initial_snapshots
+        known, before_us = rules.snapshot_of(table.state) - initial, begin_us - self.operation.expire_age_us
+        return initial + rules.count_before(table.snapshot_times_us, 0, known, before_us)
 
     # --- paying -------------------------------------------------------------------------------------
 
-    def _pay(self, pay: Callable[..., None], world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
+    def _pay(self, pay: Callable[..., None], world: World, base: CatalogSnapshot, plans: list[Plan]) -> Life:
         """One payment for every table it writes, and the wait for it."""
-        for position, cost in enumerate(costs):
-            pay(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state, cost)
+        for position, made in enumerate(plans):
+            pay(WRITING_DOWN, world, self, position, base.tables[self.tables[position]].state, made)
         yield from settle(self, world)
 
-    def _finish(self, world: World, base: CatalogSnapshot, costs: list[AttemptCost]) -> Life:
+    def _finish(self, world: World, base: CatalogSnapshot, plans: list[Plan]) -> Life:
         """What a committed operation reads back, and what it cleans up.
 
         It stays committed if a request is given up, and sends no other (``SnapshotProducer.commit`` logs it).
         """
         try:
-            if rereads_catalog(world.protocol, self.operation):
+            if rules.rereads_catalog(world, self.operation):
                 yield from self._refresh(world, base, READ_BACK)
-            yield from self._pay(payments.pay_reload, world, base, costs)
+            yield from self._pay(rules.pay_afterwards, world, base, plans)
         except GivenUpError:
             return
         yield from self._clean_up(world, is_committed=True)
 
     def _clean_up(self, world: World, *, is_committed: bool) -> Life:
         """Delete what is of no use; a request given up ends that, and nothing else."""
-        payments.pay_clean_up(WRITING_DOWN, world, self, is_committed)
+        rules.pay_clean_up(WRITING_DOWN, world, self, is_committed)
         with suppress(GivenUpError):
             yield from settle(self, world)
 
     # --- swapping -----------------------------------------------------------------------------------
 
     def _swap(
-        self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
+        self, world: World, base: CatalogSnapshot, plans: list[Plan]
     ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
         """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
         clock = world.clock
-        intention = self._intention(world, start, base, costs)
-        is_checked_first = checks_before_metadata(world.protocol)
+        intention = self._intention(world, base, plans)
+        is_checked_first = rules.checks_before_last_step(world)
         if is_checked_first or world.is_pointer_checked:
             read = world.catalog.read(client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes)
             seen = yield from billed(self.row, clock, PHASE_COMMIT, read)
             if is_checked_first:
-                for position, cost in enumerate(costs):
-                    snapshots = snapshots_kept(seen.tables[self.tables[position]].state)
-                    payments.pay_check(WRITING_DOWN, world, self, position, snapshots, cost)
-                yield from settle(self, world)
+                yield from self._pay(rules.pay_check, world, seen, plans)
             if not world.catalog.state.is_same(intention, seen):
                 self.row.hazard_window_us = seen.timestamp_us - base.timestamp_us
                 return REFUSED, None
         if is_checked_first:
-            yield from self._pay(payments.pay_metadata, world, base, costs)
+            yield from self._pay(rules.pay_last_step, world, base, plans)
         begin_us = clock.now_us
         commit = world.catalog.commit(intention, client=self.client)
         result = yield from billed(self.row, clock, PHASE_COMMIT, commit)
@@ -411,68 +375,34 @@ class Transaction(ABC):
             return outcome, None
         if result.success:
             self.known = result.installed
-        elif result.snapshot is not None and world.protocol.base == BASE_START:
+        elif result.snapshot is not None and rules.builds_on_told_state(world):
             self.known = result.snapshot
         return INSTALLED if result.success else REFUSED, result.snapshot
 
-    def _intention(
-        self, world: World, start: CatalogSnapshot, base: CatalogSnapshot, costs: list[AttemptCost]
-    ) -> IntentionRecord:
-        protocol, operation = world.protocol, self.operation
-        left_behind = tuple(
-            CommitEffect(
-                effects.effect_class(operation),
-                effects.effect_data_manifests(operation),
-                effects.effect_delete_manifests(operation),
-                effects.effect_manifests(
-                    protocol, world.sizes, operation, start.tables[table].manifests, base.tables[table].manifests
-                ),
-                cost.expired,
-                effects.effect_thinning(operation, cost),
-            )
-            for table, cost in zip(self.tables, costs, strict=False)
-        )
+    def _intention(self, world: World, base: CatalogSnapshot, plans: list[Plan]) -> IntentionRecord:
+        server_bytes = None
+        if rules.writes_at_server(world):
+            server_bytes = rules.server_bytes(world, self.operation, base.tables[self.tables[0]].state, plans[0])
         return IntentionRecord(
             txn_id=self.id,
             base=base,
             tables=self.tables,
             n_written=self.n_written,
-            effects=left_behind,
+            operation=self.operation,
+            plans=tuple(plans),
             partitions=self.partitions,
-            commutes=conflicts.commutes(operation),
-            metadata_bytes=metadata_bytes(
-                world.sizes, effects.snapshots_after(operation, base.tables[self.tables[0]].state, costs[0])
-            ),
+            commutes=rules.commutes(self.operation),
+            server_bytes=server_bytes,
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
             if self.files_per_partition
             else (),
             keeps_table=self.terms.keeps_table,
         )
 
-    def _lose(self, world: World, costs: list[AttemptCost]) -> None:
-        """Remember what a lost attempt wrote for nothing."""
-        for cost in costs:
-            self.lost_lists += cost.list_writes
-            self.lost_manifests += cost.merge_writes
-        if rewrites_own_manifests(world.protocol):
-            self.lost_manifests += self.kept_manifests
-            self.kept_manifests = 0
+    def settle(self, world: World) -> Life:
+        """Wait for everything that was written down."""
+        return settle(self, world)
 
-    @property
-    def result(self) -> TransactionResult:
-        """How it ended; ask when it has."""
-        row, is_committed = self.row, self.status is TransactionStatus.COMMITTED
-        end_ms = row.end_us / 1000.0
-        return TransactionResult(
-            status=self.status,
-            commit_time_ms=end_ms if is_committed else -1.0,
-            abort_time_ms=end_ms if self.status is TransactionStatus.ABORTED else -1.0,
-            abort_reason=None if row.reason == NO_REASON else REASONS[row.reason],
-            total_retries=max(0, row.attempts - 1),
-            commit_latency_ms=(row.end_us - row.commit_start_us) / 1000.0,
-            total_latency_ms=(row.end_us - row.submit_us) / 1000.0,
-            manifest_list_reads=count_sent(row, MANIFEST_LIST, READ),
-            manifest_list_writes=count_sent(row, MANIFEST_LIST, WRITE),
-            manifest_file_reads=count_sent(row, MANIFEST, READ),
-            manifest_file_writes=count_sent(row, MANIFEST, WRITE),
-        )
+    def billed(self, world: World, phase: int, request: Generator[int, None, Answer]) -> Generator[int, None, Answer]:
+        """Wait for a request and bill it to a phase."""
+        return billed(self.row, world.clock, phase, request)

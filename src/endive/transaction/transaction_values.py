@@ -1,4 +1,4 @@
-"""The values of a txn: the terms it retries on, what it will do, the world it finds, its end.
+"""The values of a txn: the terms it retries on, what it will do, the world it finds.
 
 This file defines them and computes none: terms and drafts are drawn by ``endive.workload``, costs are counted by
 ``endive.formats``, and ``endive.transaction.transaction`` lives by them. The row of a txn in the results is
@@ -10,9 +10,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from endive.catalog.catalog import Catalog
-from endive.catalog.rules import ObjectSizes
 from endive.distributions.counts import CountDistribution
-from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.content import Tables
+from endive.formats.nesting import FormatSettings
+from endive.formats.operation import Operation
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
 from endive.transaction.failures import Failures
@@ -34,15 +35,10 @@ class TransactionTerms:
     backoff_multiplier: float
     backoff_max_ms: float
     backoff_jitter: float
-    isolation: str
-    overwrite: str
-    rewritten_manifests: int
+    operation: Operation  # what its txns do, but for the kind
     real_conflict_probability: float
-    is_referring: bool = True  # a row delta names the data files its deletes belong to
     touched_files: CountDistribution | None = None  # None: not said
     is_by_files: bool = False  # whether it meets others is a matter of the files both touch
-    retain_last: int = 1  # newest snapshots that an expiry keeps
-    expire_age_us: int = 0  # and those younger than this; 0: however young, the others go
     keeps_table: bool = False  # a client's next txn begins with what its last one knew
 
     @property
@@ -84,13 +80,10 @@ class World:
     clock: Clock
     storage: StorageProvider
     catalog: Catalog
+    tables: Tables
     detector: "ConflictDetector"
-    protocol: CommitProtocol
-    sizes: ObjectSizes
+    format: FormatSettings
     failures: Failures
-    conflicting: CountDistribution
-    list_entry_bytes: int
-    list_seal_threshold_bytes: int
     is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
     is_partition_scoped: bool
 
@@ -103,20 +96,3 @@ class TransactionStatus(Enum):
     COMMITTING = "committing"
     COMMITTED = "committed"
     ABORTED = "aborted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionResult:
-    """The end of a txn; times that never came are -1."""
-
-    status: TransactionStatus
-    commit_time_ms: float
-    abort_time_ms: float
-    abort_reason: str | None
-    total_retries: int
-    commit_latency_ms: float
-    total_latency_ms: float
-    manifest_list_reads: int
-    manifest_list_writes: int
-    manifest_file_reads: int
-    manifest_file_writes: int

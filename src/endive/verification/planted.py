@@ -18,7 +18,7 @@ from endive.errors import HistoryError
 from endive.simulation.build import build_catalog
 from endive.simulation.simulation import Simulation
 from endive.storage import StorageProvider
-from endive.transaction import TRANSACTION_TYPES, Transaction
+from endive.transaction import Transaction
 from endive.transaction.failures import INSTALLED, REFUSED
 from endive.vocabulary import KINDS
 
@@ -206,6 +206,5 @@ def _simulation(bug: Bug, config: SimulationConfig) -> Simulation:
 
     types: dict[str, type[Transaction]] = {}
     if bug.transaction is not None:
-        for name, kind in zip(KINDS, TRANSACTION_TYPES, strict=True):
-            types[name] = type(f"Planted{kind.__name__}", (bug.transaction, kind), {})
+        types = dict.fromkeys(KINDS, type("PlantedTransaction", (bug.transaction, Transaction), {}))
     return Simulation(config, catalog=make, transaction_types=types)

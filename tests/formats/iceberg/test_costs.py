@@ -24,7 +24,8 @@ from tests.transaction.stage import (
 )
 
 from endive.catalog import CatalogState
-from endive.catalog.rules import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.formats.content import Tables
+from endive.formats.operation import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE
 
 LOST_ONCE = {(1, SWAPPING): append()}
 
@@ -246,12 +247,13 @@ def test_manifests_with_files_to_remove_are_filtered_in_batches(removed_from, ba
 )
 def test_the_rivals_of_these_tests_leave_behind_what_real_txns_do(kind, rival, effect_class):
     played = play(kind)
-    scripted = CatalogState()
-    played.catalog.state, real = scripted, played.catalog.state
+    real = played.catalog.state.content
+    scripted = Tables(1, real.format)
+    played.catalog.state = CatalogState(content=scripted)
     commit_rival(played.catalog, rival[0])
 
-    assert real.tables == scripted.tables
-    assert effect_class == real.tables[0].head_class
+    assert real.states == scripted.states
+    assert effect_class == real.states[0].iceberg.head_class
 
 
 # ---- waiting, and giving up --------------------------------------------------------------------------

@@ -7,64 +7,66 @@ from typing import Any
 import pytest
 
 from endive import simulate
-from endive.catalog import CatalogState, InstantCatalog
 from endive.catalog.rules import LANDED, MOVED, SEALED
-from endive.distributions import FixedLatency
+from endive.formats.content import Tables
+from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.nesting import FormatSettings
 
 ENTRY_BYTES = 50
 STEP_MS = 10.0
 
 
-def make_catalog() -> InstantCatalog:
-    return InstantCatalog(CatalogState(num_tables=2), FixedLatency(1.0))
+def make_tables(seal_bytes: int = 0) -> Tables:
+    settings = IcebergSettings(list_entry_bytes=ENTRY_BYTES, list_seal_bytes=seal_bytes)
+    return Tables(2, FormatSettings(iceberg=settings))
 
 
 def test_an_entry_lands_only_at_the_end_of_the_list():
-    catalog = make_catalog()
+    tables = make_tables()
 
-    assert LANDED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
-    assert MOVED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
-    assert (ENTRY_BYTES, False) == catalog.manifest_list_state(0)
-    assert LANDED == catalog.append_to_manifest_list(0, ENTRY_BYTES, ENTRY_BYTES, 0)
-    assert (2 * ENTRY_BYTES, False) == catalog.manifest_list_state(0)
+    assert LANDED == tables.append_to_list(0, 0)
+    assert MOVED == tables.append_to_list(0, 0)
+    assert (ENTRY_BYTES, False) == tables.list_end(0)
+    assert LANDED == tables.append_to_list(0, ENTRY_BYTES)
+    assert (2 * ENTRY_BYTES, False) == tables.list_end(0)
 
 
 def test_every_table_has_a_list_of_its_own():
-    catalog = make_catalog()
-    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+    tables = make_tables()
+    tables.append_to_list(0, 0)
 
-    assert LANDED == catalog.append_to_manifest_list(1, 0, ENTRY_BYTES, 0)
+    assert LANDED == tables.append_to_list(1, 0)
 
 
 @pytest.mark.parametrize(("threshold", "entries"), [(1, 1), (50, 1), (51, 2), (100, 2), (120, 3)])
 def test_a_list_is_sealed_once_it_holds_its_threshold(threshold, entries):
-    catalog = make_catalog()
+    tables = make_tables(threshold)
     for entry in range(entries):
-        assert not catalog.manifest_list_state(0)[1]
-        assert LANDED == catalog.append_to_manifest_list(0, entry * ENTRY_BYTES, ENTRY_BYTES, threshold)
+        assert not tables.list_end(0)[1]
+        assert LANDED == tables.append_to_list(0, entry * ENTRY_BYTES)
 
-    assert (entries * ENTRY_BYTES, True) == catalog.manifest_list_state(0)
-    assert SEALED == catalog.append_to_manifest_list(0, entries * ENTRY_BYTES, ENTRY_BYTES, threshold)
+    assert (entries * ENTRY_BYTES, True) == tables.list_end(0)
+    assert SEALED == tables.append_to_list(0, entries * ENTRY_BYTES)
 
 
 def test_a_rewritten_list_starts_empty_and_open():
-    catalog = make_catalog()
-    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 1)
-    catalog.rewrite_manifest_list(0)
+    tables = make_tables(1)
+    tables.append_to_list(0, 0)
+    tables.rewrite_list(0)
 
-    assert (0, False) == catalog.manifest_list_state(0)
-    assert LANDED == catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
+    assert (0, False) == tables.list_end(0)
+    assert LANDED == tables.append_to_list(0, 0)
 
 
 def test_an_entry_does_not_move_the_tables_version():
     """Tentative: whether it counts is decided by the catalog, by the commit that follows or does not."""
-    catalog = make_catalog()
-    before = catalog.state.snapshot(0)
-    catalog.append_to_manifest_list(0, 0, ENTRY_BYTES, 0)
-    after = catalog.state.snapshot(0)
+    tables = make_tables()
+    before = tables.show(0).state
+    tables.append_to_list(0, 0)
+    after = tables.show(0).state
 
-    assert (before.seq, before.versions) == (after.seq, after.versions)
-    assert (0, ENTRY_BYTES) == (before.tables[0].manifest_list_offset, after.tables[0].manifest_list_offset)
+    assert (0, 0) == (before.version, after.version)
+    assert (0, ENTRY_BYTES) == (before.iceberg.list_offset, after.iceberg.list_offset)
 
 
 # ---- txns that meet at a list --------------------------------------------------------------------------

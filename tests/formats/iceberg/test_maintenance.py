@@ -22,8 +22,11 @@ from tests.transaction.stage import (
 )
 
 from endive import simulate
-from endive.catalog.rules import TableState, count_before, snapshots_kept
+from endive.formats.iceberg.effects import snapshots_kept
 from endive.formats.iceberg.maintenance import manifests_to_scan
+from endive.formats.iceberg.table import IcebergTable
+from endive.formats.nesting import TableState
+from endive.formats.rules import count_before
 
 SIX = {"table": {"initial_snapshots": 6, "initial_manifests": 6}}
 
@@ -48,9 +51,10 @@ def test_an_expiry_commits_metadata_then_reads_every_list_and_what_the_expired_s
 def test_an_expiry_installs_no_snapshot_and_leaves_the_list_as_it_is():
     played = expire(keep=2)
 
-    table = played.catalog.state.tables[0]
-    assert (7, 1, 4, 2) == (table.version, table.without_snapshot, table.expired, snapshots_kept(table))
-    assert 6 == table.manifests
+    table = played.catalog.state.content.states[0]
+    own = table.iceberg
+    assert (7, 1, 4, 2) == (table.version, own.without_snapshot, own.expired, snapshots_kept(table))
+    assert 6 == own.manifests
 
 
 def test_an_expiry_that_lost_decides_anew_on_the_newer_table():
@@ -60,7 +64,7 @@ def test_an_expiry_that_lost_decides_anew_on_the_newer_table():
     assert {"metadata.read": 1, "metadata.write": 1} == without_catalog(played.attempt(2))
     assert 8 == played.after()["manifest_list.read"]
     assert 6 == played.after()["manifest.read"]
-    assert 6 == played.catalog.state.tables[0].expired
+    assert 6 == played.catalog.state.content.states[0].iceberg.expired
 
 
 def test_an_expiry_deletes_manifests_too_if_some_were_taken_out_of_a_list():
@@ -105,8 +109,10 @@ def test_times_before_an_instant_are_counted():
 
 def test_a_clean_up_looks_through_as_many_manifests_as_snapshots_add_on_average():
     assert 4 == manifests_to_scan(TableState(version=6), 4)
-    assert 4 == manifests_to_scan(TableState(version=7, without_snapshot=1, appends=6, data_manifests=6), 4)
-    assert 8 == manifests_to_scan(TableState(version=6, overwrites=6, data_manifests=6, delete_manifests=6), 4)
+    own = IcebergTable(without_snapshot=1, data_manifests=6)
+    assert 4 == manifests_to_scan(TableState(version=7, appends=6, iceberg=own), 4)
+    own = IcebergTable(data_manifests=6, delete_manifests=6)
+    assert 8 == manifests_to_scan(TableState(version=6, overwrites=6, iceberg=own), 4)
 
 
 # ---- history that is gone ------------------------------------------------------------------------------
@@ -216,7 +222,9 @@ def test_a_rewrite_of_manifests_leaves_as_many_as_their_bytes_need_and_keeps_tho
     table = {"initial_snapshots": 6, "initial_manifests": 6, "manifest_bytes": 3 << 20}
     played = play("rewrite_manifests", {(1, REFRESHING): append(2)}, table=table)
 
-    assert 5 == played.catalog.state.tables[0].manifests  # 18 MiB make three of 8 MiB, and two were added
+    assert (
+        5 == played.catalog.state.content.states[0].iceberg.manifests
+    )  # 18 MiB make three of 8 MiB, and two were added
 
 
 def test_a_row_delta_beside_a_rewrite_of_manifests_reads_its_list_and_opens_nothing():

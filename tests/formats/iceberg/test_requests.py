@@ -109,7 +109,7 @@ def test_a_merge_append_with_a_full_bin_reads_it_wholly_on_every_attempt(n):
 def test_a_merged_list_names_one_manifest():
     played = play("merge_append", table={"initial_manifests": MANIFESTS_FOR_A_BIN})
 
-    assert 1 == played.catalog.state.snapshot(0).tables[0].manifests
+    assert 1 == played.catalog.state.snapshot(0).tables[0].state.iceberg.manifests
 
 
 # ---- RowDelta ----------------------------------------------------------------------------------------

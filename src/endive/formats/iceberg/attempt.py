@@ -4,13 +4,11 @@ The situation is filled in by ``endive.formats.iceberg.plan`` and ``maintenance`
 of each kind the attempt reads and writes there. ``endive.formats.iceberg.payments`` pays for it.
 """
 
-from dataclasses import dataclass
-
 from endive.record import Int8, Int32, Int64, Record, record
 
 
 @record
-class Situation(Record):
+class IcebergSituation(Record):
     """One table at one attempt."""
 
     behind: Int64  # snapshots of this table since the last attempt's base
@@ -25,6 +23,7 @@ class Situation(Record):
     removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files
     deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
     live_manifests: Int64  # manifests the current list names
+    start_manifests: Int64  # manifests the list named at the fixed start
     conflicting: Int64  # manifest files a real conflict has to merge
     reachable: Int64  # snapshots of its history that are not expired
     expiring: Int64  # snapshots that an expiry takes away
@@ -33,18 +32,6 @@ class Situation(Record):
     is_head_matched: Int8  # the current snapshot is one of those a validation reads
     is_real: Int8  # the conflict on this table is real
     is_history_lost: Int8  # part of the history it must look into was expired
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictCost:
-    """What resolving one refused attempt asks of storage, on one table."""
-
-    metadata_reads: int = 0
-    manifest_list_reads: int = 0
-    manifest_list_writes: int = 0
-    historical_ml_reads: int = 0
-    manifest_file_reads: int = 0
-    manifest_file_writes: int = 0
 
 
 @record
@@ -66,14 +53,13 @@ class AttemptCost(Record):
     list_appends: Int32
     check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
     expired: Int32  # snapshots that the attempt expires
+    manifests_added: Int32  # to the list, by its commit; negative if it takes more away
 
-    def as_conflict_cost(self) -> ConflictCost:
-        """The same in the coarser terms of a conflict."""
-        return ConflictCost(
-            metadata_reads=self.metadata_reads + self.check_reads,
-            manifest_list_reads=self.list_reads,
-            manifest_list_writes=self.list_writes,
-            historical_ml_reads=self.history_lists,
-            manifest_file_reads=self.validate_reads + self.filter_reads + self.merge_reads,
-            manifest_file_writes=self.own_writes + self.filter_writes + self.merge_writes,
-        )
+
+@record
+class IcebergLeftovers(Record):
+    """Objects a txn has written: by attempts that lost, and manifests that its next attempt uses again."""
+
+    lost_lists: Int32
+    lost_manifests: Int32
+    kept_manifests: Int32

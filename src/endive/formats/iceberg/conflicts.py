@@ -6,7 +6,7 @@ manifests an operation rewrote, is in ``endive.formats.iceberg.maintenance``.
 
 from endive.formats.data_files import FILE_REMOVED, ROWS_ADDED
 from endive.formats.iceberg import protocol as choices
-from endive.formats.iceberg.attempt import Situation
+from endive.formats.iceberg.attempt import IcebergSituation
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.operation import Operation
 from endive.kernel import rule
@@ -53,7 +53,7 @@ def matching_snapshots(operation: Operation, appended: int, overwritten: int, re
 
 
 @rule
-def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Situation, is_by_files: bool) -> int:
+def rivals_since(protocol: CommitProtocol, operation: Operation, situation: IcebergSituation, is_by_files: bool) -> int:
     """How many snapshots since the last attempt could hold a real conflict for this operation.
 
     Where files decide, none is ruled out: an operation fails beside a snapshot its validation never looked into, if
@@ -66,7 +66,7 @@ def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Situ
 
 
 @rule
-def verdict_on(situation: Situation, protocol: CommitProtocol, reason: int) -> int:
+def verdict_on(situation: IcebergSituation, protocol: CommitProtocol, reason: int) -> int:
     """Why the attempt must end here, after one more table; ``reason`` is what the tables before it said."""
     if situation.is_history_lost == 1:
         return HISTORY_EXPIRED

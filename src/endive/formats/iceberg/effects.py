@@ -1,18 +1,12 @@
 """What a commit leaves behind: the snapshot it installs, the manifests that names, and what became superfluous."""
 
-from endive.catalog.rules import (
-    CLASS_APPEND,
-    CLASS_NONE,
-    CLASS_OVERWRITE,
-    CLASS_REPLACE,
-    ObjectSizes,
-    TableState,
-    snapshots_kept,
-)
 from endive.formats.iceberg import protocol as choices
-from endive.formats.iceberg.attempt import AttemptCost
-from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_success
-from endive.formats.operation import Operation
+from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
+from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_success, rewrites_own_manifests
+from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.table import metadata_bytes
+from endive.formats.nesting import TableState
+from endive.formats.operation import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule
 from endive.vocabulary import (
     EXPIRE_SNAPSHOTS,
@@ -24,6 +18,18 @@ from endive.vocabulary import (
 )
 
 MANIFEST_TARGET_BYTES = 8 << 20  # of a manifest that is written anew (Iceberg: commit.manifest.target-size-bytes)
+
+
+@rule
+def snapshot_number(table: TableState) -> int:
+    """How many snapshots were ever installed; the number of the current one, the first being 1."""
+    return table.version - table.iceberg.without_snapshot
+
+
+@rule
+def snapshots_kept(table: TableState) -> int:
+    """Snapshots that the table's metadata still names."""
+    return snapshot_number(table) - table.iceberg.expired
 
 
 @rule
@@ -58,11 +64,11 @@ def merged_away(protocol: CommitProtocol, operation: Operation, cost: AttemptCos
     """
     if not reloads_after_success(protocol) or protocol.merging != choices.MERGING_BINS or cost.merge_writes == 0:
         return 0
-    return own_manifests(operation) - effect_delete_manifests(operation) + filtered_manifests(operation)
+    return own_manifests(operation) - delete_manifests_added(operation) + filtered_manifests(operation)
 
 
 @rule
-def effect_class(operation: Operation) -> int:
+def class_of(operation: Operation) -> int:
     """What kind of snapshot a commit of this operation installs."""
     if operation.kind == VALIDATED_OVERWRITE:
         return CLASS_OVERWRITE
@@ -74,7 +80,7 @@ def effect_class(operation: Operation) -> int:
 
 
 @rule
-def effect_data_manifests(operation: Operation) -> int:
+def data_manifests_added(operation: Operation) -> int:
     """Data manifests a commit adds to the history others have to check.
 
     Those of a rewrite of manifests hold nothing new, and nobody opens them (``ManifestGroup.ignoreExisting``).
@@ -85,33 +91,31 @@ def effect_data_manifests(operation: Operation) -> int:
 
 
 @rule
-def effect_delete_manifests(operation: Operation) -> int:
+def delete_manifests_added(operation: Operation) -> int:
     """Delete manifests a commit adds."""
     return 1 if operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA else 0
 
 
 @rule
-def effect_manifests(
-    protocol: CommitProtocol, sizes: ObjectSizes, operation: Operation, start_manifests: int, live_manifests: int
-) -> int:
+def added_manifests(settings: IcebergSettings, operation: Operation, situation: IcebergSituation) -> int:
     """By how much a commit changes the number of manifests its list names."""
     if operation.kind == REWRITE_MANIFESTS:
-        rewritten_bytes = start_manifests * sizes.manifest_bytes
-        return (rewritten_bytes + MANIFEST_TARGET_BYTES - 1) // MANIFEST_TARGET_BYTES - start_manifests
+        rewritten_bytes = situation.start_manifests * settings.sizes.manifest_bytes
+        return (rewritten_bytes + MANIFEST_TARGET_BYTES - 1) // MANIFEST_TARGET_BYTES - situation.start_manifests
     if (
         merges_bins(operation)
-        and protocol.merging == choices.MERGING_BINS
-        and live_manifests + 1 >= protocol.merge_count_min
+        and settings.protocol.merging == choices.MERGING_BINS
+        and situation.live_manifests + 1 >= settings.protocol.merge_count_min
     ):
-        return own_manifests(operation) - live_manifests
+        return own_manifests(operation) - situation.live_manifests
     return own_manifests(operation)
 
 
 @rule
-def effect_thinning(operation: Operation, cost: AttemptCost) -> int:
-    """1 if a commit takes manifests out of the list: rewritten, filtered or merged ones."""
+def thins_list(operation: Operation, cost: AttemptCost) -> bool:
+    """Whether a commit takes manifests out of the list: rewritten, filtered or merged ones."""
     is_rewriting = operation.kind == REWRITE_MANIFESTS or filtered_manifests(operation) > 0
-    return 1 if is_rewriting or cost.merge_writes > 0 else 0
+    return is_rewriting or cost.merge_writes > 0
 
 
 @rule
@@ -120,3 +124,49 @@ def snapshots_after(operation: Operation, table: TableState, cost: AttemptCost) 
     if operation.kind == EXPIRE_SNAPSHOTS:
         return snapshots_kept(table) - cost.expired
     return snapshots_kept(table) + 1
+
+
+@rule
+def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
+    """A commit is the table's newest: one version more, its manifests counted, the list's length changed.
+
+    A commit without a snapshot leaves the list as it is and expires the oldest snapshots.
+    """
+    kept = table.iceberg
+    table.version += 1
+    if thins_list(operation, cost):
+        kept.thinnings += 1
+    done = class_of(operation)
+    if done == CLASS_NONE:
+        kept.without_snapshot += 1
+        kept.expired += cost.expired
+        return
+    if done == CLASS_APPEND:
+        table.appends += 1
+    elif done == CLASS_OVERWRITE:
+        table.overwrites += 1
+    if done == CLASS_REPLACE:
+        kept.replaced_manifests += data_manifests_added(operation)
+    else:
+        kept.data_manifests += data_manifests_added(operation)
+    kept.delete_manifests += delete_manifests_added(operation)
+    kept.manifests = max(1, kept.manifests + cost.manifests_added)
+    kept.head_class = done
+
+
+@rule
+def inlined_bytes(settings: IcebergSettings, table: TableState) -> int:
+    """What the table's metadata adds to the catalog object, where it lives there."""
+    if settings.protocol.is_inlined == 0:
+        return 0
+    return metadata_bytes(settings.sizes, snapshots_kept(table))
+
+
+@rule
+def lose(protocol: CommitProtocol, left: IcebergLeftovers, cost: AttemptCost) -> None:
+    """Remember what a lost attempt wrote on one table for nothing."""
+    left.lost_lists += cost.list_writes
+    left.lost_manifests += cost.merge_writes
+    if rewrites_own_manifests(protocol):
+        left.lost_manifests += left.kept_manifests
+        left.kept_manifests = 0

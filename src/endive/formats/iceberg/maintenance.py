@@ -4,12 +4,12 @@ What an expiry takes away, whom it leaves without a history, and when a rewrite 
 What the attempts cost is in ``endive.formats.iceberg.plan``, with that of every other kind.
 """
 
-from endive.catalog.rules import TableState, count_before, snapshot_number, snapshots_kept
-from endive.catalog.snapshot import TableMetadata
 from endive.formats.iceberg import protocol as choices
-from endive.formats.iceberg.attempt import Situation
+from endive.formats.iceberg.attempt import IcebergSituation
 from endive.formats.iceberg.conflicts import matching_snapshots
+from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
 from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.vocabulary import EXPIRE_SNAPSHOTS, REWRITE_MANIFESTS, ROW_DELTA, VALIDATED_OVERWRITE
@@ -46,7 +46,7 @@ def loses_history(
         needed = known + 1
     else:
         return False
-    return snapshot_number(base) > known and base.expired >= needed
+    return snapshot_number(base) > known and base.iceberg.expired >= needed
 
 
 @rule
@@ -55,7 +55,7 @@ def misses_manifests(operation: Operation, start: TableState, base: TableState) 
 
     It rewrites all of them; whoever took some out of the list since took one of those.
     """
-    return operation.kind == REWRITE_MANIFESTS and base.thinnings > start.thinnings
+    return operation.kind == REWRITE_MANIFESTS and base.iceberg.thinnings > start.iceberg.thinnings
 
 
 @rule
@@ -66,7 +66,7 @@ def snapshots_to_expire(operation: Operation, table: TableState, older: int) -> 
     beyond = snapshot_number(table) - operation.retain_last
     if operation.expire_age_us > 0:
         beyond = min(beyond, older)
-    return max(0, beyond - table.expired)
+    return max(0, beyond - table.iceberg.expired)
 
 
 @rule
@@ -77,7 +77,7 @@ def describe_maintenance(
     previous: TableState,
     base: TableState,
     older: int,
-    situation: Situation,
+    situation: IcebergSituation,
 ) -> None:
     """Fill in what maintenance means for this attempt; ``older`` as in ``snapshots_to_expire``."""
     situation.is_history_lost = 1 if loses_history(protocol, operation, situation.attempt, start, previous, base) else 0
@@ -94,16 +94,5 @@ def manifests_to_scan(table: TableState, snapshots: int) -> int:
     Snapshots that were there at first, and replacing ones, count as one manifest each.
     """
     others = snapshot_number(table) - table.appends - table.overwrites
-    added = others + table.data_manifests + table.delete_manifests
+    added = others + table.iceberg.data_manifests + table.iceberg.delete_manifests
     return snapshots * added // max(1, snapshot_number(table))
-
-
-def older_than(operation: Operation, table: TableMetadata, begin_us: int, initial: int) -> int:
-    """Snapshots of a table that are older than the age an expiry keeps, counted from when that begins.
-
-    The reference engine's; ``initial`` of them were there at first and are older than any age.
-    """
-    if table.snapshot_times_us is None or operation.kind != EXPIRE_SNAPSHOTS:
-        return 0
-    known, before_us = snapshot_number(table.state) - initial, begin_us - operation.expire_age_us
-    return initial + count_before(table.snapshot_times_us, 0, known, before_us)

@@ -3,19 +3,13 @@
 Written once, for both engines. The counts come from ``endive.formats.iceberg.plan``; what a *payer* does with a request
 is the engine's business (``endive.formats.payer``).
 
-Every rule here takes the payer, the world (its ``protocol`` and ``sizes``), the txn, and a table as the txn knows it.
+Every rule here takes the payer, the world (its ``format.iceberg``), the txn, and a table as the txn knows it.
 """
 
 from typing import Any
 
-from endive.catalog.rules import TableState, list_bytes, metadata_bytes, snapshots_kept
 from endive.formats.iceberg.attempt import AttemptCost
-from endive.formats.iceberg.effects import snapshots_after
-from endive.formats.iceberg.maintenance import manifests_to_scan
-from endive.formats.iceberg.protocol import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
-from endive.formats.payer import Payer
-from endive.kernel import rule
-from endive.rng import (
+from endive.formats.iceberg.draws import (
     AFTER_READ,
     CLEANUP,
     EXPIRE_DELETE,
@@ -36,11 +30,17 @@ from endive.rng import (
     METADATA_CHECK,
     METADATA_HEAD,
     METADATA_READ,
-    METADATA_WRITE,
     STATUS_METADATA,
     VALIDATE_READ,
-    slot,
 )
+from endive.formats.iceberg.effects import snapshots_after, snapshots_kept
+from endive.formats.iceberg.maintenance import manifests_to_scan
+from endive.formats.iceberg.protocol import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
+from endive.formats.iceberg.table import list_bytes, metadata_bytes
+from endive.formats.nesting import TableState
+from endive.formats.payer import Payer
+from endive.kernel import rule
+from endive.rng import METADATA_WRITE, slot
 from endive.vocabulary import (
     DELETE,
     EXPIRE_SNAPSHOTS,
@@ -69,9 +69,19 @@ REWRITE_DRAWS = 1 << 20
 @rule
 def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
     """A table loaded at the start of a txn, its metadata naming ``snapshots``."""
-    if loads_metadata(world.protocol):
+    if loads_metadata(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, LOAD_METADATA, position)
-        payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, metadata_bytes(world.sizes, snapshots), 1, 1)
+        payer.many(
+            world,
+            txn,
+            PHASE_RUNTIME,
+            counter,
+            METADATA,
+            READ,
+            metadata_bytes(world.format.iceberg.sizes, snapshots),
+            1,
+            1,
+        )
 
 
 @rule
@@ -79,20 +89,20 @@ def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: Tab
     """Metadata, history and the manifests of that history: all a validation looks at."""
     attempt = txn.row.attempts
     counter = slot(attempt, METADATA_READ, position)
-    size_bytes = metadata_bytes(world.sizes, snapshots_kept(table))
+    size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_kept(table))
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.metadata_reads, 1)
     lists = cost.history_lists
     if lists > 0:
-        parallel = world.protocol.history_parallel
-        if world.protocol.is_list_headed == 1:
+        parallel = world.format.iceberg.protocol.history_parallel
+        if world.format.iceberg.protocol.is_list_headed == 1:
             counter = slot(attempt, HISTORY_HEAD, position)
             payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
         counter = slot(attempt, HISTORY_READ, position)
-        size_bytes = list_bytes(world.sizes, table.manifests)
+        size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
         payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, READ, size_bytes, lists, parallel)
         txn.row.history_lists += lists
     counter = slot(attempt, VALIDATE_READ, position)
-    size_bytes = world.sizes.manifest_bytes
+    size_bytes = world.format.iceberg.sizes.manifest_bytes
     payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.validate_reads, 1)
 
 
@@ -101,28 +111,28 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     """The current list, the manifests, the new list."""
     attempt = txn.row.attempts
     head, read = slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
-    if writes_beside_list(world.protocol, txn.operation):
+    if writes_beside_list(world.format.iceberg.protocol, txn.operation):
         payer.fork(txn)
-        pay_list_read(payer, world, txn, PHASE_MANIFESTS, table.manifests, cost.list_reads, head, read)
+        pay_list_read(payer, world, txn, PHASE_MANIFESTS, table.iceberg.manifests, cost.list_reads, head, read)
         payer.switch(txn)
         pay_manifests(payer, world, txn, position, cost.own_writes, 1, 0)
         payer.join(txn, PHASE_MANIFESTS)
     else:
-        pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.manifests, cost.list_reads, head, read)
+        pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.iceberg.manifests, cost.list_reads, head, read)
         counter = slot(attempt, MANIFEST_READ, position)
-        parallel, size_bytes = world.protocol.parallel_max, world.sizes.manifest_bytes
+        parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.filter_reads, parallel)
         pay_manifests(payer, world, txn, position, cost.filter_writes, parallel, FILTER_DRAWS)
         pay_manifests(payer, world, txn, position, cost.own_writes, 1, 0)
     if cost.merge_reads + cost.merge_writes > 0:
         counter = slot(attempt, MERGE_READ, position)
-        parallel, size_bytes = cost.merge_parallel, world.sizes.manifest_bytes
+        parallel, size_bytes = cost.merge_parallel, world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.merge_reads, parallel)
         pay_manifests(payer, world, txn, position, cost.merge_writes, parallel, MERGE_DRAWS)
     counter = slot(attempt, LIST_WRITE, position)
-    size_bytes = list_bytes(world.sizes, table.manifests + 1)
+    size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, cost.list_writes, 1)
-    txn.kept_manifests += cost.own_writes + cost.filter_writes
+    txn.leftovers.iceberg.kept_manifests += cost.own_writes + cost.filter_writes
 
 
 @rule
@@ -131,9 +141,11 @@ def pay_list_read(
 ) -> None:
     """Reads of a current manifest list, none or one, behind a HEAD where the store's client asks for one."""
     if count > 0:
-        if world.protocol.is_list_headed == 1:
+        if world.format.iceberg.protocol.is_list_headed == 1:
             payer.many(world, txn, phase, head, MANIFEST_LIST, HEAD, 0, 1, 1)
-        payer.many(world, txn, phase, read, MANIFEST_LIST, READ, list_bytes(world.sizes, manifests), 1, 1)
+        payer.many(
+            world, txn, phase, read, MANIFEST_LIST, READ, list_bytes(world.format.iceberg.sizes, manifests), 1, 1
+        )
 
 
 @rule
@@ -143,9 +155,9 @@ def pay_manifests(
     """New manifests, and a HEAD for the length of each where the client asks for it."""
     if count > 0:
         counter = slot(txn.row.attempts, MANIFEST_WRITE, position) + first_draw
-        size_bytes = world.sizes.manifest_bytes
+        size_bytes = world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, WRITE, size_bytes, count, parallel)
-        if world.protocol.is_written_headed == 1:
+        if world.format.iceberg.protocol.is_written_headed == 1:
             counter = slot(txn.row.attempts, MANIFEST_HEAD, position) + first_draw
             payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, HEAD, 0, count, parallel)
 
@@ -154,7 +166,7 @@ def pay_manifests(
 def pay_check(payer: Payer, world: Any, txn: Any, position: int, snapshots: int, cost: AttemptCost) -> None:
     """The metadata object behind the pointer just read, where the client checks its base against it."""
     counter = slot(txn.row.attempts, METADATA_CHECK, position)
-    size_bytes = metadata_bytes(world.sizes, snapshots)
+    size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.check_reads, 1)
 
 
@@ -162,11 +174,11 @@ def pay_check(payer: Payer, world: Any, txn: Any, position: int, snapshots: int,
 def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """The new metadata object, behind a HEAD where the client makes sure it is new."""
     if cost.metadata_writes > 0:
-        if world.protocol.is_written_headed == 1:
+        if world.format.iceberg.protocol.is_written_headed == 1:
             counter = slot(txn.row.attempts, METADATA_HEAD, position)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, HEAD, 0, 1, 1)
         counter = slot(txn.row.attempts, METADATA_WRITE, position)
-        size_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, table, cost))
+        size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_after(txn.operation, table, cost))
         payer.many(world, txn, PHASE_METADATA, counter, METADATA, WRITE, size_bytes, 1, 1)
 
 
@@ -174,32 +186,42 @@ def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: Table
 def pay_list_rewrite(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
     """A sealed list takes no appends: read it, write a fresh one that holds the own entry too (ML+)."""
     counter = slot(txn.row.attempts, LIST_APPEND, position) + REWRITE_DRAWS
-    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.manifests, 1, counter, counter + 1)
-    size_bytes = list_bytes(world.sizes, table.manifests + 1)
+    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.iceberg.manifests, 1, counter, counter + 1)
+    size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter + 2, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
 
 
 @rule
 def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """What a committed operation reads back of a table: the metadata, the list (``SnapshotProducer.commit``)."""
-    if reloads_after_success(world.protocol):
+    if reloads_after_success(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, AFTER_READ, position)
-        if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
-            size_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, table, cost))
+        if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
+            size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_after(txn.operation, table, cost))
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
         if txn.operation.kind == EXPIRE_SNAPSHOTS:
             pay_expiry(payer, world, txn, position, table, cost)
         elif txn.operation.kind != FAST_APPEND:
-            manifests = table.manifests + 1
+            manifests = table.iceberg.manifests + 1
             pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, counter + 1, counter + 2)
 
 
 @rule
 def pay_status(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
     """The metadata object in whose history a txn looks for its own commit."""
-    if world.protocol.is_inlined == 0 and world.protocol.is_metadata_servers == 0:
+    if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
         counter = slot(txn.row.attempts, STATUS_METADATA, position)
-        payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, metadata_bytes(world.sizes, snapshots), 1, 1)
+        payer.many(
+            world,
+            txn,
+            PHASE_METADATA,
+            counter,
+            METADATA,
+            READ,
+            metadata_bytes(world.format.iceberg.sizes, snapshots),
+            1,
+            1,
+        )
 
 
 @rule
@@ -212,33 +234,35 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
     attempt = txn.row.attempts
     if cost.expired > 0:
         lists = snapshots_kept(table)
-        if world.protocol.is_list_headed == 1:
+        if world.format.iceberg.protocol.is_list_headed == 1:
             counter = slot(attempt, EXPIRE_HEAD, position)
             payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, HEAD, 0, lists, 1)
         counter = slot(attempt, EXPIRE_READ, position)
-        size_bytes = list_bytes(world.sizes, table.manifests)
+        size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
         counter = slot(attempt, EXPIRE_SCAN, position)
-        parallel, size_bytes = world.protocol.parallel_max, world.sizes.manifest_bytes
+        parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
         scanned = manifests_to_scan(table, cost.expired)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
         counter = slot(attempt, EXPIRE_DELETE, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, 1, 1)
-        if table.thinnings > 0:
+        if table.iceberg.thinnings > 0:
             payer.many(world, txn, PHASE_MANIFESTS, counter + 1, MANIFEST, DELETE, 0, 1, 1)
 
 
 @rule
 def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
-    if cleans_up(world.protocol):
+    if cleans_up(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, CLEANUP, 0)
-        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, txn.lost_lists, 1)
-        manifests = txn.lost_manifests
+        payer.many(
+            world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, txn.leftovers.iceberg.lost_lists, 1
+        )
+        manifests = txn.leftovers.iceberg.lost_manifests
         if not is_committed:
-            manifests += txn.kept_manifests
+            manifests += txn.leftovers.iceberg.kept_manifests
         counter = slot(txn.row.attempts, CLEANUP, 1)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)
-    txn.lost_lists = 0
-    txn.lost_manifests = 0
-    txn.kept_manifests = 0
+    txn.leftovers.iceberg.lost_lists = 0
+    txn.leftovers.iceberg.lost_manifests = 0
+    txn.leftovers.iceberg.kept_manifests = 0

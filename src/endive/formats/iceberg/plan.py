@@ -7,19 +7,20 @@ The counts come from Java Iceberg 1.9 (``SnapshotProducer.apply`` and its subcla
 four documents the older protocols were described in; docs/model says which line comes from where.
 """
 
-from endive.catalog.rules import (
-    CLASS_APPEND,
-    CLASS_OVERWRITE,
-    CLASS_REPLACE,
-    TableState,
+from endive.formats.iceberg import protocol as choices
+from endive.formats.iceberg.attempt import AttemptCost, IcebergSituation
+from endive.formats.iceberg.conflicts import is_serializable, looks_for_removed, matching_snapshots
+from endive.formats.iceberg.effects import (
+    added_manifests,
+    filtered_manifests,
+    merges_bins,
+    own_manifests,
     snapshot_number,
 )
-from endive.formats.iceberg import protocol as choices
-from endive.formats.iceberg.attempt import AttemptCost, Situation
-from endive.formats.iceberg.conflicts import is_serializable, looks_for_removed, matching_snapshots
-from endive.formats.iceberg.effects import filtered_manifests, merges_bins, own_manifests
 from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.operation import Operation
+from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.nesting import TableState
+from endive.formats.operation import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule
 from endive.vocabulary import (
     EXPIRE_SNAPSHOTS,
@@ -48,7 +49,7 @@ def describe_situation(
     base: TableState,
     partition_manifests: int,
     partition_behind: int,
-    situation: Situation,
+    situation: IcebergSituation,
 ) -> None:
     """Fill ``situation`` by subtraction: counters at the fixed start, at the last attempt's base, at this one's.
 
@@ -65,15 +66,17 @@ def describe_situation(
     situation.replaced = commits - situation.appended - situation.overwritten
     situation.appended_since = base.appends - previous.appends
     situation.overwritten_since = base.overwrites - previous.overwrites
-    head = base.head_class
+    head = base.iceberg.head_class
     is_all = is_serializable(operation)
     is_referring = looks_for_removed(operation)
     is_matched = head == CLASS_OVERWRITE or (is_all and head == CLASS_APPEND)
     situation.is_head_matched = 1 if is_matched or (is_referring and head == CLASS_REPLACE) else 0
-    deletes = base.delete_manifests - start.delete_manifests
+    deletes = base.iceberg.delete_manifests - start.iceberg.delete_manifests
     data = situation.appended + situation.overwritten  # one with new rows each
-    situation.data_added = base.data_manifests - start.data_manifests
-    removals = situation.data_added - situation.appended + base.replaced_manifests - start.replaced_manifests
+    situation.data_added = base.iceberg.data_manifests - start.iceberg.data_manifests
+    removals = (
+        situation.data_added - situation.appended + base.iceberg.replaced_manifests - start.iceberg.replaced_manifests
+    )
     if partition_manifests >= 0:
         data = min(data, partition_manifests)
         if commits > 0:
@@ -83,7 +86,8 @@ def describe_situation(
     situation.deletes_to_check = deletes
     situation.data_to_check = data if is_all else 0
     situation.removals_to_check = removals if is_referring else 0
-    situation.live_manifests = base.manifests
+    situation.live_manifests = base.iceberg.manifests
+    situation.start_manifests = start.iceberg.manifests
     situation.is_history_lost = 0
     situation.reachable = commits
     situation.is_real = 0
@@ -92,7 +96,9 @@ def describe_situation(
 
 
 @rule
-def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
+def plan_history(
+    protocol: CommitProtocol, operation: Operation, situation: IcebergSituation, cost: AttemptCost
+) -> None:
     """The lists and manifests an attempt reads because others committed; sets the read of the current list."""
     is_retry = situation.attempt > 1
     choice = protocol.history
@@ -130,7 +136,7 @@ def plan_history(protocol: CommitProtocol, operation: Operation, situation: Situ
 
 
 @rule
-def plan_repeated_history(operation: Operation, situation: Situation, cost: AttemptCost) -> None:
+def plan_repeated_history(operation: Operation, situation: IcebergSituation, cost: AttemptCost) -> None:
     """PyIceberg's validation: several passes over the history since the fixed start, no manifest pruned.
 
     The current list is read once more to build on, even if a pass has read it (``_DeleteFiles._compute_deletes``).
@@ -156,7 +162,9 @@ def plan_own(operation: Operation, cost: AttemptCost) -> None:
 
 
 @rule
-def plan_manifests(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
+def plan_manifests(
+    protocol: CommitProtocol, operation: Operation, situation: IcebergSituation, cost: AttemptCost
+) -> None:
     """The manifest files an attempt reads and writes."""
     is_first = situation.attempt == 1
     if protocol.own_manifest == choices.OWN_EACH_ATTEMPT or (is_first and protocol.own_manifest != choices.OWN_NONE):
@@ -178,17 +186,23 @@ def plan_manifests(protocol: CommitProtocol, operation: Operation, situation: Si
 
 
 @rule
-def plan_attempt(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
-    """Fill ``cost``, a fresh one, with what this attempt costs on one table."""
+def plan_attempt(
+    settings: IcebergSettings, operation: Operation, situation: IcebergSituation, cost: AttemptCost
+) -> None:
+    """Fill ``cost``, a fresh one, with what this attempt costs on one table, and what its commit adds to the list."""
+    protocol = settings.protocol
     if operation.kind == EXPIRE_SNAPSHOTS:
         cost.expired = situation.expiring
     else:
         plan_snapshot(protocol, operation, situation, cost)
     plan_metadata(protocol, situation, cost)
+    cost.manifests_added = added_manifests(settings, operation, situation)
 
 
 @rule
-def plan_snapshot(protocol: CommitProtocol, operation: Operation, situation: Situation, cost: AttemptCost) -> None:
+def plan_snapshot(
+    protocol: CommitProtocol, operation: Operation, situation: IcebergSituation, cost: AttemptCost
+) -> None:
     """The lists and manifests of a new snapshot."""
     is_first = situation.attempt == 1
     is_built = not (is_first and protocol.io == choices.IO_AFTER_FAILURE)
@@ -210,7 +224,7 @@ def plan_snapshot(protocol: CommitProtocol, operation: Operation, situation: Sit
 
 
 @rule
-def plan_metadata(protocol: CommitProtocol, situation: Situation, cost: AttemptCost) -> None:
+def plan_metadata(protocol: CommitProtocol, situation: IcebergSituation, cost: AttemptCost) -> None:
     """The metadata object, where the client reads and writes it."""
     is_first = situation.attempt == 1
     if protocol.is_inlined == 0 and protocol.is_metadata_servers == 0:

@@ -33,7 +33,7 @@ def several_us(
         if world.store.summed[request] >= 0:
             return draw_sum_us(drawn, world.store.summed[request], key, counter, count, size_bytes)
         return draws_us(drawn, code, key, counter, 1, count, size_bytes)
-    assert parallel == world.protocol.parallel_max
+    assert parallel == world.store.parallel_max
     total_us = 0
     full = count // parallel
     first = full * parallel

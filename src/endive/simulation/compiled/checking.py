@@ -4,8 +4,7 @@ This file defines that walk in the compiled engine; the reference engine's is ``
 rules are in ``endive.transaction.failures``.
 """
 
-from endive.catalog.rules import snapshots_kept
-from endive.formats.iceberg.payments import pay_status
+from endive.formats.rules import pay_status
 from endive.kernel import step
 from endive.rng import STATUS_READ, slot, substream
 from endive.simulation.compiled import memory
@@ -72,7 +71,7 @@ def learn(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A check is answered: the commit is in the history, or it is not. Unless that cannot be read."""
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
-        pay_status(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
+        pay_status(adding_up(), world, txn, position, server_table(world, tables[position]))
     if txn.has_failed == 1:
         txn.has_failed = 0
         return leave_unchecked(world, txn)

@@ -4,7 +4,7 @@ Decisions are the rules'; the steps up to the next moment are in ``stages``. A h
 leaves in the txn when its next one is due, and returns what comes next (``transitions``).
 """
 
-from endive.catalog.rules import LANDED, append_to_list, compact_log, find_log, land_entry, rewrite_list, take_worker
+from endive.catalog.rules import LANDED, compact_log, find_log, land_entry, take_worker
 from endive.catalog.service import (
     SERVED_BACK,
     SERVED_BASE,
@@ -15,8 +15,8 @@ from endive.catalog.service import (
     SERVED_STATUS,
 )
 from endive.distributions.code import draw_us
-from endive.formats.iceberg.conflicts import commutes
-from endive.formats.iceberg.protocol import BASE_START, checks_before_metadata
+from endive.formats import rules as formats
+from endive.formats.iceberg.table import append_to_list, rewrite_list
 from endive.kernel import step
 from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
 from endive.simulation.compiled import memory
@@ -204,7 +204,7 @@ def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The txn looks whether its base still stands."""
     txn.time_us = read_answered_us(world, txn, now)
     txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
-    is_checked_first = checks_before_metadata(world.protocol)
+    is_checked_first = formats.checks_before_last_step(world)
     if is_checked_first:
         check_metadata(world, txn)
         if txn.has_failed == 1:
@@ -226,7 +226,7 @@ def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -
     """The base becomes the state before; a refusal that tells brings a new one, if the protocol looks at it."""
     keep_base(world, txn, False)
     txn.is_known = 0
-    if is_told and world.protocol.base == BASE_START:
+    if is_told and formats.builds_on_told_state(world):
         see(world, txn, now)
         observe_read(world, txn, now)
         if txn.keeps_table == 1:
@@ -271,7 +271,7 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     if world.catalog.is_rest == 1:
         if not success:
             return rest_refused(world, txn, now)
-        if world.protocol.is_inlined == 0:
+        if formats.writes_at_server(world):
             return rest_writes_metadata(world, txn, now)
     if success:
         apply(world, txn, now)
@@ -299,14 +299,14 @@ def rest_writes_metadata(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     txn.time_us = now
     for position in range(txn.row.n_tables_written):
         counter = slot(txn.row.attempts, METADATA_WRITE, position) + txn.tries
-        txn.time_us += one_us(world, txn, counter, METADATA, WRITE, txn.metadata_bytes)
+        txn.time_us += one_us(world, txn, counter, METADATA, WRITE, txn.server_bytes)
     return MOMENT_REST_SWAP
 
 
 @step
 def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server finds the base stale: it rebases what commutes and tries again, or refuses."""
-    if commutes(txn.operation) and txn.tries < world.catalog.server_retries:
+    if formats.commutes(txn.operation) and txn.tries < world.catalog.server_retries:
         txn.tries += 1
         txn.rebased_us = now
         expect(world, txn)
@@ -440,9 +440,9 @@ def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     if txn.time_us > now:
         return MOMENT_LIST_APPEND
     contended = meets_rival(world, txn, number, APPEND, now)
-    size_bytes = world.lists.entry_bytes
-    table = server_table(world, table_id)
-    is_landed = append_to_list(table, txn.offset, size_bytes, world.lists.seal_bytes) == LANDED
+    size_bytes = world.format.iceberg.list_entry_bytes
+    table = server_table(world, table_id).iceberg
+    is_landed = append_to_list(table, txn.offset, size_bytes, world.format.iceberg.list_seal_bytes) == LANDED
     txn.time_us = answered_us(world, txn, number, MANIFEST_LIST, APPEND, size_bytes, is_landed, contended, now)
     if is_landed:
         txn.row.manifest_append_physical_success += 1
@@ -458,7 +458,7 @@ def list_appended(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 @step
 def list_rewritten(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A fresh manifest list stands where a sealed one was."""
-    rewrite_list(server_table(world, memory.table_ids(world, txn)[txn.position]))
+    rewrite_list(server_table(world, memory.table_ids(world, txn)[txn.position]).iceberg)
     txn.row.manifest_append_sealed_rewrite += 1
     txn.position += 1
     txn.time_us = now

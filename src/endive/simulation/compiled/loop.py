@@ -136,9 +136,7 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     txn.row.submit_us = now
     txn.source = source_index
     txn.key = txn.own_key = substream(source.key, index)
-    txn.lost_lists = 0
-    txn.lost_manifests = 0
-    txn.kept_manifests = 0
+    overwrite(txn.leftovers, world.blank.leftovers)
     txn.times_applied = 0
     txn.has_reached = 0
     txn.has_failed = 0

@@ -4,8 +4,8 @@ This file defines the way from the world to everything else, and nothing that is
 """
 
 from endive.catalog.ledger import Unit
-from endive.catalog.rules import TableState
 from endive.distributions.code import FloatArray, IntArray
+from endive.formats.nesting import TableState
 from endive.kernel import (
     CACHE_LINE_BYTES,
     address_of,

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, InstantCatalog, ServiceCatalog
 from endive.catalog.ledger import Unit, open_ledger
-from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, TableState
+from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
-from endive.formats.iceberg.protocol import HISTORY_EVERY_KIND, REAL_MERGE
-from endive.formats.operation import Operation
+from endive.formats.nesting import TableState
+from endive.formats.rules import BATCHED_OBJECTS, asks_for_few, requests_at_a_time
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
@@ -32,18 +32,12 @@ from endive.transaction.detectors import (
 from endive.transaction.retry import POLICIES
 from endive.vocabulary import (
     FAST_APPEND,
-    ISOLATIONS,
-    MANIFEST,
-    MANIFEST_LIST,
     N_OPERATIONS,
     N_SLOTS,
-    OVERWRITE_FORMS,
 )
 from endive.workload import Source
 
 Array = npt.NDArray[Any]
-# What a txn asks for several at a time: lists of the history, manifests it filters or merges.
-BATCHED_OBJECTS = (MANIFEST_LIST, MANIFEST)
 TIMES_AT_FIRST = 1_024  # of snapshots, per table; the engine makes room for more
 
 
@@ -91,7 +85,7 @@ class _Codes:
 
 def pack(parts: Parts) -> Packed:
     """The records of a simulation that has not begun."""
-    world, codes, state = WorldRecord(), _Codes(), parts.catalog.state
+    world, codes, state, tables = WorldRecord(), _Codes(), parts.catalog.state, parts.tables
     _pack_model(parts, world)
     _pack_catalog(parts.catalog, world, codes)
     _pack_storage(parts, world, codes)
@@ -100,14 +94,14 @@ def pack(parts: Parts) -> Packed:
     keepers = _pack_keepers(parts.workload.sources, sources)
     arrays = {
         "server.versions": np.array(state.versions, dtype=np.int64),
-        "server.tables": _filled(TableState, state.tables),
+        "server.tables": _filled(TableState, tables.states),
         "server.workers_free": np.zeros(world.catalog.workers, dtype=np.int64),
         "server.objects": records(ObjectState, at.FIRST_LIST_OBJECT + state.num_tables),
         "workload.trace": _filled(Submission, trace),
         "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
         "workload.sources": _filled(SourceRecord, sources),
         # Zeros: no commit makes version 0, and memory is taken as files are touched.
-        "server.changed": np.zeros(state.num_tables * N_CHANGES * state.data_files, dtype=np.int64),
+        "server.changed": np.zeros(state.num_tables * N_CHANGES * tables.data_files, dtype=np.int64),
         "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
         "server.snapshot_times": np.zeros(state.num_tables * world.server.times_max, dtype=np.int64),
         "kept.states": records(Kept, keepers),
@@ -150,7 +144,7 @@ def _filled(cls: type, values: list[Any]) -> Array:
 
 def _pack_model(parts: Parts, world: WorldRecord) -> None:
     """What belongs to no single part."""
-    state, server = parts.catalog.state, world.server
+    state, server, tables = parts.catalog.state, world.server, parts.tables
     world.loop.end_us = parts.duration_us
     world.catalog.scope = state.scope
     world.catalog.num_groups = state.num_groups
@@ -160,16 +154,12 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     if state.log is not None:
         server.log = state.log
     world.catalog.is_pointer_checked = parts.is_pointer_checked
-    world.lists.entry_bytes = parts.list_entry_bytes
-    world.lists.seal_bytes = parts.list_seal_threshold_bytes
     is_by_chance = isinstance(parts.detector, ProbabilisticConflictDetector)
-    world.conflicts.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
-    world.conflicts.conflicting = parts.conflicting.counting
-    server.initial_snapshots = state.initial_snapshots
-    server.times_max = TIMES_AT_FIRST if state.has_snapshot_times else 0
-    server.files_per_partition = state.data_files // max(1, state.num_partitions)
-    world.sizes = parts.sizes
-    world.protocol = parts.protocol
+    world.detector = DETECTOR_PROBABILISTIC if is_by_chance else DETECTOR_PARTITION_OVERLAP
+    server.initial_snapshots = tables.initial_snapshots
+    server.times_max = TIMES_AT_FIRST if tables.has_snapshot_times else 0
+    server.files_per_partition = tables.data_files // max(1, state.num_partitions)
+    world.format = parts.format
     world.failures = parts.failures
     world.store.slow_down = parts.slow_down
     world.store.is_throttling = parts.slow_down.rate > 0.0
@@ -205,6 +195,7 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
     storage, settings = parts.storage, world.store
     assert isinstance(storage, ObjectStore)
     settings.terms = storage.terms
+    settings.parallel_max = requests_at_a_time(parts.format)
     for op in range(N_OPERATIONS):
         settings.penalty[op] = codes.place_of(storage.penalty(op))
         settings.delay[op] = codes.place_of(storage.throttle_delay(op))
@@ -221,7 +212,7 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         settings.refusal[request] = codes.place_of(refusal)
         settings.slowest[request] = settings.summed[request] = settings.summed_batches[request] = NOT_THERE
         if object_kind in BATCHED_OBJECTS and op in SUMMED_OPERATIONS and storage.profile.supports(op):
-            parallel = world.protocol.parallel_max
+            parallel = settings.parallel_max
             settings.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
             if has_runs(parts):
                 batched = storage.summed_code(object_kind, op, parallel)
@@ -232,14 +223,12 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
 def has_runs(parts: Parts) -> bool:
     """Whether a txn may ask for many objects one after another: its tables then are worth making.
 
-    A fast append asks for one of each, unless its protocol reads history for every kind or merges manifests.
+    A fast append asks for one of each, unless its protocol says otherwise.
     """
-    protocol = parts.protocol
     is_plain = all(
         source.only_kind == FAST_APPEND and source.arrivals.trace is None for source in parts.workload.sources
     )
-    is_lean = protocol.history != HISTORY_EVERY_KIND and protocol.real_conflict != REAL_MERGE
-    return not (is_plain and is_lean)
+    return not (is_plain and asks_for_few(parts.format))
 
 
 def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[SourceRecord], list[Submission]]:
@@ -271,14 +260,7 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             kind_tails=codes.add(np.array(source.kind_tails)),
             tables=codes.add(source.tables.code()),
             partitions=NOT_THERE if source.partitions is None else codes.add(source.partitions.code()),
-            operation=Operation(
-                form=OVERWRITE_FORMS.index(terms.overwrite),
-                isolation=ISOLATIONS.index(terms.isolation),
-                rewritten=terms.rewritten_manifests,
-                is_referring=int(terms.is_referring),
-                retain_last=terms.retain_last,
-                expire_age_us=terms.expire_age_us,
-            ),
+            operation=terms.operation,
         )
         if terms.touched_files is not None:
             made.touched_files = terms.touched_files.counting

@@ -10,10 +10,9 @@ which made the arrays, keeps them alive.
 from typing import Annotated, Final
 
 from endive.catalog.ledger import Ledger
-from endive.catalog.rules import LogState, ObjectSizes, TableState
+from endive.catalog.rules import LogState
 from endive.distributions.counts import Counting
-from endive.formats.iceberg.attempt import AttemptCost, Situation
-from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.nesting import FormatSettings, Leftovers, Plan, Situation, TableState
 from endive.formats.operation import Operation
 from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
@@ -49,7 +48,7 @@ class TxnRecord(Record):
     begin_us: Int64  # when this operation began to commit
     waited_us: Int64  # the backoff before
     rebased_us: Int64
-    metadata_bytes: Int64
+    server_bytes: Int64  # of the object that a server writes for it
     runtime_us: Int64
     moment: Int8  # what its next event is
     purpose: Int8  # of the catalog read under way: the moment at which it is evaluated
@@ -65,9 +64,7 @@ class TxnRecord(Record):
     place: Int32
     source: Int32
     times_applied: Int32  # the observer's
-    lost_lists: Int32
-    lost_manifests: Int32
-    kept_manifests: Int32
+    leftovers: Leftovers
     operation: Operation
     row: Row
     own_key: Int64  # from here on: what is set once, or only some catalogs and protocols use
@@ -97,7 +94,7 @@ class TouchedTable(Record):
     start: TableState
     previous: TableState
     base: TableState
-    cost: AttemptCost  # of this attempt
+    plan: Plan  # of this attempt
     n_partitions: Int32
     n_partitions_written: Int32
 
@@ -292,23 +289,8 @@ class StoreSettings(Record):
     crowd: Annotated[list[int], "i8", N_OPERATIONS * CROWD_TABLES_MAX]
     terms: ObjectTerms
     slow_down: SlowDown
+    parallel_max: Int32  # requests of a batch
     is_throttling: Int8  # at the rate in slow_down
-
-
-@record
-class ListSettings(Record):
-    """Manifest lists that are appended to."""
-
-    entry_bytes: Int64
-    seal_bytes: Int64
-
-
-@record
-class ConflictSettings(Record):
-    """How a conflict is found to be real, and what it costs."""
-
-    conflicting: Counting  # manifests a real conflict has to merge
-    detector: Int8
 
 
 @record
@@ -316,7 +298,8 @@ class Blanks(Record):
     """What a new one looks like."""
 
     row: Row
-    cost: AttemptCost
+    plan: Plan
+    leftovers: Leftovers
 
 
 @record
@@ -332,12 +315,10 @@ class WorldRecord(Record):
     output: Batch
     codes: Int64  # of distributions and choices, laid end to end
     n_codes: Int64
-    protocol: CommitProtocol
-    sizes: ObjectSizes
+    format: FormatSettings
     failures: Failures
     catalog: CatalogSettings
     store: StoreSettings
-    lists: ListSettings
-    conflicts: ConflictSettings
+    detector: Int8  # of real conflicts
     blank: Blanks
     situation: Situation  # scratch

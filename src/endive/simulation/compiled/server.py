@@ -5,15 +5,10 @@ version is watched, what a commit advances, who has to wait: all that is called 
 """
 
 from endive.catalog import rules
-from endive.catalog.rules import CLASS_NONE, SCOPE_PARTITION, TableState, partition_slot
+from endive.catalog.rules import SCOPE_PARTITION, partition_slot
 from endive.distributions.code import draw_us
-from endive.formats.iceberg.effects import (
-    effect_class,
-    effect_data_manifests,
-    effect_delete_manifests,
-    effect_manifests,
-    effect_thinning,
-)
+from endive.formats import rules as formats
+from endive.formats.nesting import TableState
 from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
@@ -145,28 +140,17 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
             for i in range(touched.n_partitions_written):
                 versions[first + partitions[i]] += 1
         table = server_table(world, tables[position])
-        before_bytes = rules.metadata_bytes(world.sizes, rules.snapshots_kept(table))
-        rules.apply_effect(
-            table,
-            effect_class(operation),
-            effect_data_manifests(operation),
-            effect_delete_manifests(operation),
-            effect_manifests(world.protocol, world.sizes, operation, touched.start.manifests, touched.base.manifests),
-            touched.cost.expired,
-            effect_thinning(operation, touched.cost),
-        )
+        world.server.catalog_bytes += formats.install(world, table, operation, touched.plan)
         if world.server.files_per_partition > 0:
             change_files(world, txn, position, table.version)
-        if world.protocol.is_inlined == 1:
-            world.server.catalog_bytes += rules.metadata_bytes(world.sizes, rules.snapshots_kept(table)) - before_bytes
-        if world.server.times_max > 0 and effect_class(operation) != CLASS_NONE:
+        if world.server.times_max > 0 and formats.installs_snapshot(operation):
             note_time(world, tables[position], table, now)
 
 
 @step
 def note_time(world: WorldRecord, table_id: int, table: TableState, now: int) -> None:
     """Remember when the table's newest snapshot was installed; the loop makes room before the next one."""
-    installed = rules.snapshot_number(table) - world.server.initial_snapshots
+    installed = formats.snapshot_of(table) - world.server.initial_snapshots
     memory.snapshot_times(world, table_id)[installed - 1] = now
     if installed == world.server.times_max:
         world.server.is_times_full = 1

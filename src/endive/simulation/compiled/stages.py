@@ -8,26 +8,9 @@ Every function here begins at the txn's ``time_us``, moves it on, and returns wh
 """
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
-from endive.catalog.rules import metadata_bytes, snapshot_number, snapshots_kept
-from endive.formats.iceberg.effects import merged_away, snapshots_after
-from endive.formats.iceberg.payments import (
-    APPEND_DRAWS,
-    pay_build,
-    pay_check,
-    pay_clean_up,
-    pay_list_rewrite,
-    pay_load,
-    pay_metadata,
-    pay_reload,
-    pay_validation,
-)
-from endive.formats.iceberg.protocol import (
-    checks_before_metadata,
-    must_read_catalog,
-    reads_base_last,
-    rereads_catalog,
-    rewrites_own_manifests,
-)
+from endive.formats import rules as formats
+from endive.formats.iceberg.draws import LIST_APPEND
+from endive.formats.iceberg.payments import APPEND_DRAWS, pay_list_rewrite
 from endive.kernel import step
 from endive.rng import (
     BACKOFF,
@@ -35,7 +18,6 @@ from endive.rng import (
     COMMIT,
     COMPACTION,
     DISCOVERY,
-    LIST_APPEND,
     POINTER_READ,
     READ_BACK,
     REFRESH,
@@ -101,7 +83,7 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     txn.row.phases_us[PHASE_RUNTIME] += txn.time_us - txn.sent_us
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
-        pay_load(adding_up(), world, txn, position, snapshots_kept(server_table(world, tables[position])))
+        formats.pay_load(adding_up(), world, txn, position, server_table(world, tables[position]))
     if txn.has_failed == 1:
         return fail(world, txn)
     return run(txn)
@@ -148,7 +130,7 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
     txn.row.attempts += 1
     if txn.attempt > 1:
         wait(world, txn)
-    if must_read_catalog(world.protocol, txn.attempt, txn.is_known == 1):
+    if formats.must_read_catalog(world, txn.attempt, txn.is_known == 1):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_REFRESH, slot(txn.row.attempts, REFRESH, 0), txn.base_bytes)
     return STEP_BUILD
@@ -162,12 +144,12 @@ def build(world: WorldRecord, txn: TxnRecord) -> int:
         behind = 0
         for position in range(n_written):
             touched = touched_at(world, txn, position)
-            behind += snapshot_number(touched.base) - snapshot_number(touched.start)
+            behind += formats.snapshot_of(touched.base) - formats.snapshot_of(touched.start)
         txn.row.n_behind_first = behind
     reason = plan(world, txn)
     for position in range(n_written):
         touched = touched_at(world, txn, position)
-        pay_validation(adding_up(), world, txn, position, touched.base, touched.cost)
+        formats.pay_validation(adding_up(), world, txn, position, touched.base, touched.plan)
     if txn.has_failed == 1:
         return fail(world, txn)
     if reason != NO_REASON:
@@ -176,12 +158,12 @@ def build(world: WorldRecord, txn: TxnRecord) -> int:
         return STEP_STOP
     for position in range(n_written):
         touched = touched_at(world, txn, position)
-        pay_build(adding_up(), world, txn, position, touched.base, touched.cost)
-    if not checks_before_metadata(world.protocol):
+        formats.pay_build(adding_up(), world, txn, position, touched.base, touched.plan)
+    if not formats.checks_before_last_step(world):
         write_metadata(world, txn)
     if txn.has_failed == 1:
         return fail(world, txn)
-    if world.protocol.is_list_appended == 1:
+    if formats.appends_before_swap(world):
         txn.sent_us = txn.time_us
         txn.position = 0
         return STEP_NEXT_LIST
@@ -193,7 +175,7 @@ def write_metadata(world: WorldRecord, txn: TxnRecord) -> None:
     """The new metadata object of every written table."""
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
-        pay_metadata(adding_up(), world, txn, position, touched.base, touched.cost)
+        formats.pay_last_step(adding_up(), world, txn, position, touched.base, touched.plan)
 
 
 @step
@@ -201,8 +183,8 @@ def check_metadata(world: WorldRecord, txn: TxnRecord) -> None:
     """The metadata objects behind the pointer just read; called at the instant the server evaluated that read."""
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
-        snapshots = snapshots_kept(server_table(world, tables[position]))
-        pay_check(adding_up(), world, txn, position, snapshots, touched_at(world, txn, position).cost)
+        seen, plan = server_table(world, tables[position]), touched_at(world, txn, position).plan
+        formats.pay_check(adding_up(), world, txn, position, seen, plan)
 
 
 # --- appending to manifest lists ----------------------------------------------------------------------------
@@ -215,10 +197,10 @@ def next_list(world: WorldRecord, txn: TxnRecord) -> int:
     txn.sent_us = txn.time_us
     while txn.position < txn.row.n_tables_written:
         touched = touched_at(world, txn, txn.position)
-        if touched.cost.list_appends > 0:
+        if touched.plan.iceberg.list_appends > 0:
             txn.tries = 0
-            txn.offset = touched.base.list_offset
-            txn.is_sealed = touched.base.is_list_sealed
+            txn.offset = touched.base.iceberg.list_offset
+            txn.is_sealed = touched.base.iceberg.is_list_sealed
             return STEP_LIST_APPEND
         txn.position += 1
     return STEP_SWAP
@@ -235,7 +217,7 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
         txn.sent_us = txn.time_us
         return MOMENT_LIST_REWRITTEN
     counter = slot(txn.row.attempts, LIST_APPEND, txn.position) + APPEND_DRAWS * txn.tries
-    return send(world, txn, counter, MANIFEST_LIST, APPEND, world.lists.entry_bytes, MOMENT_LIST_APPEND)
+    return send(world, txn, counter, MANIFEST_LIST, APPEND, world.format.iceberg.list_entry_bytes, MOMENT_LIST_APPEND)
 
 
 # --- swapping -----------------------------------------------------------------------------------------------
@@ -244,7 +226,7 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def swap(world: WorldRecord, txn: TxnRecord) -> int:
     """Everything is written; read the version to swap on only now if the protocol does, then swap."""
-    if reads_base_last(world.protocol, txn.attempt):
+    if formats.reads_base_last(world, txn.attempt):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_BASE_READ, slot(txn.row.attempts, BASE_READ, 0), txn.base_bytes)
     return look_again(world, txn)
@@ -254,8 +236,8 @@ def swap(world: WorldRecord, txn: TxnRecord) -> int:
 def look_again(world: WorldRecord, txn: TxnRecord) -> int:
     """Ask whether the base still stands if the protocol does, then swap."""
     touched = touched_at(world, txn, 0)
-    txn.metadata_bytes = metadata_bytes(world.sizes, snapshots_after(txn.operation, touched.base, touched.cost))
-    if checks_before_metadata(world.protocol) or world.catalog.is_pointer_checked == 1:
+    txn.server_bytes = formats.server_bytes(world, txn.operation, touched.base, touched.plan)
+    if formats.checks_before_last_step(world) or world.catalog.is_pointer_checked == 1:
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_POINTER_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
     return STEP_COMMIT
@@ -312,7 +294,7 @@ def send_discovery(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
     """Delete what lost attempts wrote, unless a request was given up; that, too, is over then."""
-    pay_clean_up(adding_up(), world, txn, is_committed)
+    formats.pay_clean_up(adding_up(), world, txn, is_committed)
     txn.has_failed = 0
 
 
@@ -329,9 +311,8 @@ def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> int:
 def committed(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap succeeded: ask for the new state, if the protocol does."""
     for position in range(txn.row.n_tables_written):
-        cost = touched_at(world, txn, position).cost
-        txn.lost_manifests += merged_away(world.protocol, txn.operation, cost)
-    if rereads_catalog(world.protocol, txn.operation):
+        formats.win(world, txn, touched_at(world, txn, position).plan)
+    if formats.rereads_catalog(world, txn.operation):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_READ_BACK, slot(txn.row.attempts, READ_BACK, 0), txn.base_bytes)
     return STEP_RELOAD
@@ -342,7 +323,7 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
     """Read the written tables back, clean up, end."""
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
-        pay_reload(adding_up(), world, txn, position, touched.base, touched.cost)
+        formats.pay_afterwards(adding_up(), world, txn, position, touched.base, touched.plan)
     clean_up(world, txn, True)
     return end(txn, NO_REASON)
 
@@ -351,12 +332,7 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
 def refused(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap was refused, and the txn knows it now: give up, or another attempt."""
     for position in range(txn.row.n_tables_written):
-        cost = touched_at(world, txn, position).cost
-        txn.lost_lists += cost.list_writes
-        txn.lost_manifests += cost.merge_writes
-    if rewrites_own_manifests(world.protocol):
-        txn.lost_manifests += txn.kept_manifests
-        txn.kept_manifests = 0
+        formats.lose(world, txn, touched_at(world, txn, position).plan)
     source = source_at(world, txn.source)
     reason = reason_to_stop(txn.attempt, source.retries_max, txn.time_us - txn.begin_us, source.timeout_us)
     if reason != NO_REASON:

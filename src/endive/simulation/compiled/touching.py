@@ -6,8 +6,7 @@ changes an operation makes and minds is in ``endive.formats``.
 """
 
 from endive.formats.data_files import DELETES_ADDED, N_CHANGES, files_in_partition, first_of_group, touched_place
-from endive.formats.iceberg import conflicts
-from endive.formats.iceberg.conflicts import makes, minds
+from endive.formats.rules import makes, minds, minds_deletes_anywhere, replaces_whole_partitions
 from endive.kernel import pasted, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
@@ -44,7 +43,7 @@ def partition_written(world: WorldRecord, txn: TxnRecord, position: int, number:
 @step
 def count_in(world: WorldRecord, txn: TxnRecord, n_partitions: int, number: int) -> int:
     """Files the txn's job touches in the ``number``-th partition it writes."""
-    if conflicts.replaces_whole_partitions(txn.operation):
+    if replaces_whole_partitions(txn.operation):
         return world.server.files_per_partition
     return min(files_in_partition(txn.touched_files, n_partitions, number), world.server.files_per_partition)
 
@@ -77,7 +76,7 @@ def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> b
     for number in range(n_partitions):
         partition = partition_written(world, txn, position, number)
         has_deletes = changed_partitions(world, table, DELETES_ADDED)[partition] > start
-        if has_deletes and conflicts.minds_deletes_anywhere(txn.operation):
+        if has_deletes and minds_deletes_anywhere(txn.operation):
             return True
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job

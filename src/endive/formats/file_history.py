@@ -1,8 +1,8 @@
 """What a table remembers of its data files: when which place was last changed, and how.
 
-This file defines the history of the reference engine. It is only ever added to, and asked for the stretch between two
+The reference engine's. A history is only ever added to, and asked for the stretch between two
 versions, so that a snapshot may carry it along: what came later does not change the answer. Which changes an operation
-makes, and which it minds, is in ``endive.formats``.
+makes, and which it minds, is in its ``conflicts``.
 """
 
 from bisect import bisect_right

@@ -1,0 +1,47 @@
+"""The records an engine holds without looking into them: each format nests its own part in them.
+
+An engine copies them, and hands them to ``endive.formats.rules``, which takes out what belongs to the world's format.
+"""
+
+from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
+from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.table import IcebergTable
+from endive.record import Int64, Record, record
+
+
+@record
+class FormatSettings(Record):
+    """What the rules of the world's format are told."""
+
+    iceberg: IcebergSettings
+
+
+@record
+class TableState(Record):
+    """One table: what was committed to it, whatever its format, and what its format keeps of it."""
+
+    version: Int64  # commits
+    appends: Int64  # of them appends
+    overwrites: Int64  # of them overwrites or deletes
+    iceberg: IcebergTable
+
+
+@record
+class Situation(Record):
+    """One table at one attempt."""
+
+    iceberg: IcebergSituation
+
+
+@record
+class Plan(Record):
+    """What one attempt does on one table."""
+
+    iceberg: AttemptCost
+
+
+@record
+class Leftovers(Record):
+    """What a txn has written that may turn out to be of no use."""
+
+    iceberg: IcebergLeftovers

@@ -1,0 +1,301 @@
+"""The rules an engine calls, whatever the table's format: this is the seam between engines and formats.
+
+Each rule hands on to the format of the world (``world.format``), and this is the only place that does. There is one
+format today, so nothing is asked; with a second one, every rule here asks once which it is, and nothing else in the
+engines changes. ``txn`` and ``world`` are an engine's own; ``table``, ``situation`` and ``plan`` are the records of
+``endive.formats.nesting``.
+
+The order in which an engine calls them: ``pay_load``; then for every attempt ``must_read_catalog``, ``describe``,
+``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the server
+``install``; ``lose`` after a refusal, ``win`` and ``pay_afterwards`` after a success, ``pay_clean_up`` at the end.
+"""
+
+from typing import Any, Final
+
+from endive.distributions.counts import draw_count
+from endive.formats.iceberg import conflicts, effects, maintenance, payments, protocol
+from endive.formats.iceberg import plan as planning
+from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
+from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
+from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.iceberg.table import metadata_bytes
+from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
+from endive.formats.operation import CLASS_NONE, Operation
+from endive.formats.payer import Payer
+from endive.kernel import Ints, rule
+from endive.rng import slot, uniform
+from endive.vocabulary import EXPIRE_SNAPSHOTS, MANIFEST, MANIFEST_LIST, REWRITE_MANIFESTS
+
+# What a txn asks for several at a time: lists of the history, manifests it filters or merges.
+BATCHED_OBJECTS: Final = (MANIFEST_LIST, MANIFEST)
+
+
+def requests_at_a_time(settings: FormatSettings) -> int:
+    """How many requests of a batch are under way together."""
+    return settings.iceberg.protocol.parallel_max
+
+
+def asks_for_few(settings: FormatSettings) -> bool:
+    """Whether a fast append asks for one object of each kind, whoever commits beside it."""
+    own = settings.iceberg.protocol
+    return own.history != protocol.HISTORY_EVERY_KIND and own.real_conflict != protocol.REAL_MERGE
+
+
+# --- the life of a txn ------------------------------------------------------------------------------
+
+
+@rule
+def must_read_catalog(world: Any, attempt: int, is_state_known: bool) -> bool:
+    """Whether this attempt pays a catalog read before it builds."""
+    return protocol.must_read_catalog(world.format.iceberg.protocol, attempt, is_state_known)
+
+
+@rule
+def builds_on_told_state(world: Any) -> bool:
+    """Whether a retry builds on the state that came with a refusal."""
+    own: CommitProtocol = world.format.iceberg.protocol
+    return own.base == protocol.BASE_START
+
+
+@rule
+def appends_before_swap(world: Any) -> bool:
+    """Whether objects that others see are appended to between the build and the swap."""
+    own: CommitProtocol = world.format.iceberg.protocol
+    return own.is_list_appended == 1
+
+
+@rule
+def checks_before_last_step(world: Any) -> bool:
+    """Whether the attempt asks if its base is still current before it pays for its last step."""
+    return protocol.checks_before_metadata(world.format.iceberg.protocol)
+
+
+@rule
+def reads_base_last(world: Any, attempt: int) -> bool:
+    """Whether the attempt reads the version it swaps on only when all is written."""
+    return protocol.reads_base_last(world.format.iceberg.protocol, attempt)
+
+
+@rule
+def rereads_catalog(world: Any, operation: Operation) -> bool:
+    """Whether a committed operation reads the catalog once more to learn the new state."""
+    return protocol.rereads_catalog(world.format.iceberg.protocol, operation)
+
+
+# --- planning ---------------------------------------------------------------------------------------
+
+
+@rule
+def snapshot_of(table: TableState) -> int:
+    """The number of the table's current snapshot: how many were ever installed."""
+    return snapshot_number(table)
+
+
+@rule
+def asks_for_age(operation: Operation) -> bool:
+    """Whether the operation wants to know how old a table's snapshots are."""
+    return operation.kind == EXPIRE_SNAPSHOTS
+
+
+@rule
+def count_before(times_us: Ints, first: int, count: int, before_us: int) -> int:
+    """How many of ``count`` ascending times from ``first`` on lie before ``before_us``."""
+    low = 0
+    high = count
+    while low < high:
+        middle = (low + high) // 2
+        if times_us[first + middle] < before_us:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@rule
+def describe(
+    world: Any,
+    operation: Operation,
+    attempt: int,
+    start: TableState,
+    previous: TableState,
+    base: TableState,
+    partition_manifests: int,
+    partition_behind: int,
+    older: int,
+    situation: Situation,
+) -> None:
+    """Fill ``situation``: one table, as it was at the fixed start, at the attempt before, and is at this one's base.
+
+    ``partition_manifests`` and ``partition_behind`` count commits to the txn's partitions since the start and since the
+    attempt before (-1: they do not matter), ``older`` the snapshots older than the age the operation keeps.
+    """
+    own = situation.iceberg
+    planning.describe_situation(operation, attempt, start, previous, base, partition_manifests, partition_behind, own)
+    maintenance.describe_maintenance(world.format.iceberg.protocol, operation, start, previous, base, older, own)
+
+
+@rule
+def is_beset(world: Any, operation: Operation, situation: Situation, is_by_files: bool) -> bool:
+    """Whether somebody committed beside the operation with whom it could be in real conflict: ask the detector."""
+    own = situation.iceberg
+    return conflicts.rivals_since(world.format.iceberg.protocol, operation, own, is_by_files) > 0
+
+
+@rule
+def is_in_conflict(situation: Situation) -> bool:
+    """Whether the conflict on this table is real."""
+    return situation.iceberg.is_real == 1
+
+
+@rule
+def find_conflict(world: Any, key: int, attempt: int, position: int, situation: Situation) -> None:
+    """The conflict on the table at ``position`` is real; draws what that costs."""
+    u = uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position))
+    situation.iceberg.is_real = 1
+    situation.iceberg.conflicting = draw_count(world.format.iceberg.conflicting, u)
+
+
+@rule
+def verdict_on(world: Any, situation: Situation, reason: int) -> int:
+    """Why the attempt must end here, after one more table; ``reason`` is what the tables before it said."""
+    return conflicts.verdict_on(situation.iceberg, world.format.iceberg.protocol, reason)
+
+
+@rule
+def plan(world: Any, operation: Operation, situation: Situation, made: Plan) -> None:
+    """Fill ``made``, a fresh plan, with what the attempt does on one table."""
+    planning.plan_attempt(world.format.iceberg, operation, situation.iceberg, made.iceberg)
+
+
+# --- paying -----------------------------------------------------------------------------------------
+
+
+@rule
+def pay_load(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+    """A table is loaded at the start of a txn."""
+    payments.pay_load(payer, world, txn, position, snapshots_kept(table))
+
+
+@rule
+def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
+    """All an attempt looks at before it knows whether it may go on."""
+    payments.pay_validation(payer, world, txn, position, table, made.iceberg)
+
+
+@rule
+def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
+    """What it reads and writes to build its commit."""
+    payments.pay_build(payer, world, txn, position, table, made.iceberg)
+
+
+@rule
+def pay_check(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, made: Plan) -> None:
+    """What a look at the base costs besides the catalog read that showed ``seen``."""
+    payments.pay_check(payer, world, txn, position, snapshots_kept(seen), made.iceberg)
+
+
+@rule
+def pay_last_step(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
+    """The last object it writes before the swap."""
+    payments.pay_metadata(payer, world, txn, position, table, made.iceberg)
+
+
+@rule
+def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
+    """What a committed operation reads and removes of a table it wrote."""
+    payments.pay_reload(payer, world, txn, position, table, made.iceberg)
+
+
+@rule
+def pay_status(payer: Payer, world: Any, txn: Any, position: int, seen: TableState) -> None:
+    """What a txn reads of a table to find its own commit in the history."""
+    payments.pay_status(payer, world, txn, position, snapshots_kept(seen))
+
+
+@rule
+def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
+    """Delete what is of no use."""
+    payments.pay_clean_up(payer, world, txn, is_committed)
+
+
+# --- how an attempt ends ----------------------------------------------------------------------------
+
+
+@rule
+def lose(world: Any, txn: Any, made: Plan) -> None:
+    """The attempt was refused: remember what it wrote on one table for nothing."""
+    effects.lose(world.format.iceberg.protocol, txn.leftovers.iceberg, made.iceberg)
+
+
+@rule
+def win(world: Any, txn: Any, made: Plan) -> None:
+    """The attempt was installed: remember what it wrote on one table that is of no use any more."""
+    superfluous = effects.merged_away(world.format.iceberg.protocol, txn.operation, made.iceberg)
+    txn.leftovers.iceberg.lost_manifests += superfluous
+
+
+@rule
+def install(world: Any, table: TableState, operation: Operation, made: Plan) -> int:
+    """The commit is the table's newest state; by how many bytes that makes the catalog object grow."""
+    before_bytes = effects.inlined_bytes(world.format.iceberg, table)
+    effects.install(table, operation, made.iceberg)
+    return effects.inlined_bytes(world.format.iceberg, table) - before_bytes
+
+
+@rule
+def installs_snapshot(operation: Operation) -> bool:
+    """Whether a commit leaves a new snapshot behind, or changes something about the table only."""
+    return effects.class_of(operation) != CLASS_NONE
+
+
+@rule
+def writes_at_server(world: Any) -> bool:
+    """Whether a server that writes an object per commit for its clients has one to write."""
+    own: CommitProtocol = world.format.iceberg.protocol
+    return own.is_inlined == 0
+
+
+@rule
+def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan) -> int:
+    """Size of the object that such a server writes."""
+    snapshots = effects.snapshots_after(operation, table, made.iceberg)
+    return metadata_bytes(world.format.iceberg.sizes, snapshots)
+
+
+# --- who conflicts with whom ------------------------------------------------------------------------
+
+
+@rule
+def can_conflict(operation: Operation) -> bool:
+    """Whether others' changes can make the operation wrong, and not only late."""
+    return conflicts.matching_snapshots(operation, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
+
+
+@rule
+def commutes(operation: Operation) -> bool:
+    """Whether a server may rebase the change on its own."""
+    return conflicts.commutes(operation)
+
+
+@rule
+def makes(operation: Operation, change: int) -> bool:
+    """Whether a commit of the operation makes such a change to the data files it touches."""
+    return conflicts.makes(operation, change)
+
+
+@rule
+def minds(operation: Operation, change: int) -> bool:
+    """Whether such a change to a data file it touches makes the operation fail for good."""
+    return conflicts.minds(operation, change)
+
+
+@rule
+def minds_deletes_anywhere(operation: Operation) -> bool:
+    """Whether deletes added anywhere in its partitions make it fail."""
+    return conflicts.minds_deletes_anywhere(operation)
+
+
+@rule
+def replaces_whole_partitions(operation: Operation) -> bool:
+    """Whether the operation takes every file of the partitions it writes."""
+    return conflicts.replaces_whole_partitions(operation)

@@ -1,0 +1,172 @@
+"""Names the refactoring specification fixes: classes of its kinds, and what they say of costs, verdicts and ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from endive import Simulation
+from endive.config import parse_config
+from endive.simulation.build import OwnParts, build_parts
+from endive.simulation.reference import ReferenceEngine
+from endive.storage.client import Client
+from endive.transaction import (
+    ConflictCost,
+    FastAppendTransaction,
+    MergeAppendTransaction,
+    TransactionDraft,
+    TransactionResult,
+    TransactionStatus,
+    ValidatedOverwriteTransaction,
+    World,
+)
+
+SPEC: dict[str, Any] = {
+    "commit": {"protocol": "spec"},
+    "catalog": {"type": "instant", "table_metadata_inlined": False},
+    "storage": {"provider": "constant", "latency_ms": 10.0},
+}
+
+
+SPECIFIED = (FastAppendTransaction, MergeAppendTransaction, ValidatedOverwriteTransaction)
+
+
+def make(config: dict[str, Any], kind: int) -> tuple[Any, World]:
+    parts = build_parts(parse_config(config), 1, OwnParts())
+    engine = ReferenceEngine(parts, sink=None)  # type: ignore[arg-type]
+    draft = TransactionDraft(kind=kind, runtime_us=0, tables_read=(0,), n_tables_written=1, partitions=())
+    terms = parts.workload.sources[0].terms
+    return SPECIFIED[kind](0, 0, Client(1, 0, engine), draft, terms), engine._world
+
+
+@pytest.mark.parametrize("n", [1, 5, 9])
+@pytest.mark.parametrize("is_appended", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "cost"),
+    [
+        (0, lambda n: {}),
+        (1, lambda n: {"manifest_file_reads": int(1.5 * n), "manifest_file_writes": int(1.5 * n)}),
+        (2, lambda n: {"historical_ml_reads": n}),
+    ],
+)
+def test_the_cost_of_a_conflict_under_spec_is_that_of_seed_002(kind, cost, is_appended, n):
+    mode = {"transaction": {"manifest_list_mode": "append" if is_appended else "rewrite"}}
+    txn, world = make(SPEC | mode, kind)
+
+    expected = ConflictCost(
+        metadata_reads=1,
+        manifest_list_reads=1,
+        manifest_list_writes=0 if is_appended else 1,
+        **cost(n),
+    )
+    assert expected == txn.get_conflict_cost(world, n)
+
+
+@pytest.mark.parametrize(
+    ("kind", "can_conflict"),
+    [
+        (FastAppendTransaction, False),
+        (MergeAppendTransaction, False),
+        (ValidatedOverwriteTransaction, True),
+    ],
+)
+def test_only_operations_that_validate_can_be_in_real_conflict(kind, can_conflict):
+    txn, _ = make(SPEC, kind.kind)
+
+    assert can_conflict == txn.can_have_real_conflict()
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol", "is_ended"),
+    [
+        (FastAppendTransaction, "iceberg", False),
+        (ValidatedOverwriteTransaction, "iceberg", True),
+        (ValidatedOverwriteTransaction, "merge", False),
+    ],
+)
+def test_a_real_conflict_ends_an_operation_that_can_have_one_unless_the_protocol_merges(kind, protocol, is_ended):
+    txn, world = make({**SPEC, "commit": {"protocol": protocol}}, kind.kind)
+
+    assert is_ended == txn.should_abort_on_real_conflict(world)
+
+
+def test_replacing_partitions_validates_nothing():
+    config = {
+        **SPEC,
+        "transaction": {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"},
+    }
+    txn, _ = make(config, 2)
+
+    assert not txn.can_have_real_conflict()
+
+
+# ---- how it ended ------------------------------------------------------------------------------------
+
+L_MS = 10.0
+
+
+def ended_txns(**transaction):
+    """The results of two appends submitted together, a request taking exactly L."""
+    results = []
+
+    class Telling(FastAppendTransaction):
+        def execute(self, world):
+            yield from super().execute(world)
+            results.append(self.result)
+
+    config = {
+        "simulation": {"duration_ms": 10_000.0},
+        "storage": {"provider": "constant", "latency_ms": L_MS},
+        "catalog": {"type": "instant", "latency_ms": L_MS},
+        "transaction": {"retry_backoff": {"enabled": False}, **transaction},
+        "source": [
+            {
+                "name": name,
+                "arrivals": {"kind": "periodic", "period_ms": 60_000.0},
+                "runtime": {"distribution": "fixed", "ms": 0.0},
+            }
+            for name in ("first", "second")
+        ],
+    }
+    Simulation(config, transaction_types={"fast_append": Telling}).run()
+    return results
+
+
+def test_a_winner_and_a_loser_that_tried_again_tell_their_times_and_requests():
+    winner, loser = ended_txns(retry=1)
+
+    # load L; refresh, manifest, list read, list written, swap, the new state read: 6 L
+    expected = TransactionResult(
+        status=TransactionStatus.COMMITTED,
+        commit_time_ms=7 * L_MS,
+        abort_time_ms=-1.0,
+        abort_reason=None,
+        total_retries=0,
+        commit_latency_ms=6 * L_MS,
+        total_latency_ms=7 * L_MS,
+        manifest_list_reads=1,
+        manifest_list_writes=1,
+        manifest_file_reads=0,
+        manifest_file_writes=1,
+    )
+    assert expected == winner
+    # the retry: refresh, list read, list written, swap; then the state is read and the lost list deleted
+    assert (TransactionStatus.COMMITTED, 12 * L_MS, 1, 2, 2, 1) == (
+        loser.status,
+        loser.commit_time_ms,
+        loser.total_retries,
+        loser.manifest_list_reads,
+        loser.manifest_list_writes,
+        loser.manifest_file_writes,
+    )
+
+
+def test_an_aborted_txn_names_its_reason():
+    _, loser = ended_txns(retry=0)
+
+    assert (TransactionStatus.ABORTED, "retries_exhausted", -1.0) == (
+        loser.status,
+        loser.abort_reason,
+        loser.commit_time_ms,
+    )
