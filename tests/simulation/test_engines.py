@@ -314,7 +314,7 @@ MUTATIONS: dict[str, tuple[Config, Callable[[pytest.MonkeyPatch], None]]] = {
     "a draw under another name": (BUSY, set_constant("endive.transaction.transaction.BACKOFF", 63)),
     "nobody in each other's way": (
         {**BUSY, "storage": {"provider": "s3x"}, "catalog": {"type": "cas", "num_tables": 3}},
-        set_constant("endive.storage.object_store.meet_crowd", lambda *_: None),
+        set_constant("endive.storage.contention.meet_crowd", lambda *_: None),
     ),
 }
 
