@@ -71,6 +71,7 @@ PHASES: Final = ("catalog_read", *iceberg.PHASES, "commit", "backoff", "runtime"
 
 OBJECTS: Final = ("catalog", *iceberg.OBJECTS, "log")
 CATALOG, METADATA, MANIFEST_LIST, MANIFEST, LOG = range(len(OBJECTS))
+PHASE_OF: Final = {"catalog": "commit", "log": "commit", **iceberg.PHASE_OF}  # where time with an object goes
 
 OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "delete")
 READ, WRITE, CAS, APPEND, TAIL_APPEND, HEAD, DELETE = range(len(OPERATIONS))

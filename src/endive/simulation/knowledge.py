@@ -11,15 +11,10 @@ from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
 from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
-from endive.storage.requests import LOG, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
+from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
+from endive.vocabulary import PHASE_OF
 
-_PHASES = {
-    CATALOG: frozenset({"commit"}),
-    LOG: frozenset({"commit"}),
-    METADATA: frozenset({"metadata"}),
-    MANIFEST: frozenset({"manifests"}),
-    MANIFEST_LIST: frozenset({"manifest_list"}),
-}
+_PHASES = {OBJECTS.index(name): frozenset({phase}) for name, phase in PHASE_OF.items()}
 
 
 def figures_of_config(config: SimulationConfig) -> tuple[KnownFigure, ...]:

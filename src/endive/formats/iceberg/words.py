@@ -22,3 +22,4 @@ REQUESTS: Final = {
     "manifest": ("read", "write", "head", "delete"),
 }
 PHASES: Final = ("metadata", "history", "manifests", "manifest_list")
+PHASE_OF: Final = {"metadata": "metadata", "manifest_list": "manifest_list", "manifest": "manifests"}  # by object

@@ -57,7 +57,7 @@ def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, m
 def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, size_bytes: int) -> int:
     """A catalog read leaves; ``purpose`` is the moment at which the server evaluates it."""
     txn.purpose = purpose
-    if world.catalog.kind == at.CATALOG_CAS or world.catalog.kind == at.CATALOG_APPEND:
+    if world.catalog.is_object == 1:
         return send(world, txn, counter, CATALOG, READ, size_bytes, purpose)
     is_served = world.catalog.kind == at.CATALOG_SERVICE
     return send_to_catalog(world, txn, counter, READ, MOMENT_READ_ARRIVES if is_served else purpose)

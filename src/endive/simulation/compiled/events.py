@@ -265,7 +265,7 @@ def decided(world: WorldRecord, txn: TxnRecord, success: bool, is_told: bool, ev
 @step
 def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The server evaluates a commit on the catalog's own state."""
-    if world.catalog.kind == at.CATALOG_CAS:
+    if world.catalog.is_object == 1:
         return swap_evaluated(world, txn, now)
     success = is_current(world, txn)
     if world.catalog.is_rest == 1:
@@ -281,15 +281,16 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 
 @step
 def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
-    """The catalog object evaluates a compare-and-swap."""
-    txn.time_us = waits_until_us(world, txn, at.CATALOG_OBJECT, CAS, now)
+    """The catalog object evaluates a commit."""
+    swap = world.catalog.swap
+    txn.time_us = waits_until_us(world, txn, at.CATALOG_OBJECT, swap, now)
     if txn.time_us > now:
         return MOMENT_COMMIT
-    contended = meets_rival(world, txn, at.CATALOG_OBJECT, CAS, now)
+    contended = meets_rival(world, txn, at.CATALOG_OBJECT, swap, now)
     success = is_current(world, txn)
     if success:
         apply(world, txn, now)
-    txn.time_us = answered_us(world, txn, at.CATALOG_OBJECT, CATALOG, CAS, txn.base_bytes, success, contended, now)
+    txn.time_us = answered_us(world, txn, at.CATALOG_OBJECT, CATALOG, swap, txn.base_bytes, success, contended, now)
     return decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
 
 

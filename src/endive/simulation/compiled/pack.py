@@ -31,6 +31,7 @@ from endive.transaction.detectors import (
 )
 from endive.transaction.retry import POLICIES
 from endive.vocabulary import (
+    CAS,
     FAST_APPEND,
     N_OPERATIONS,
     N_SLOTS,
@@ -170,8 +171,10 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
     settings.is_refusal_telling = catalog.refusal_returns_snapshot
     if isinstance(catalog, CASCatalog):
         settings.kind = at.CATALOG_CAS
+        settings.is_object, settings.swap = 1, CAS
     elif isinstance(catalog, AppendCatalog):
         settings.kind = at.CATALOG_APPEND
+        settings.is_object = 1
         settings.is_append_design = catalog.is_append_design
         settings.entry_bytes = catalog.log_entry_bytes
         settings.compaction_bytes = catalog.compaction_threshold_bytes

@@ -256,6 +256,8 @@ class CatalogSettings(Record):
     """The catalog as configured."""
 
     kind: Int8
+    is_object: Int8  # it lies in the store, and requests to it are the store's
+    swap: Int8  # what a commit asks of that object
     scope: Int8
     is_refusal_telling: Int8
     is_pointer_checked: Int8

@@ -256,8 +256,8 @@ def send_commit(world: WorldRecord, txn: TxnRecord) -> int:
         txn.epoch = txn.newest_epoch = txn.base_log.epoch
         txn.evaluated_us = txn.time_us
         return STEP_LOG
-    if world.catalog.kind == at.CATALOG_CAS:
-        return send(world, txn, counter, CATALOG, CAS, txn.base_bytes, MOMENT_COMMIT)
+    if world.catalog.is_object == 1:
+        return send(world, txn, counter, CATALOG, world.catalog.swap, txn.base_bytes, MOMENT_COMMIT)
     is_served = world.catalog.kind == at.CATALOG_SERVICE
     return send_to_catalog(world, txn, counter, CAS, MOMENT_COMMIT_ARRIVES if is_served else MOMENT_COMMIT)
 
