@@ -19,7 +19,7 @@ RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/pytho
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos verify docs site wheel pins clean
+.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -52,6 +52,9 @@ fuzz-config: $(FOR_TEST) ## read 20,000 mutated configurations, studies, profile
 
 chaos: $(FOR_TEST) $(JAVA) ## break 100 sweeps at random, let them go on, and compare
 	@$(RUN)python -m verification.chaos
+
+studies: $(FOR_RUN) $(JAVA) ## the six studies of the first documents at full size, into out/studies (half an hour on two cores)
+	@for study in experiments/original/exp_*.toml; do $(RUN)endive study $$study --out out/studies/$$(basename $$study .toml) --detail runs || exit 1; done
 
 verify: $(FOR_TEST) $(JAVA) ## slow checks against closed forms and measurements
 	@$(RUN)python -m verification

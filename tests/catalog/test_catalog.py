@@ -227,6 +227,26 @@ MEETINGS = {
 }
 
 
+def test_a_snapshot_carries_what_the_internals_list(clock):
+    """Sequence number, versions of tables and partitions, and when it was captured; lists are the format's."""
+    state = CatalogState(num_tables=2, num_partitions=3, scope=SCOPE_PARTITION)
+    catalog = make_catalog("cas", clock, state)
+    clock.now_us = 7_000
+    start = state.snapshot(clock.now_us)
+    done = clock.start(commit(catalog, clock, intend(1, start, 1, partitions=(((2,), 1),))))
+    clock.run()
+    after = state.snapshot(clock.now_us)
+
+    assert done.value.success
+    assert (0, 7.0) == (start.seq, start.timestamp_ms)
+    assert (1, [0, 1]) == (after.seq, [table.version for table in after.tables])
+    assert (3, 0, 1) == (
+        after.get_table(1).num_partitions,
+        after.get_partition_version(1, 0),
+        after.get_partition_version(1, 2),
+    )
+
+
 @pytest.mark.parametrize(
     ("scope", "conflicts"),
     [

@@ -52,7 +52,7 @@ SIZES = {
     "growth/snapshots.toml": (21, 3),
     "mixed/compaction.toml": (38, 5),
     "mixed/compaction_beside_deletes.toml": (24, 5),
-    "mixed/overwrites.toml": (60, 5),
+    "mixed/overwrites.toml": (62, 5),
     "partitions/overlap.toml": (31, 3),
     "partitions/partitions.toml": (44, 3),
     "providers/one_object.toml": (45, 3),

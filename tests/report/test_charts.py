@@ -43,6 +43,20 @@ def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
     assert ["Two axes at once"] == [omission.title for omission in section.omissions]
 
 
+def test_bands_can_be_standard_deviations(two_protocols):
+    deviations, intervals = make_report(two_protocols, bands="stddev"), make_report(two_protocols)
+    material = deviations.sections[0].material
+    rows = [row for row in material.subject_rows() if row["success_rate"] is not None]
+
+    assert 10 == len(rows)
+    lows = [row["success_rate"] - row["success_rate_stddev"] for row in rows]
+    highs = [row["success_rate"] + row["success_rate_stddev"] for row in rows]
+    assert sorted(lows) == sorted(material.values("configurations", "success_rate_ci95_low"))
+    assert sorted(highs) == sorted(material.values("configurations", "success_rate_ci95_high"))
+    assert "one standard deviation over seeds" in chart(deviations.sections[0], "success").reading
+    assert "95 % interval" in chart(intervals.sections[0], "success").reading
+
+
 def test_two_axes_of_numbers_get_a_heatmap_with_hatched_cells(grid):
     section = make_report(grid).sections[0]
     heatmap = chart(section, "heatmap")

@@ -158,7 +158,7 @@ def test_a_written_result_is_the_result(tmp_path, four_outcomes):
     result.write(tmp_path / "t.parquet")
     result.export_parquet(tmp_path / "same.parquet")
 
-    assert pq.read_table(tmp_path / "t.parquet").to_pylist() == result.to_dataframe().to_pylist()
+    assert pq.read_table(tmp_path / "t.parquet").to_pylist() == result.transactions.to_pylist()
     assert (tmp_path / "same.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
 
 

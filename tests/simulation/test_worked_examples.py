@@ -20,7 +20,7 @@ from endive.catalog import Catalog
 from endive.config import parse_config
 from endive.simulation.build import build_catalog
 from endive.transaction import TransactionDraft
-from endive.vocabulary import CAS, CATALOG, MANIFEST_LIST, READ, WRITE
+from endive.vocabulary import CAS, CATALOG, LOG, MANIFEST_LIST, METADATA, READ, WRITE
 from endive.workload import Source, Workload
 
 
@@ -305,3 +305,55 @@ def test_txns_on_different_tables_never_conflict_logically_however_many_there_ar
         # An attempt is lost only by ten physical failures in a row, and the append design never gives up on one.
         lost = 0 if preset == "append_design" else row["append_physical_failure"] // 10
         assert lost == row["retries"]
+
+
+def test_the_design_reads_table_metadata_at_the_start_and_writes_it_before_the_commit():
+    """Lines 160 to 174, metadata of its own: read for each table at the start, written before the commit."""
+    config = {
+        "simulation": {"duration_ms": 10_000.0},
+        "storage": {"provider": "constant", "latency_ms": STEP_MS},
+        "catalog": {"type": "append", "append_preset": "append_design", "table_metadata_inlined": False},
+        "commit": {"metadata": "each_attempt"},
+        "source": [
+            {
+                "name": "only",
+                "arrivals": {"kind": "periodic", "period_ms": 1_000_000.0},
+                "runtime": {"distribution": "fixed", "ms": 100.0},
+            }
+        ],
+    }
+    _, trace, _ = run(config)
+
+    order = [(obj, op) for _, _, _, obj, op, *_ in trace]
+    assert [(CATALOG, READ), (METADATA, READ)] == order[:2]
+    assert order.index((METADATA, WRITE)) < [obj for obj, _ in order].index(LOG)
+
+
+def test_commits_to_other_tables_are_not_in_a_txns_history():
+    """Fidelity report, 2.5: a table's history is its own, whatever the catalog's sequence number says."""
+    config = {
+        "simulation": {"duration_ms": 60_000.0},
+        "storage": {"provider": "constant", "latency_ms": STEP_MS},
+        "catalog": {"num_tables": 2, "scope": "table"},
+        "commit": {"protocol": "merge"},
+        "source": [
+            {
+                "name": "victim",
+                "arrivals": {"kind": "periodic", "period_ms": 1_000_000.0},
+                "runtime": {"distribution": "fixed", "ms": 20_000.0},
+            },
+            rivals("others", 1_000.0),
+        ],
+    }
+
+    class ByTable(Workload):
+        """The victim writes table 0, everybody else table 1."""
+
+        def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
+            draft = super().create_transaction(source, index, key)
+            return dataclasses.replace(draft, tables_read=(0 if source.name == "victim" else 1,))
+
+    rows, _, _ = run(config, workload=ByTable)
+
+    victim = next(row for row in rows if row["source"] == "victim")
+    assert ("committed", 1, 0) == (victim["status"], victim["attempts"], victim["history_lists"])

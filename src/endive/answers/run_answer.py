@@ -78,6 +78,7 @@ class RunAnswer:
         """Verdict and estimates alone, and the seeds they rest on."""
         return {
             "seeds": self.seeds,
+            "protocol": self.config.commit.protocol,
             "objective": verdict_json(self.verdict),
             "estimates": {
                 "summary": dict(self._estimates(ALL, "")),

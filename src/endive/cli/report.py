@@ -5,6 +5,7 @@ This file defines the options and what is said on a terminal. The page is made i
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,13 @@ import typer
 
 from endive.cli.sweep import Quiet, Slo, print_note
 from endive.errors import ConfigError
+
+
+class Bands(StrEnum):
+    """What a band around a curve shows."""
+
+    INTERVAL = "interval"
+    STDDEV = "stddev"
 
 
 def report(
@@ -28,6 +36,9 @@ def report(
     compare: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A second folder of a sweep, to compare with the first.")
     ] = None,
+    bands: Annotated[
+        Bands, typer.Option(help="What bands around a curve mean: 95 % intervals, or one standard deviation.")
+    ] = Bands.INTERVAL,
     slo: Slo = None,
     quiet: Quiet = False,
 ) -> None:
@@ -47,7 +58,7 @@ def report(
     for each in (folder, compare):
         if each is not None:
             _analyse_if_needed(each, slo, quiet=quiet)
-    draw(folder, out, figures, compare, quiet=quiet)
+    draw(folder, out, figures, compare, bands=bands.value, quiet=quiet)
 
 
 def draw(
@@ -56,6 +67,7 @@ def draw(
     figures: Path | None = None,
     compare: Path | None = None,
     *,
+    bands: str = "interval",
     quiet: bool = False,
 ) -> None:
     """Write the page, and print what was found."""
@@ -65,7 +77,7 @@ def draw(
 
     console = stdout()
     path = place_of(out) if out is not None else place_of(folder) / REPORT
-    found = make_report(place_of(folder), None if compare is None else place_of(compare))
+    found = make_report(place_of(folder), None if compare is None else place_of(compare), bands)
     size = write_report(found, path)
     if figures is not None:
         written = write_figures(found, figures)

@@ -60,6 +60,13 @@ def run(
             metavar="DIR", help="Folder for transactions.parquet, summary.json and config.toml; new, empty or a run's."
         ),
     ] = None,
+    read_sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write which versions and partitions each txn read and wrote, as Parquet; on the reference engine.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
@@ -81,6 +88,8 @@ def run(
         place = place_below(out or Path(), resolved.simulation.output_path)
         if not force:
             refuse_foreign_file(place)
+    if read_sets is not None:
+        _write_read_sets(resolved, read_sets, force)
     objective = objective_of(resolved, slo)
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     name = resolved.experiment.label or config.stem
@@ -98,6 +107,23 @@ def run(
         typer.echo(json.dumps(document, allow_nan=False))
     else:
         print_answer(answer, document)
+
+
+def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:
+    """What every txn of the run read and wrote, in a file of its own."""
+    import pyarrow.parquet as pq
+
+    from endive.results.read_sets import ReadSet, read_set_table
+    from endive.results.writer import output_errors, refuse_foreign_file
+    from endive.simulation import Simulation
+
+    if not force:
+        refuse_foreign_file(path)
+    collected: list[ReadSet] = []
+    simulation = Simulation(config)
+    simulation.run(sink=simulation.new_sink(keep_transactions=False), read_sets=collected)
+    with output_errors(path):
+        pq.write_table(read_set_table(collected), path)
 
 
 def _run_enough(

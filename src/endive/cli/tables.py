@@ -36,7 +36,7 @@ def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
 def _identity(document: Mapping[str, Any]) -> str:
     seeds = document["seeds"]
     named = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-    config = f"config {document['config_hash'][:12]}"
+    config = f"protocol {document['protocol']}  config {document['config_hash'][:12]}"
     if "fingerprint" not in document:
         return f"{named}  {config}"
     of = "" if len(seeds) == 1 else f" of seed {document['seed']}"

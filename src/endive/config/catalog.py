@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from endive.config.catalog_profile import UNSAID_LATENCY_MS, CatalogName, catalog_profile
 from endive.config.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
     Bytes,
     Count,
+    Described,
     Flag,
     ItemBytes,
     LatencyMs,
@@ -23,6 +24,7 @@ from endive.config.values import (
     PositiveItemBytes,
     Table,
     Whole,
+    refusal,
 )
 
 TABLES_MAX = 100_000
@@ -31,11 +33,33 @@ LOG_COMPACTION_MAX_ENTRIES = 10_000
 LOG_PHYSICAL_ATTEMPTS_MAX = 10
 
 
+def _counts(value: Any) -> Any:
+    if not isinstance(value, (list, tuple)) or not value:
+        raise refusal("must be a list of whole numbers, one for each table, such as [100, 10].")
+    return tuple(value)
+
+
+PartitionCounts = Annotated[
+    tuple[Annotated[int, Whole(1, PARTITIONS_MAX)], ...],
+    BeforeValidator(_counts),
+    Described("a list of whole numbers, one for each table"),
+]
+
+
 class PartitionsConfig(Table):
     """``[catalog.partitions]``."""
 
     enabled: Flag = Field(False, description="Whether tables are partitioned.")
-    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(1, description="Partitions of every table.")
+    per_table: PartitionCounts | None = Field(
+        None,
+        description="Partitions of each table, one number for each, instead of num_partitions.",
+        json_schema_extra={"default_text": "none"},
+    )
+    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(
+        default_factory=lambda data: max(data.get("per_table") or (1,)),
+        description="Partitions of every table.",
+        json_schema_extra={"default_text": "1"},
+    )
 
 
 class ServiceConfig(Table):

@@ -124,6 +124,31 @@ SECTION_ROWS: Final = (
         f"{{catalog.partitions.num_partitions}} must not exceed {PARTITION_COUNTERS_MAX}.",
     ),
     Contradiction(
+        "catalog.partitions.per_table",
+        all_of(
+            PARTITIONED,
+            is_so(
+                "catalog.partitions.per_table catalog.num_tables",
+                lambda s: len(s.value("catalog.partitions.per_table") or ()) not in (0, s.value("catalog.num_tables")),
+            ),
+        ),
+        "catalog.partitions.per_table = {value} must hold catalog.num_tables = {catalog.num_tables} numbers, one for "
+        "each table.",
+    ),
+    Contradiction(
+        "catalog.partitions.per_table",
+        all_of(
+            BY_FILES,
+            PARTITIONED,
+            is_so(
+                "catalog.partitions.per_table",
+                lambda s: len(set(s.value("catalog.partitions.per_table") or ())) > 1,
+            ),
+        ),
+        "catalog.partitions.per_table = {value} differs from table to table, and table.data_files are spread evenly "
+        "over the partitions of every table. Give catalog.partitions.num_partitions, or leave out table.data_files.",
+    ),
+    Contradiction(
         "conflict.detector",
         all_of(BY_FILES, is_("table.data_files", 0)),
         "conflict.detector = 'files' needs table.data_files: give the number of data files of a table.",

@@ -69,5 +69,5 @@ def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
             if inner:
                 found[key] = inner
         else:
-            found[key] = value
+            found[key] = list(value) if isinstance(value, tuple) else value
     return found

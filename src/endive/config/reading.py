@@ -187,10 +187,14 @@ READINGS: Final = (
         _IS_REST,
         "only catalog.service.flavour = 'rest' can rebase a change and try again",
     ),
+    *(
+        _row(key, is_("catalog.partitions.enabled", True), "catalog.partitions.enabled is false")
+        for key in ("catalog.partitions.num_partitions", "catalog.partitions.per_table")
+    ),
     _row(
         "catalog.partitions.num_partitions",
-        is_("catalog.partitions.enabled", True),
-        "catalog.partitions.enabled is false",
+        is_absent("catalog.partitions.per_table"),
+        "catalog.partitions.per_table is given instead",
     ),
     _row(
         "table.data_files",
@@ -329,6 +333,10 @@ SOURCE_READINGS: Final = (
     ),
     _row("tables.alpha", is_("tables.selection", "zipf"), "tables.selection is 'uniform'"),
     _row("tables.count", is_absent("tables.count_zipf"), "tables.count_zipf is given instead"),
+    _row("tables.count", is_absent("tables.count_distribution"), "tables.count_distribution is given instead"),
+    _row(
+        "partitions.count", is_absent("partitions.count_distribution"), "partitions.count_distribution is given instead"
+    ),
     _row("partitions", is_("catalog.partitions.enabled", True), "catalog.partitions.enabled is false"),
     _row("partitions.alpha", is_("partitions.selection", "zipf"), "partitions.selection is 'uniform'"),
     _row("retry_backoff.enabled", NEVER, "the policy says it", unless=ALWAYS),

@@ -184,6 +184,23 @@ SOURCE_ROWS: Final = (
         f"and a txn has at most {TABLES_PER_TXN_MAX}. Lower catalog.num_tables, or give tables.count.",
     ),
     Contradiction(
+        "tables.count_distribution",
+        all_of(
+            is_so("tables.count_distribution", lambda s: s.value("tables.count_distribution") is not None),
+            is_so("tables.count_zipf", lambda s: s.value("tables.count_zipf") is not None),
+        ),
+        "{key} and tables.count_zipf are both given. Keep one of them.",
+    ),
+    Contradiction(
+        "tables.count_distribution",
+        all_of(
+            is_so("tables.count_distribution", lambda s: s.value("tables.count_distribution") is not None),
+            is_above("catalog.num_tables", TABLES_PER_TXN_MAX),
+        ),
+        "{key} may draw as many tables as there are, catalog.num_tables = {catalog.num_tables}, and a txn has at most "
+        f"{TABLES_PER_TXN_MAX}. Lower catalog.num_tables, or give tables.count.",
+    ),
+    Contradiction(
         "tables.count",
         is_more("tables.count", "catalog.num_tables"),
         "{key} = {tables.count} must not exceed catalog.num_tables = {catalog.num_tables}.",

@@ -161,68 +161,6 @@ Runtime = Annotated[
 ]
 
 
-class TableChoice(Table):
-    """Which tables a txn reads, and how many of them it writes."""
-
-    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = Field(1, description="Tables per txn.")
-    count_zipf: ZipfExponent | None = Field(
-        None,
-        description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
-        "`ntable.zipf` is an alias.",
-        json_schema_extra={"default_text": "none"},
-    )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How tables are picked; zipf makes the first ones hot."
-    )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
-
-
-class PartitionChoice(Table):
-    """Which partitions of each table a txn touches, and how many of them it writes."""
-
-    count: Annotated[int, Whole(1)] = Field(1, description="Partitions per table.")
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How partitions are picked; zipf makes the first ones hot."
-    )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
-
-
-class RetryBackoff(Table):
-    """The pause before a retry."""
-
-    enabled: Flag = Field(
-        True,
-        description="Whether a txn pauses before it tries again.",
-        json_schema_extra={"default_text": "true; false with protocol spec or merge"},
-    )
-    policy: BackoffPolicy = Field(
-        "iceberg",
-        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
-        "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
-        "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
-        "multiplier times the last pause; none: no pause.",
-        json_schema_extra={
-            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
-        },
-    )
-    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
-    multiplier: Annotated[float, Number(1, 1000)] = Field(
-        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
-    )
-    max_ms: Milliseconds = Field(
-        60_000.0,
-        description="Longest pause, before jitter.",
-        json_schema_extra={"default_text": "by policy"},
-    )
-    jitter: Probability = Field(
-        0.1,
-        description="Random share of the pause.",
-        json_schema_extra={"default_text": "by policy"},
-    )
-
-
 class ExponentialCount(Table):
     """Rounded exponential, clipped."""
 
@@ -301,7 +239,7 @@ TouchedFiles = Annotated[
     Described("a whole number, a share such as '5%', or a count table"),
 ]
 
-ConflictingManifests = Annotated[
+CountTable = Annotated[
     Annotated[ExponentialCount, Tag("<exponential>")]
     | Annotated[FixedCount, Tag("<fixed>")]
     | Annotated[UniformCount, Tag("<uniform>")],
@@ -309,6 +247,78 @@ ConflictingManifests = Annotated[
     BeforeValidator(_refuse_unknown_count),
     Described("a count table"),
 ]
+
+
+class TableChoice(Table):
+    """Which tables a txn reads, and how many of them it writes."""
+
+    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = Field(1, description="Tables per txn.")
+    count_zipf: ZipfExponent | None = Field(
+        None,
+        description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
+        "`ntable.zipf` is an alias.",
+        json_schema_extra={"default_text": "none"},
+    )
+    count_distribution: CountTable | None = Field(
+        None,
+        description="Distribution of the tables per txn, instead of count; at least one, at most all there are.",
+        json_schema_extra={"default_text": "none"},
+    )
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
+        "uniform", description="How tables are picked; zipf makes the first ones hot."
+    )
+    alpha: ZipfExponent = Field(1.5, description="Exponent.")
+    write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
+
+
+class PartitionChoice(Table):
+    """Which partitions of each table a txn touches, and how many of them it writes."""
+
+    count: Annotated[int, Whole(1)] = Field(1, description="Partitions per table.")
+    count_distribution: CountTable | None = Field(
+        None,
+        description="Distribution of the partitions per table, instead of count; at least one, at most all it has.",
+        json_schema_extra={"default_text": "none"},
+    )
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
+        "uniform", description="How partitions are picked; zipf makes the first ones hot."
+    )
+    alpha: ZipfExponent = Field(1.5, description="Exponent.")
+    write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
+
+
+class RetryBackoff(Table):
+    """The pause before a retry."""
+
+    enabled: Flag = Field(
+        True,
+        description="Whether a txn pauses before it tries again.",
+        json_schema_extra={"default_text": "true; false with protocol spec or merge"},
+    )
+    policy: BackoffPolicy = Field(
+        "iceberg",
+        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
+        "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
+        "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
+        "multiplier times the last pause; none: no pause.",
+        json_schema_extra={
+            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
+        },
+    )
+    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
+    multiplier: Annotated[float, Number(1, 1000)] = Field(
+        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
+    )
+    max_ms: Milliseconds = Field(
+        60_000.0,
+        description="Longest pause, before jitter.",
+        json_schema_extra={"default_text": "by policy"},
+    )
+    jitter: Probability = Field(
+        0.1,
+        description="Random share of the pause.",
+        json_schema_extra={"default_text": "by policy"},
+    )
 
 
 class PartialProgress(Table):
@@ -414,7 +424,7 @@ class TransactionConfig(Table):
         0, description="Bytes after which a list is sealed and rewritten, 0 = never."
     )
     manifest_list_entry_size: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
-    conflicting_manifests: ConflictingManifests = Field(
+    conflicting_manifests: CountTable = Field(
         default=ExponentialCount(),
         description="Manifests merged at a real conflict.",
     )

@@ -3,10 +3,11 @@
 What follows from such a number is the format's business (``endive.formats``).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from endive.distributions.portable import log
+from endive.distributions.portable import exp, log
 from endive.kernel import rule
 from endive.record import Float, Int8, Int64, Record, record
 
@@ -60,3 +61,23 @@ class CountDistribution:
     def draw(self, u: float) -> int:
         """One draw."""
         return draw_count(self.counting, u)
+
+    def weights(self, total: int) -> tuple[float, ...]:
+        """How likely each number from 1 to ``total`` is; what lies outside counts as the nearest of them."""
+        weights = [0.0] * total
+        for number, weight in self._probabilities():
+            weights[min(max(number, 1), total) - 1] += weight
+        return tuple(weights)
+
+    def _probabilities(self) -> Iterator[tuple[int, float]]:
+        if self.distribution == "fixed":
+            yield self.value, 1.0
+            return
+        numbers = range(self.count_min, self.count_max + 1)
+        for number in numbers:
+            if self.distribution == "uniform":
+                yield number, 1.0 / len(numbers)
+                continue
+            above = 1.0 if number == self.count_min else exp(-(number - 0.5) / self.mean)
+            beyond = 0.0 if number == self.count_max else exp(-(number + 0.5) / self.mean)
+            yield number, above - beyond

@@ -41,6 +41,8 @@ class SizeBasedLatency(LatencyFamily):
         base_ms = self.base_latency_ms + self.latency_per_mib_ms * (size_bytes / _BYTES_PER_MIB)
         return replace(self, base_latency_ms=base_ms, latency_per_mib_ms=0.0)
 
+    with_size = at_size  # the name the refactoring specification gives it
+
     def parts(self) -> list[tuple[float, Component]]:
         component = lognormal_component(
             self.sigma, self.base_latency_ms, self.latency_per_mib_ms, 0.0, self.min_latency_ms

@@ -12,6 +12,7 @@ from typing import Final
 
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, colour_of, dash_of, faceted, shape_of, tooltip
 from endive.report.material import (
+    BANDS,
     LATENCIES,
     Material,
     drawn_values,
@@ -25,7 +26,6 @@ from endive.report.material import (
 from endive.report.words import figure_label, figure_words
 
 _HOLLOW: Final = "A hollow mark misses the objective"
-_BAND: Final = "a band is the 95 % interval over seeds"
 
 
 def curve_chart(
@@ -303,7 +303,11 @@ def _along_words(material: Material) -> str:
 
 def _band_words(material: Material, figure: str) -> str:
     has_band = bool(material.values("configurations", f"{figure}_ci95_low"))
-    return f"; {_BAND}." if has_band else "; there is no interval, because every configuration has a single seed."
+    return (
+        f"; {BANDS[material.bands]}."
+        if has_band
+        else "; there is no interval, because every configuration has a single seed."
+    )
 
 
 def table_columns(figures: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -27,6 +27,11 @@ FIGURES: Final = (
     "retries_mean",
     "requests_per_committed_txn",
 )
+CONFIDENCE: Final = "interval"
+BANDS: Final = {
+    CONFIDENCE: "a band is the 95 % interval over seeds",
+    "stddev": "a band is one standard deviation over seeds to either side",
+}
 _LOG_SPAN_MIN: Final = 20.0
 _SERIES_TOLD: Final = 4  # in the text beside a chart
 
@@ -41,6 +46,7 @@ class Material:
     points: Points
     legend: Legend
     selection: dict[str, str]  # axis key -> label shown first; of every axis
+    bands: str = CONFIDENCE
     datasets: dict[str, Dataset] = field(default_factory=dict)
 
     @property
@@ -87,7 +93,7 @@ class Material:
         return self.datasets[name]
 
 
-def prepare(study: Study) -> Material:
+def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
     """Axes, points and the data set of the txns that are asked about, ``configurations``."""
     layout = choose_layout(study)
     points = list_points(study, layout)
@@ -99,6 +105,7 @@ def prepare(study: Study) -> Material:
         points=points,
         legend=_series_legend(layout, study),
         selection={},
+        bands=bands,
     )
     rows = [row for row in material.subject_rows() if row["success_rate"] is not None or row["offered_per_s"]]
     extra = [metric for metric in asked_metrics(study) if metric not in FIGURES]
@@ -110,10 +117,22 @@ def prepare(study: Study) -> Material:
     shown_columns = [column for figure in (*FIGURES, *extra) for column in with_ends(figure)]
     material.add(
         "configurations",
-        rows,
+        rows if bands == CONFIDENCE else [_with_deviations(row, (*FIGURES, *extra)) for row in rows],
         ["seeds", "missed", "misses", "success_label", *dict.fromkeys(shown_columns)],
     )
     return material
+
+
+def _with_deviations(row: Row, figures: Sequence[str]) -> Row:
+    """The same row with bands of one standard deviation over seeds, as the experiment plan draws them."""
+    banded = dict(row)
+    for figure in figures:
+        mean, deviation = row.get(figure), row.get(f"{figure}_stddev")
+        _, low, high = with_ends(figure)
+        banded[low] = banded[high] = None
+        if mean is not None and deviation is not None:
+            banded[low], banded[high] = mean - deviation, mean + deviation
+    return banded
 
 
 def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
@@ -259,3 +278,4 @@ def _add_metrics(material: Material, rows: Sequence[Row], metrics: Sequence[str]
             name = found["figure"]
             row[name] = found["mean"]
             row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = found["ci95_low"], found["ci95_high"]
+            row[f"{name}_stddev"] = found["stddev"]

@@ -17,7 +17,7 @@ from endive.report.comparison import Comparison, compare
 from endive.report.curves import curve_chart, latency_throughput
 from endive.report.groups import by_scope, conflicts
 from endive.report.heatmap import heatmap
-from endive.report.material import LATENCIES, Material, asked_metrics, prepare
+from endive.report.material import CONFIDENCE, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.spread import attempts, convoy, timeline
@@ -66,14 +66,14 @@ class Report:
         return (*found, *extra)
 
 
-def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None) -> Report:
+def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None, bands: str = CONFIDENCE) -> Report:
     """Read one analysis, or two to compare, and decide everything the page will say."""
     analyses = [open_analysis(folder)]
     if compare_with is not None:
         analyses.append(open_analysis(compare_with))
     studies = [study for analysis in analyses for study in analysis.studies]
     refuse_two_models(studies)
-    sections = tuple(make_section(study) for study in studies)
+    sections = tuple(make_section(study, bands=bands) for study in studies)
     return Report(
         title=_title(analyses, studies),
         notes=tuple(note for analysis in analyses for note in analysis.notes),
@@ -84,9 +84,9 @@ def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None) ->
     )
 
 
-def make_section(study: Study, prices: Prices | None = None) -> Section:
+def make_section(study: Study, prices: Prices | None = None, bands: str = CONFIDENCE) -> Section:
     """All charts of one study, or the reason there is none; prices come from its folder unless they are given."""
-    material = prepare(study)
+    material = prepare(study, bands)
     drawn = Drawn()
     if not any(value for value in material.values("configurations", "offered_per_s")):
         drawn.add(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))

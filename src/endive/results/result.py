@@ -110,9 +110,14 @@ class SimulationResult:
             **self._summarised,
         }
 
-    def to_dataframe(self) -> pa.Table:
-        """The txns as an Arrow table; its ``to_pandas`` makes a pandas one where pandas is installed."""
-        return self.transactions
+    def to_dataframe(self) -> Any:
+        """The txns as a pandas frame; ``transactions`` is the Arrow table, which needs no pandas."""
+        try:
+            return self.transactions.to_pandas()
+        except ImportError:
+            raise OutputError(
+                "to_dataframe() needs pandas: pip install 'endive[spark]'. Or use .transactions, an Arrow table."
+            ) from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The txns, sorted by ``txn_id``, as one Parquet file."""

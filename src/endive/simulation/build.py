@@ -335,19 +335,16 @@ def count_distribution(table: Mapping[str, Any]) -> CountDistribution:
 def build_workload_config(config: SimulationConfig, seed: int) -> WorkloadConfig:
     """The sources over their topology."""
     partitions = config.catalog.partitions
-    num_partitions = partitions.num_partitions if partitions.enabled else 0
     return WorkloadConfig(
         num_tables=config.catalog.num_tables,
-        num_partitions=num_partitions,
-        sources=tuple(
-            build_source(config, source, index, seed, num_partitions) for index, source in enumerate(config.sources)
-        ),
+        num_partitions=partitions.num_partitions if partitions.enabled else 0,
+        sources=tuple(build_source(config, source, index, seed) for index, source in enumerate(config.sources)),
     )
 
 
-def build_source(config: SimulationConfig, source: SourceConfig, index: int, seed: int, num_partitions: int) -> Source:
+def build_source(config: SimulationConfig, source: SourceConfig, index: int, seed: int) -> Source:
     """One source with everything it draws from."""
-    weights, num_tables = source.operation_types, config.catalog.num_tables
+    weights, num_tables, partitions = source.operation_types, config.catalog.num_tables, config.catalog.partitions
     return Source(
         name=source.name,
         index=index,
@@ -356,7 +353,12 @@ def build_source(config: SimulationConfig, source: SourceConfig, index: int, see
         kind_weights=tuple(getattr(weights, kind) for kind in KINDS),
         runtime=from_table(source.runtime.to_table(), f"source '{source.name}' runtime"),
         tables=build_table_choice(source.tables, num_tables),
-        partitions=build_partition_choice(source.partitions, num_partitions) if num_partitions else None,
+        partitions=build_partition_choice(source.partitions, partitions.num_partitions) if partitions.enabled else None,
+        partitions_by_table=tuple(
+            build_partition_choice(source.partitions, count)
+            for count in partitions.per_table or ()
+            if partitions.enabled
+        ),
         terms=build_terms(config, source),
         threads=1 if source.partial_progress is None else source.partial_progress.threads,
     )
@@ -409,8 +411,7 @@ def build_table_choice(choice: TableChoice, num_tables: int) -> Choice:
     is_zipf = choice.selection == "zipf"
     return Choice(
         total=num_tables,
-        count=0 if choice.count_zipf is not None else choice.count,
-        count_alpha=choice.count_zipf or 0.0,
+        **_build_count(choice, choice.count_zipf),
         selector=ZipfTableSelector(choice.alpha, choice.write_fraction)
         if is_zipf
         else UniformTableSelector(choice.write_fraction),
@@ -422,12 +423,21 @@ def build_partition_choice(choice: PartitionChoice, num_partitions: int) -> Choi
     is_zipf = choice.selection == "zipf"
     return Choice(
         total=num_partitions,
-        count=choice.count,
-        count_alpha=0.0,
+        **_build_count(choice, None, num_partitions),
         selector=ZipfPartitionSelector(choice.alpha, choice.write_fraction)
         if is_zipf
         else UniformPartitionSelector(choice.write_fraction),
     )
+
+
+def _build_count(choice: TableChoice | PartitionChoice, zipf: float | None, most: int | None = None) -> dict[str, Any]:
+    """How many a txn chooses: always so many, drawn by a law, or Zipf over all there are."""
+    if zipf is not None:
+        return {"count": 0, "count_alpha": zipf}
+    if choice.count_distribution is not None:
+        law = count_distribution(choice.count_distribution.model_dump())
+        return {"count": 0, "count_alpha": 0.0, "law": law}
+    return {"count": choice.count if most is None else min(choice.count, most), "count_alpha": 0.0}
 
 
 def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:

@@ -8,7 +8,7 @@ negative order, so that at one instant arrivals come before everything else, in 
 client of a closed loop that thinks keeps the order of the txn it just ended.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from endive.catalog import CatalogSnapshot
 from endive.results.columns import columns_of
 from endive.results.history import HistoryCheck
+from endive.results.read_sets import ReadSet
 from endive.results.result import RowSink
 from endive.simulation.build import Parts
 from endive.simulation.observer import ObservedCatalog
@@ -52,6 +53,7 @@ class ReferenceEngine:
         *,
         progress: Progress | None = None,
         trace: list[TracedRequest] | None = None,
+        read_sets: list[ReadSet] | None = None,
         is_observed: bool = True,
     ) -> None:
         self.now_us = 0
@@ -61,6 +63,7 @@ class ReferenceEngine:
         self._sink = sink
         self._progress = progress
         self._trace = trace
+        self._read_sets = read_sets
         self._events: list[_Event] = []
         self._rows: list[list[int]] = []
         self._table_ids: list[int] = []
@@ -196,6 +199,8 @@ class ReferenceEngine:
             row.client = client_of(index)
         if status not in (COMMITTED, ABORTED):
             clear_bill(row)
+        if self._read_sets is not None:
+            self._read_sets.extend(read_sets_of(txn))
         self._rows.append(values_of(row))
         self._reported += status == COMMITTED
         self._table_ids.extend(txn.tables)
@@ -220,6 +225,25 @@ class ReferenceEngine:
             self._table_ids.clear()
         if self._progress is not None:
             self._progress(self.now_us, self.txns)
+
+
+def read_sets_of(txn: Transaction) -> Iterator[ReadSet]:
+    """What the txn read and wrote of each table; nothing if it has not begun."""
+    if txn.start is None:
+        return
+    for position, table in enumerate(txn.tables):
+        seen = txn.start.tables[table]
+        read, n_written = txn.partitions[position] if txn.partitions else ((), 0)
+        yield ReadSet(
+            txn_id=txn.id,
+            catalog_seq=txn.start.seq,
+            table=table,
+            is_written=position < txn.n_written,
+            version_read=seen.version,
+            partitions_read=read,
+            partitions_written=read[:n_written],
+            partition_versions_read=tuple(seen.partition_versions[partition] for partition in read),
+        )
 
 
 def clear_bill(row: Row) -> None:

@@ -12,6 +12,7 @@ from endive.config.overlap import overlap_unsaid
 from endive.errors import EngineError
 from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
+from endive.results.read_sets import ReadSet
 from endive.results.result import RowSink, SimulationResult
 from endive.results.window import Window
 from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFactory, build_parts
@@ -62,11 +63,15 @@ class Simulation:
         sink: RowSink | None = None,
         progress: Progress | None = None,
         trace: list[TracedRequest] | None = None,
+        read_sets: list[ReadSet] | None = None,
     ) -> SimulationResult:
-        """Simulate. ``sink`` takes the rows (default: keep them in memory); ``trace`` collects every request."""
+        """Simulate. ``sink`` takes the rows (default: keep them in memory).
+
+        ``trace`` collects every request, ``read_sets`` what each txn read and wrote of its tables.
+        """
         seed = self.config.simulation.seed if seed is None else seed
         parts = self._ready.pop(seed, None) or build_parts(self.config, seed, self._own)
-        chosen, _ = choose_engine(engine, parts, is_traced=trace is not None)
+        chosen, _ = choose_engine(engine, parts, is_traced=trace is not None or read_sets is not None)
         if sink is None:
             sink = self.new_sink()
         figures = known_figures(self.config, parts.storage, parts.catalog)
@@ -84,7 +89,7 @@ class Simulation:
         if chosen == "compiled":
             history = CompiledEngine(parts, sink, progress=progress).run()
         else:
-            history = ReferenceEngine(parts, sink, progress=progress, trace=trace).run()
+            history = ReferenceEngine(parts, sink, progress=progress, trace=trace, read_sets=read_sets).run()
         return sink.finish(history)
 
     def engine_for(self, engine: str = "auto") -> tuple[str, str]:

@@ -76,6 +76,7 @@ class Transaction:
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
         self.files_per_partition = 0  # of the tables' data files; 0: not modelled
         self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
+        self.start: CatalogSnapshot | None = None  # what it began with, the last time it began
         self.known: CatalogSnapshot | None = None  # the newest state it was shown, or left behind
         self.status = TransactionStatus.PENDING
         self.row = client.row
@@ -130,7 +131,7 @@ class Transaction:
         start, self.kept = self.kept, None  # of use once: an application that starts over loads anew
         if start is None:
             start = yield from self._load(world)
-        self.known = start
+        self.known = self.start = start
         self.status = TransactionStatus.EXECUTING
         yield self.runtime_us
         self.row.phases_us[PHASE_RUNTIME] += self.runtime_us

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from endive.distributions.counts import CountDistribution
 from endive.errors import ConfigError
 from endive.kernel import Floats, MutableInts, jitted, rule
 from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream
@@ -24,6 +25,7 @@ from endive.workload.picks import (
     pick_count,
     pick_distinct,
     split_written,
+    tails_of,
     written_count,
     zipf_tails,
 )
@@ -95,12 +97,13 @@ compiled_choose_partitions = jitted(choose_partitions)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """``count`` of ``total`` things, picked by ``selector``; ``count = 0`` draws it, Zipf over 1..total."""
+    """``count`` of ``total`` things, picked by ``selector``; ``count = 0`` draws it: Zipf over 1..total, or ``law``."""
 
     total: int
     count: int
     count_alpha: float  # of the drawn count; must be 0 if the count is fixed
     selector: TableSelector | PartitionSelector
+    law: CountDistribution | None = None  # of the drawn count, instead of Zipf's
     _code: NDArray[np.float64] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -118,8 +121,13 @@ class Choice:
         if not (selector.is_built_in and isinstance(selector, WeightedSelector)):
             return None
         header = (float(self.total), float(self.count), selector.write_fraction)
-        counts = zipf_tails(self.total, self.count_alpha) if self.count == 0 else ()
+        counts = self._count_tails() if self.count == 0 else ()
         return np.array(header + zipf_tails(self.total, selector.alpha) + counts)
+
+    def _count_tails(self) -> tuple[float, ...]:
+        if self.law is None:
+            return zipf_tails(self.total, self.count_alpha)
+        return tails_of(list(self.law.weights(self.total)))
 
     @property
     def room(self) -> int:
@@ -153,7 +161,7 @@ class Choice:
 
     def _selected(self, is_written: bool, key: int, count_counter: int, counter: int) -> tuple[tuple[int, ...], int]:
         """The same choice by a user's selector."""
-        tails = zipf_tails(self.total, self.count_alpha)
+        tails = self._count_tails()
         count = pick_count(self.count, tails, 0, self.total, key, count_counter)
         read, written = self.selector.select(count, self.total, key=key, counter=counter, write_counter=WRITES_COUNTER)
         refuse_impossible(self.selector, read, written, self.total)

@@ -50,6 +50,7 @@ class Source:
     tables: Choice
     partitions: Choice | None  # None: tables have no partitions
     terms: TransactionTerms
+    partitions_by_table: tuple[Choice, ...] = ()  # where tables differ in how many they have
     threads: int = 1  # groups of files that a job with several commits rewrites at a time
 
     key: int = field(init=False, repr=False)  # of its txns
@@ -73,7 +74,9 @@ class Source:
     @property
     def is_built_in(self) -> bool:
         """Whether the compiled engine knows every part of it."""
-        choices = [self.tables] if self.partitions is None else [self.tables, self.partitions]
+        choices = [self.tables, *self.partitions_by_table]
+        if self.partitions is not None:
+            choices.append(self.partitions)
         return (
             self.arrivals.is_built_in
             and self.runtime.is_built_in
@@ -121,9 +124,7 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         runtime_us=runtime_us,
         tables_read=tables_read,
         n_tables_written=n_written,
-        partitions=_draw_partitions(
-            source.partitions, len(tables_read), 0 if kind == EXPIRE_SNAPSHOTS else n_written, job_key
-        ),
+        partitions=_draw_partitions(source, tables_read, 0 if kind == EXPIRE_SNAPSHOTS else n_written, job_key),
         touched_files=_draw_touched_files(source.terms, job_key),
         job_key=job_key,
         group=index % source.commits_per_job,
@@ -142,12 +143,17 @@ def _draw_groups_us(source: Source, index: int) -> int:
 
 
 def _draw_partitions(
-    choice: Choice | None, n_tables: int, n_tables_changed: int, key: int
+    source: Source, tables: tuple[int, ...], n_tables_changed: int, key: int
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The partitions it touches of each table; an expiry changes none."""
-    if choice is None:
+    if source.partitions is None:
         return ()
-    return tuple(choice.partitions(position < n_tables_changed, key, position) for position in range(n_tables))
+    choices = [
+        source.partitions_by_table[table] if source.partitions_by_table else source.partitions for table in tables
+    ]
+    return tuple(
+        choice.partitions(position < n_tables_changed, key, position) for position, choice in enumerate(choices)
+    )
 
 
 def _draw_touched_files(terms: TransactionTerms, key: int) -> int:

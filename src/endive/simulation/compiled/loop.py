@@ -95,12 +95,12 @@ def join_job(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> int:
 def draft_partitions(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
     """Decide which partitions it touches; an expiry changes none."""
     n_tables_changed = 0 if txn.row.kind == EXPIRE_SNAPSHOTS else txn.row.n_tables_written
+    tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
         is_written = position < n_tables_changed
         partitions = memory.partitions(world, txn, position)
-        count, written = choose_partitions(
-            codes(world), source.partitions, is_written, txn.job_key, position, partitions, 0
-        )
+        code = source.partitions + source.partitions_stride * tables[position]
+        count, written = choose_partitions(codes(world), code, is_written, txn.job_key, position, partitions, 0)
         touched = memory.touched_at(world, txn, position)
         touched.n_partitions = count
         touched.n_partitions_written = written

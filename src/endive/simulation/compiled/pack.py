@@ -262,7 +262,8 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             gaps=codes.place_of(source.arrivals.gaps),
             kind_tails=codes.add(np.array(source.kind_tails)),
             tables=codes.add(source.tables.code()),
-            partitions=NOT_THERE if source.partitions is None else codes.add(source.partitions.code()),
+            partitions=NOT_THERE if source.partitions is None else codes.add(_partition_codes(source)),
+            partitions_stride=_partition_stride(source),
             operation=terms.operation,
         )
         if terms.touched_files is not None:
@@ -273,6 +274,24 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             submissions.extend(Submission(*line) for line in zip(*cells, strict=True))
         packed.append(made)
     return packed, submissions
+
+
+def _partition_codes(source: Source) -> FloatArray | None:
+    """The choice of partitions; where tables differ, one for each, padded to the same length."""
+    assert source.partitions is not None
+    if not source.partitions_by_table:
+        return source.partitions.code()
+    stride, padded = _partition_stride(source), []
+    for choice in source.partitions_by_table:
+        code = choice.code()
+        assert code is not None, "a simulation with a selector of the user's own is not compiled"
+        padded.append(np.concatenate([code, np.zeros(stride - code.size)]))
+    return np.concatenate(padded)
+
+
+def _partition_stride(source: Source) -> int:
+    codes = [choice.code() for choice in source.partitions_by_table]
+    return max((code.size for code in codes if code is not None), default=0)
 
 
 def _pack_room(parts: Parts, world: WorldRecord) -> None:

@@ -112,6 +112,7 @@ class SourceRecord(Record):
     kind_tails: Int64
     tables: Int64
     partitions: Int64 = NOT_THERE
+    partitions_stride: Int64  # from the choice of one table to the next table's; 0: one holds for all
     trace: Int64 = NOT_THERE  # first of its submissions
     first_seat: Int32
     first_kept: Int32  # of its clients' kept states

@@ -1,0 +1,85 @@
+"""Names that readers of the first documents look for, each leading to what does it now.
+
+Nothing here decides anything. ``NAMES`` is the whole list: old name, where it is now, and what changed. Functions below
+stand where the document's own signature is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from endive.catalog.snapshot import CommitResult
+from endive.config import parse_config
+from endive.config.commit import PRESETS
+from endive.config.overlap import overlap_unsaid
+from endive.config.sections import margin_ms
+from endive.errors import ConfigError
+
+CASResult = CommitResult  # one result for every commit point; a success tells no state
+
+
+class FirstName(NamedTuple):
+    """A name of the documents."""
+
+    name: str
+    now: str  # dotted
+    difference: str
+
+
+NAMES: Final = (
+    FirstName("CASResult", "endive.catalog.snapshot.CommitResult", "one type for every commit point"),
+    FirstName("CommitResult", "endive.catalog.snapshot.CommitResult", ""),
+    FirstName("AppendResult", "endive.catalog.snapshot.AppendResult", ""),
+    FirstName("IntentionRecord", "endive.catalog.snapshot.IntentionRecord", "carries the base it was built on"),
+    FirstName("CatalogSnapshot", "endive.catalog.snapshot.CatalogSnapshot", ""),
+    FirstName("CatalogSnapshot.get_table", "endive.catalog.snapshot.CatalogSnapshot.get_table", ""),
+    FirstName(
+        "CatalogSnapshot.get_partition_version", "endive.catalog.snapshot.CatalogSnapshot.get_partition_version", ""
+    ),
+    FirstName("TableMetadata", "endive.catalog.snapshot.TableMetadata", ""),
+    FirstName("StorageProvider", "endive.storage.StorageProvider", ""),
+    FirstName("StorageResult", "endive.storage.StorageResult", ""),
+    FirstName("UnsupportedOperationError", "endive.errors.UnsupportedOperationError", ""),
+    FirstName("LatencyDistribution", "endive.distributions.LatencyDistribution", "draws are named by key and counter"),
+    FirstName("LognormalLatency", "endive.distributions.LognormalLatency", "the floor is 0 unless given"),
+    FirstName("SizeBasedLatency", "endive.distributions.SizeBasedLatency", "the floor is 0 unless given"),
+    FirstName("SizeBasedLatency.with_size", "endive.distributions.SizeBasedLatency.with_size", ""),
+    FirstName("ConflictDetector", "endive.transaction.ConflictDetector", ""),
+    FirstName("TransactionStatus", "endive.vocabulary.STATUSES", "txns in flight are told apart, by phase"),
+    FirstName("TransactionResult", "endive.vocabulary.Row", "one row per txn, every request counted"),
+    FirstName("ConflictCost", "endive.formats.iceberg.attempt.AttemptCost", "of one attempt, by object"),
+    FirstName("get_conflict_cost", "endive.formats.iceberg.plan.plan_attempt", "a rule of every protocol"),
+    FirstName("can_have_real_conflict", "endive.formats.iceberg.conflicts.matching_snapshots", "counts what it minds"),
+    FirstName("should_abort_on_real_conflict", "endive.first_names.should_abort_on_real_conflict", ""),
+    FirstName("WorkloadConfig", "endive.workload.WorkloadConfig", "several sources"),
+    FirstName("Workload", "endive.workload.Workload", ""),
+    FirstName("SimulationConfig", "endive.config.SimulationConfig", "values only; parts are built by Simulation"),
+    FirstName("Simulation", "endive.simulation.Simulation", "run() returns a SimulationResult"),
+    FirstName("Statistics", "endive.results.Statistics", "belongs to a SimulationResult"),
+    FirstName("Statistics.to_dataframe", "endive.results.SimulationResult.to_dataframe", "of the result"),
+    FirstName("Statistics.export_parquet", "endive.results.SimulationResult.export_parquet", "of the result"),
+    FirstName("load_simulation_config", "endive.config.load_simulation_config", ""),
+    FirstName("validate_config", "endive.first_names.validate_config", ""),
+    FirstName("compute_warmup_duration", "endive.first_names.compute_warmup_duration", ""),
+)
+
+
+def validate_config(raw: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Errors and warnings of a configuration (refactoring specification, section 7)."""
+    try:
+        config = parse_config(raw)
+    except ConfigError as error:
+        return list(error.problems), []
+    warning = overlap_unsaid(config.to_dict())
+    return [], [] if warning is None else [warning]
+
+
+def compute_warmup_duration(duration_ms: float) -> float:
+    """What is not measured at either end, in ms: min(900 s, T / 4) (experiment plan)."""
+    return margin_ms(duration_ms)
+
+
+def should_abort_on_real_conflict(kind: str, protocol: str = "spec") -> bool:
+    """Whether data that overlap end a txn of this kind, under a protocol by name."""
+    return kind == "validated_overwrite" and PRESETS[protocol]["real_conflict"] == "abort"
