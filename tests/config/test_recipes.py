@@ -10,19 +10,31 @@ from endive.errors import ConfigError
 NAMES = (
     "expire_snapshots",
     "flink_sink",
+    "flink_upsert",
+    "kafka_connect_deltas",
     "kafka_connect_sink",
     "pyiceberg_append",
+    "spark_delete_mor",
     "spark_merge_cow",
+    "spark_merge_cow_by_partition",
     "spark_merge_mor",
+    "spark_merge_mor_by_partition",
     "spark_rewrite_data_files",
     "spark_rewrite_data_files_partial",
     "spark_streaming",
+    "spark_update_cow",
+    "spark_update_mor",
     "trino_insert",
+    "trino_merge",
+    "trino_optimize",
 )
 
 
 def source_of(**keys):
-    return parse_config({"source": [{"name": "mine", **keys}]}).to_dict()["source"][0]
+    document = {"source": [{"name": "mine", **keys}]}
+    if keys.get("recipe") in recipes() and recipes()[keys["recipe"]].reads_partitions:
+        document["catalog"] = {"partitions": {"enabled": True, "num_partitions": 4}}
+    return parse_config(document).to_dict()["source"][0]
 
 
 def problems_of(**keys) -> tuple[str, ...]:
@@ -74,6 +86,20 @@ def test_every_parameter_of_every_recipe_is_used_in_its_source():
         given = {each.name: 12_345 + index for index, each in enumerate(recipe.parameters)}
         shown = str(recipe.expand(given))
         assert [] == [name for name, value in given.items() if str(value) not in shown], recipe.name
+
+
+def test_every_recipe_of_an_overwrite_says_what_it_reads_or_that_nothing_is_checked():
+    overwrites = [
+        each.template for each in recipes().values() if "validated_overwrite" in each.template["operation_types"]
+    ]
+
+    assert 10 == len(overwrites)
+    assert [] == [each for each in overwrites if "read" not in each and each.get("checks") != "none"]
+
+
+def test_a_predicate_on_partitions_of_a_table_that_has_none_is_refused():
+    with pytest.raises(ConfigError, match=r"read = 'partitions' needs partitions, and the table has none"):
+        parse_config({"source": [{"name": "mine", "recipe": "spark_update_mor"}]})
 
 
 def test_every_recipe_says_where_it_is_written():

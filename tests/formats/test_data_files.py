@@ -8,20 +8,28 @@ import pytest
 
 from endive.formats.data_files import (
     DELETES_ADDED,
+    FILE_DROPPED,
     FILE_REMOVED,
+    KEYS_DELETED,
     ROWS_ADDED,
     files_in_partition,
     shuffled,
     touched_place,
 )
 from endive.formats.file_history import FileHistory, TouchedFiles
-from endive.formats.iceberg.conflicts import makes, minds, minds_deletes_anywhere
+from endive.formats.iceberg.conflicts import makes, minds, minds_in_partition
 from endive.formats.operation import Operation
 from endive.rng import stream_key, substream
 from endive.vocabulary import (
+    CHECKS_ADDED_ROWS,
+    CHECKS_NONE,
+    DELETES_EQUALITY,
+    DELETES_VECTOR,
     FAST_APPEND,
     MERGE_APPEND,
     OVERWRITE_FILES,
+    READS_PARTITIONS,
+    READS_TABLE,
     REPLACE_PARTITIONS,
     REWRITE_FILES,
     ROW_DELTA,
@@ -31,7 +39,7 @@ from endive.vocabulary import (
 )
 
 KEY = stream_key(7, "files")
-CHANGES = (ROWS_ADDED, FILE_REMOVED, DELETES_ADDED)
+CHANGES = (ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 64, 100, 1_000])
@@ -80,22 +88,56 @@ _OVERWRITE = {"kind": VALIDATED_OVERWRITE, "form": OVERWRITE_FILES}
 VICTIMS = {
     "fast_append": (Operation(kind=FAST_APPEND), set(), False),
     "merge_append": (Operation(kind=MERGE_APPEND), set(), False),
-    "row_delta serializable": (Operation(**_ROW_DELTA, isolation=SERIALIZABLE), {ROWS_ADDED}, True),
-    "row_delta snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT), set(), True),
+    "row_delta serializable": (Operation(**_ROW_DELTA, isolation=SERIALIZABLE), {ROWS_ADDED, KEYS_DELETED}, True),
+    "row_delta snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT), {KEYS_DELETED}, True),
     "row_delta referring serializable": (
         Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1),
-        {ROWS_ADDED, FILE_REMOVED},
+        {ROWS_ADDED, FILE_REMOVED, KEYS_DELETED, FILE_DROPPED},
         True,
     ),
-    "row_delta referring snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1), {FILE_REMOVED}, True),
+    "row_delta referring snapshot": (
+        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1),
+        {FILE_REMOVED, KEYS_DELETED, FILE_DROPPED},
+        True,
+    ),
     "overwrite_files serializable": (
         Operation(**_OVERWRITE, isolation=SERIALIZABLE),
-        {ROWS_ADDED, FILE_REMOVED, DELETES_ADDED},
+        {ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
         False,
     ),
-    "overwrite_files snapshot": (Operation(**_OVERWRITE, isolation=SNAPSHOT), {FILE_REMOVED, DELETES_ADDED}, False),
+    "overwrite_files snapshot": (
+        Operation(**_OVERWRITE, isolation=SNAPSHOT),
+        {FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
+        False,
+    ),
+    "row_delta that has read the table": (
+        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1, reads=READS_TABLE),
+        {FILE_REMOVED, FILE_DROPPED},
+        False,
+    ),
+    "row_delta that has read partitions": (
+        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1, reads=READS_PARTITIONS),
+        {FILE_REMOVED, FILE_DROPPED},
+        True,
+    ),
+    "Spark's DELETE": (
+        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS),
+        {FILE_REMOVED},
+        False,
+    ),
+    "Spark's DELETE with vectors": (
+        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS, deletes=DELETES_VECTOR),
+        {FILE_REMOVED, DELETES_ADDED},
+        False,
+    ),
+    "a sink": (Operation(**_ROW_DELTA, checks=CHECKS_NONE, deletes=DELETES_EQUALITY), set(), False),
     "replace_partitions": (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), set(), False),
-    "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED}, False),
+    "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED, FILE_DROPPED}, False),
+    "rewrite_files unsequenced": (
+        Operation(kind=REWRITE_FILES, is_sequenced=0),
+        {FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
+        False,
+    ),
 }
 
 
@@ -104,7 +146,7 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
     operation, minded, is_anywhere = VICTIMS[name]
 
     assert minded == {change for change in CHANGES if minds(operation, change)}
-    assert is_anywhere == minds_deletes_anywhere(operation)
+    assert is_anywhere == minds_in_partition(operation, DELETES_ADDED)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +155,9 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
         (Operation(kind=FAST_APPEND), {ROWS_ADDED}),
         (Operation(kind=MERGE_APPEND), {ROWS_ADDED}),
         (Operation(**_ROW_DELTA), {ROWS_ADDED, DELETES_ADDED}),
+        (Operation(**_ROW_DELTA, deletes=DELETES_EQUALITY), {ROWS_ADDED, KEYS_DELETED}),
+        (Operation(**_ROW_DELTA, adds_rows=0), {DELETES_ADDED}),
+        (Operation(**_OVERWRITE, adds_rows=0), {FILE_DROPPED}),
         (Operation(**_OVERWRITE), {ROWS_ADDED, FILE_REMOVED}),
         (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), {ROWS_ADDED, FILE_REMOVED}),
         (Operation(kind=REWRITE_FILES), {FILE_REMOVED}),
@@ -127,8 +172,8 @@ def test_a_commit_makes_the_changes_of_its_operation(operation, made):
 
 def test_a_history_answers_for_the_stretch_between_two_versions():
     history = FileHistory()
-    history.note(TouchedFiles((FILE_REMOVED,), (3, 4), (0,)), 5)
-    history.note(TouchedFiles((ROWS_ADDED,), (3,), (0,)), 8)
+    history.note(TouchedFiles((FILE_REMOVED,), (3, 4), (FILE_REMOVED,), (0,)), 5)
+    history.note(TouchedFiles((ROWS_ADDED,), (3,), (ROWS_ADDED,), (0,)), 8)
 
     assert history.has_changed(FILE_REMOVED, 3, after=4, until=5)
     assert not history.has_changed(FILE_REMOVED, 3, after=5, until=9)

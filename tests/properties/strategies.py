@@ -279,6 +279,26 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mod
     return keys
 
 
+def _add_reading(draw: Any, keys: Mapping, version: int, detector: str, is_merging: bool, has_partitions: bool) -> None:
+    """What a source has read, checks and writes; ``keys`` are those of the whole source."""
+    if draw(st.booleans()) or not keys["operation_types"]["validated_overwrite"]:
+        return
+    maybe(keys, draw, "starting_sequence_number", st.booleans())
+    overwrite = keys["overwrite"]
+    if overwrite == "replace_partitions":
+        return
+    maybe(keys, draw, "adds_rows", st.booleans())
+    choices = ("all", "added_rows", "none") if overwrite == "row_delta" else ("all", "none")
+    keys["checks"] = draw(st.sampled_from(choices))
+    if overwrite == "row_delta" and keys["checks"] == "none":
+        by_position = "vector" if version == 3 else "position"
+        maybe(keys, draw, "deletes", st.sampled_from((by_position, "equality", f"equality_and_{by_position}")))
+    is_held = keys["checks"] != "none" and detector != "partition_overlap" and not is_merging
+    if is_held and "real_conflict_probability" not in keys:
+        reads = ("table", "files", "columns", *(["partitions"] * 2 if has_partitions else []))
+        maybe(keys, draw, "read", st.sampled_from(reads))
+
+
 @st.composite
 def table_choices(draw: Any, num_tables: int) -> Mapping:
     """Which tables, and how many of them."""
@@ -342,6 +362,7 @@ def tables(draw: Any, detector: str) -> Mapping:
     maybe(table, draw, "initial_manifests", st.sampled_from((0, 3, 97, 120)))
     maybe(table, draw, "snapshots_kept_max", st.sampled_from((0, 1, 10)))
     maybe(table, draw, "manifest_bytes", st.sampled_from((0, 3_000_000)))
+    maybe(table, draw, "format_version", st.sampled_from((2, 3)))
     if detector == "files":
         table["data_files"] = draw(st.sampled_from((8, 40, 1_000)))
     return table
@@ -402,6 +423,13 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
+    table = draw(tables(detector))
+    is_merging = (PROTOCOLS[commit["protocol"]] | commit)["real_conflict"] == "merge"
+    for source in sources:
+        whole = {**transaction, **source}
+        given = set(whole)
+        _add_reading(draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog)
+        source.update({key: value for key, value in whole.items() if key not in given})
     drop_unread(transaction, sources)
     has_failures = catalog["type"] != "append" and draw(st.booleans())
     if has_failures and not can_keep_and_fail:
@@ -411,7 +439,7 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
         "catalog": catalog,
-        "table": draw(tables(detector)),
+        "table": table,
         "commit": commit,
         "transaction": transaction,
         "conflict": {"detector": detector},

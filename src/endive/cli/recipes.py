@@ -59,6 +59,7 @@ def recipe_text(recipe: Recipe) -> str:
     lines = [f"{recipe.name}: {recipe.title}", ""]
     for heading in ("commits", "table", "retries", "isolation"):
         lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")
+    lines.append(f"  {'release:':<11}{recipe.release}")
     lines += [f"  {'source:' if index == 0 else '':<11}{text}" for index, text in enumerate(recipe.sources)]
     lines += ["", "parameters:"]
     lines += [f"  {each.name} = {each.default!r}  {each.meaning}" for each in recipe.parameters]

@@ -43,6 +43,7 @@ def _can_conflict(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
     if plain["commit"]["real_conflict"] == "merge":
         return True
     weights = source["operation_types"]
-    is_validated = bool(weights.get("validated_overwrite")) and source.get("overwrite") != "replace_partitions"
+    is_checked = source.get("overwrite") != "replace_partitions" and source.get("checks") != "none"
+    is_validated = bool(weights.get("validated_overwrite")) and is_checked
     is_replayed = source["arrivals"]["kind"] == "trace"
     return is_validated or is_replayed or bool(weights.get("rewrite_files"))

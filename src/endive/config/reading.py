@@ -83,6 +83,7 @@ _INLINED: Final = "table metadata is inlined in the catalog (catalog.table_metad
 _REWRITTEN_LISTS: Final = "transaction.manifest_list_mode is 'rewrite'"
 _NO_HEAD: Final = "commit.head = '{commit.head}' sends none"
 _NO_CLEANING: Final = "nothing is deleted with commit.after_success = 'none'"
+_DEFAULT: Final = "it is the default"
 _HAS_VINTAGES: Final = Condition(
     "a `storage.provider` that has several sets of figures",
     ("storage.provider",),
@@ -105,7 +106,7 @@ FORMATS: Final = (
     _row(
         "table.metadata_base_bytes table.metadata_bytes_per_snapshot table.snapshots_kept_max "
         "table.manifest_list_base_bytes table.manifest_list_bytes_per_manifest table.manifest_bytes "
-        "table.initial_snapshots table.initial_manifests commit catalog.table_metadata_inlined "
+        "table.initial_snapshots table.initial_manifests table.format_version commit catalog.table_metadata_inlined "
         "transaction.manifest_list_mode transaction.manifest_list_seal_threshold transaction.manifest_list_entry_size "
         "transaction.conflicting_manifests storage.objects.metadata storage.objects.manifest_list "
         "storage.objects.manifest",
@@ -115,7 +116,8 @@ FORMATS: Final = (
 )
 FORMATS_OF_SOURCES: Final = (
     _row(
-        "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms",
+        "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms read "
+        "adds_rows checks deletes starting_sequence_number",
         is_(FORMAT, ICEBERG),
         "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
     ),
@@ -196,6 +198,7 @@ READINGS: Final = (
         is_absent("catalog.partitions.per_table"),
         "catalog.partitions.per_table is given instead",
     ),
+    _row("table.format_version", is_not("table.format_version", 2), _DEFAULT, unless=ALWAYS),
     _row(
         "table.data_files",
         is_("conflict.detector", "files"),
@@ -287,6 +290,27 @@ SOURCE_READINGS: Final = (
         "isolation",
         any_of(is_not("commit.history", "none", "every_kind"), is_not("commit.real_conflict", "merge")),
         "commit.history is '{commit.history}' and commit.real_conflict is 'merge'",
+    ),
+    _row("adds_rows", is_("adds_rows", False), _DEFAULT, unless=ALWAYS),
+    _row("checks", is_not("checks", "all"), _DEFAULT, unless=ALWAYS),
+    _row("starting_sequence_number", is_("starting_sequence_number", False), _DEFAULT, unless=ALWAYS),
+    _row("read adds_rows checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row(
+        "read adds_rows checks deletes",
+        is_not("overwrite", "replace_partitions"),
+        "overwrite = 'replace_partitions' reads nothing, checks nothing and always adds rows",
+    ),
+    _row(
+        "deletes", is_("overwrite", "row_delta"), "overwrite is '{overwrite}', and only 'row_delta' writes delete files"
+    ),
+    _row("read", is_not("checks", "none"), "checks = 'none' holds it against nothing"),
+    _row("read", is_not("conflict.detector", "partition_overlap"), "conflict.detector is 'partition_overlap'"),
+    _row("read", is_not("commit.real_conflict", "merge"), "commit.real_conflict is 'merge'"),
+    _row(
+        "starting_sequence_number",
+        does("rewrite_files"),
+        "operation_types has no rewrite_files",
+        unless=names("rewrite_files"),
     ),
     _row(
         "rewritten_manifests",

@@ -1,7 +1,8 @@
-"""This file turns ``recipe = "flink_sink"`` in a ``[[source]]`` into the keys of that source.
+"""Turns ``recipe = "flink_sink"`` in a ``[[source]]`` into the keys of that source.
 
-A recipe is a data file in ``recipes/``: what a real writer commits, how often, with which retries and isolation, and
-where that is said. Its parameters are keys of the source beside ``recipe``; a key that the source gives itself wins.
+A recipe is a data file in ``recipes/``: what a real writer commits, how often, with which retries and isolation, where
+that is said, and the release it was read from. Its parameters are keys of the source beside ``recipe``; a key that the
+source gives itself wins.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Recipe:
 
     name: str
     title: str
+    release: str  # it was read from
     commits: str
     table: str
     retries: str
@@ -57,6 +59,11 @@ class Recipe:
     sources: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     template: Mapping[str, Any]
+
+    @property
+    def reads_partitions(self) -> bool:
+        """Whether it is a statement with a predicate on partitions, and so needs a table that has some."""
+        return bool(self.template.get("read") == "partitions")
 
     def expand(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a source: the template with its parameters filled in, below what ``given`` says itself."""
@@ -157,7 +164,7 @@ def _read(path: Path) -> Recipe:
         Parameter(name=name, default=table["default"], meaning=table["meaning"])
         for name, table in document.get("parameters", {}).items()
     )
-    texts = {key: document[key] for key in ("title", "commits", "table", "retries", "isolation")}
+    texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation")}
     return Recipe(
         name=path.stem,
         **texts,

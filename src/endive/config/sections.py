@@ -89,6 +89,9 @@ class TableConfig(Table):
     manifest_bytes: ItemBytes = Field(8000, description="One manifest.")
     initial_snapshots: Count = Field(0, description="Snapshots every table has at the start.")
     initial_manifests: Count = Field(0, description="Manifests every table has at the start.")
+    format_version: Annotated[int, Whole(2, 3)] = Field(
+        2, description="Iceberg's format version; with 3, row deltas write deletion vectors, one per data file."
+    )
     data_files: Annotated[int, Whole(0, DATA_FILES_MAX)] = Field(
         0,
         description="Data files of every table, spread evenly over its partitions; 0 = not said. With "

@@ -71,7 +71,53 @@ KEEPS: Final = is_("keeps_table", True)
 KEEPS_AND_STAYS: Final = all_of(KEEPS, _arrives(Closed, Jobs))
 IS_JOB: Final = is_so("partial_progress", lambda scene: scene.value("partial_progress") is not None)
 
+READ_ROWS: Final = (
+    Contradiction(
+        "read",
+        all_of(is_("read", "partitions"), is_("catalog.partitions.enabled", False)),
+        "{key} = {value} needs partitions, and the table has none: a predicate then narrows nothing. Set read = "
+        "'table', or catalog.partitions.enabled = true and catalog.partitions.num_partitions.",
+    ),
+    Contradiction(
+        "read",
+        is_so(
+            "read real_conflict_probability",
+            lambda scene: scene.value("read") is not None and scene.is_given("real_conflict_probability"),
+        ),
+        "{key} = {value} and real_conflict_probability are both given, and each decides who fails. Keep one of them.",
+    ),
+    Contradiction(
+        "checks",
+        all_of(is_("checks", "added_rows"), is_("overwrite", "overwrite_files")),
+        "{key} = {value} is how a merge-on-read DELETE is checked, and overwrite = 'overwrite_files' is copy-on-write. "
+        "Choose one of: all, none.",
+    ),
+    Contradiction(
+        "deletes",
+        all_of(is_("deletes", "vector", "equality_and_vector"), is_("table.format_version", 2)),
+        "{key} = {value} needs table.format_version = 3: a v2 table has no deletion vectors. Set it, or choose one of: "
+        "position, equality, equality_and_position.",
+    ),
+    Contradiction(
+        "deletes",
+        all_of(is_("deletes", "position", "equality_and_position"), is_("table.format_version", 3)),
+        "{key} = {value} does not fit table.format_version = 3, which takes no new files of position deletes. Choose "
+        "one of: vector, equality, equality_and_vector.",
+    ),
+    Contradiction(
+        "deletes",
+        all_of(
+            is_("deletes", "equality", "equality_and_position", "equality_and_vector"),
+            is_("overwrite", "row_delta"),
+            is_not("checks", "none"),
+        ),
+        "{key} = {value} does not fit checks = {checks!q}: Spark and Trino write no equality deletes, and the sinks "
+        "that do (Flink, Kafka Connect) check nothing. Set checks = 'none', or leave deletes out.",
+    ),
+)
+
 SOURCE_ROWS: Final = (
+    *READ_ROWS,
     Contradiction(
         "keeps_table",
         all_of(KEEPS, is_so("arrivals", lambda scene: not isinstance(scene.value("arrivals"), (Closed, Jobs)))),

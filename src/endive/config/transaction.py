@@ -391,6 +391,40 @@ class SourceKeys(Table):
         "it, age does not matter.",
         json_schema_extra={"default_text": "none"},
     )
+    read: Annotated[Literal["table", "partitions", "files", "columns"], OneOf()] | None = Field(
+        None,
+        description="What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
+        "there fail it. table: no predicate on the target (MERGE ... ON t.id = s.id); partitions: one on the partition "
+        "column; files: one on that and on a column whose statistics tell the files apart that it touches; columns: "
+        "one on such a column alone.",
+        json_schema_extra={"default_text": "not said: as files, and a warning"},
+    )
+    adds_rows: Flag = Field(
+        True,
+        description="Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files.",
+    )
+    checks: Annotated[Literal["all", "added_rows", "none"], OneOf()] = Field(
+        "all",
+        description="Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "
+        "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas.",
+    )
+    deletes: (
+        Annotated[
+            Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"],
+            OneOf(),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
+        "v3); with both, the positions are those of rows it has just added.",
+        json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
+    )
+    starting_sequence_number: Flag = Field(
+        True,
+        description="Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "
+        "Flink do; it then survives deletes by key on its files.",
+    )
     referenced_files: Flag = Field(
         True,
         description="Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "

@@ -120,11 +120,17 @@ def _order(path: Path) -> tuple[int, str]:
     return (min(places, default=len(QUESTIONS)), str(path))
 
 
+PARTITIONS = 10  # of the table of a recipe that has a predicate on them
+
+
 def _of_recipes() -> Iterator[Start]:
     for name, recipe in recipes().items():
+        catalog: dict[str, Any] = {"type": "service", "latency_ms": 8.0}
+        if recipe.reads_partitions:
+            catalog["partitions"] = {"enabled": True, "num_partitions": PARTITIONS}
         document = {
             "simulation": {"duration_ms": "6h", "warmup_ms": "30min", "cooldown_ms": "30min", "seed": 1},
-            "catalog": {"type": "service", "latency_ms": 8.0},
+            "catalog": catalog,
             "source": [{"name": name, "recipe": name}],
         }
         yield Start(f"recipe/{name}", recipe.title, "Recipes", recipe.commits, _base(document), None)

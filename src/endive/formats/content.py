@@ -35,6 +35,7 @@ class Tables:
         initial_snapshots: int = 0,
         initial_manifests: int = 0,
         data_files: int = 0,
+        notes_files: bool = False,
         has_snapshot_times: bool = False,
     ) -> None:
         self.format = settings
@@ -44,7 +45,8 @@ class Tables:
         self.states = [TableState(version=initial_snapshots) for _ in range(num_tables)]
         for state in self.states:
             state.iceberg.manifests = initial_manifests
-        self._files = [FileHistory() if data_files else None for _ in range(num_tables)]
+        self.notes_files = notes_files or data_files > 0  # whether what happens to files and partitions is remembered
+        self._files = [FileHistory() if self.notes_files else None for _ in range(num_tables)]
         self._times_us: list[list[int] | None] = [[] if has_snapshot_times else None for _ in range(num_tables)]
 
     @property

@@ -14,9 +14,10 @@ from typing import Final
 from endive.kernel import jitted, rule
 from endive.rng import FILES, slot, substream, uniform
 
-# What can happen at a place, or to deletes anywhere in a partition.
-ROWS_ADDED, FILE_REMOVED, DELETES_ADDED = range(3)
-N_CHANGES: Final = 3
+# What can happen at a place, or anywhere in a partition. A file is removed by a commit that puts others in its stead,
+# and dropped by one that only deletes; deletes are added by position (or as a vector) or by key.
+ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED = range(5)
+N_CHANGES: Final = 5
 
 ROUNDS: Final = 4  # of the shuffle
 ROUND_BITS: Final = 20  # room for one half of a place, per round, among the draws of one slot

@@ -14,6 +14,7 @@ class TouchedFiles(NamedTuple):
 
     changes: tuple[int, ...]
     places: tuple[int, ...]
+    changes_in: tuple[int, ...]  # of the partitions as a whole
     partitions: tuple[int, ...]
 
 
@@ -31,6 +32,7 @@ class FileHistory:
         for change in touched.changes:
             for place in touched.places:
                 self._by_place.setdefault((change, place), []).append(version)
+        for change in touched.changes_in:
             for partition in touched.partitions:
                 self._by_partition.setdefault((change, partition), []).append(version)
 

@@ -3,7 +3,7 @@
 from endive.record import Int8, Int32, Int64, Record, record
 
 # What a commit did to its table.
-CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE = range(4)
+CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, CLASS_DELETE = range(5)
 
 
 @record
@@ -17,3 +17,8 @@ class Operation(Record):
     form: Int8  # of a validated overwrite
     isolation: Int8
     is_referring: Int8  # a row delta that names the data files its deletes belong to
+    reads: Int8  # what it has read: files, partitions, the table
+    checks: Int8  # which checks its engine asks for
+    deletes: Int8  # how a row delta deletes: by position, by key, by deletion vectors
+    adds_rows: Int8 = 1
+    is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

@@ -268,7 +268,7 @@ def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan
 @rule
 def can_conflict(operation: Operation) -> bool:
     """Whether others' changes can make the operation wrong, and not only late."""
-    return conflicts.matching_snapshots(operation, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
+    return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
 
 
 @rule
@@ -290,9 +290,27 @@ def minds(operation: Operation, change: int) -> bool:
 
 
 @rule
-def minds_deletes_anywhere(operation: Operation) -> bool:
-    """Whether deletes added anywhere in its partitions make it fail."""
-    return conflicts.minds_deletes_anywhere(operation)
+def makes_in_partition(operation: Operation, change: int) -> bool:
+    """Whether it makes such a change somewhere in the partitions it writes."""
+    return conflicts.makes_in_partition(operation, change)
+
+
+@rule
+def minds_in_partition(operation: Operation, change: int) -> bool:
+    """Whether such a change anywhere in its partitions makes it fail for good."""
+    return conflicts.minds_in_partition(operation, change)
+
+
+@rule
+def reads_beside_writing(operation: Operation) -> bool:
+    """Whether its partitions are all that it chose, and not only those it writes."""
+    return conflicts.reads_beside_writing(operation)
+
+
+@rule
+def is_met_in_table(operation: Operation, before: TableState, now: TableState) -> bool:
+    """Whether something that happened anywhere in the table since ``before`` makes it fail for good."""
+    return conflicts.is_met_in_table(operation, before, now)
 
 
 @rule

@@ -111,6 +111,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "assumed_figures": "Assumed figures",
     "unsaid_catalog_latency": "Catalog latency not given",
     "unsaid_overlap": "Overlap not given",
+    "unsaid_reading": "What was read not given",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",
 }

@@ -52,7 +52,18 @@ from endive.transaction import (
     TransactionTerms,
 )
 from endive.transaction.failures import Failures
-from endive.vocabulary import ISOLATIONS, KINDS, MANIFEST, MANIFEST_LIST, OBJECTS, OPERATIONS, OVERWRITE_FORMS
+from endive.vocabulary import (
+    CHECKS,
+    DELETE_KINDS,
+    ISOLATIONS,
+    KINDS,
+    MANIFEST,
+    MANIFEST_LIST,
+    OBJECTS,
+    OPERATIONS,
+    OVERWRITE_FORMS,
+    READS,
+)
 from endive.workload import (
     NEVER_US,
     Arrivals,
@@ -207,6 +218,7 @@ def build_tables(config: SimulationConfig, settings: FormatSettings) -> Tables:
         initial_snapshots=config.table.initial_snapshots,
         initial_manifests=config.table.initial_manifests,
         data_files=config.table.data_files if config.conflict.detector == "files" else 0,
+        notes_files=any(_is_by_files(config, source) for source in config.sources),
         has_snapshot_times=any(source.expire_older_than_ms is not None for source in config.sources),
     )
 
@@ -268,7 +280,7 @@ def build_detector(config: SimulationConfig) -> ConflictDetector:
     """The detector ``conflict.detector`` names."""
     if config.conflict.detector == "partition_overlap":
         return PartitionOverlapConflictDetector()
-    if config.conflict.detector == "files":
+    if any(_is_by_files(config, source) for source in config.sources):
         return FilesConflictDetector()
     return ProbabilisticConflictDetector()
 
@@ -376,24 +388,35 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         backoff_multiplier=backoff.multiplier,
         backoff_max_ms=backoff.max_ms,
         backoff_jitter=backoff.jitter,
-        operation=build_operation(source),
+        operation=build_operation(config, source),
         real_conflict_probability=source.real_conflict_probability,
         touched_files=build_touched_files(source, config.table.data_files),
-        is_by_files=config.conflict.detector == "files" and not source.has_own_probability,
+        is_by_files=_is_by_files(config, source),
         keeps_table=source.keeps_table,
     )
 
 
-def build_operation(source: SourceConfig) -> Operation:
+def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation:
     """What the source's txns do, but for the kind, which each draws."""
     return Operation(
         form=OVERWRITE_FORMS.index(source.overwrite),
         isolation=ISOLATIONS.index(source.isolation),
         rewritten=source.rewritten_manifests,
         is_referring=int(source.referenced_files),
+        reads=READS.index(source.read or "files"),
+        checks=CHECKS.index(source.checks),
+        deletes=DELETE_KINDS.index(source.deletes or ("position" if config.table.format_version == 2 else "vector")),
+        adds_rows=int(source.adds_rows),
+        is_sequenced=int(source.starting_sequence_number),
         retain_last=source.retain_last if source.retain_last is not None else 1,
         expire_age_us=us_of(source.expire_older_than_ms or 0.0),
     )
+
+
+def _is_by_files(config: SimulationConfig, source: SourceConfig) -> bool:
+    """Whether a source's conflicts follow from what it has read and touches, and not from a probability."""
+    is_said = config.conflict.detector == "files" or source.read is not None
+    return is_said and config.conflict.detector != "partition_overlap" and not source.has_own_probability
 
 
 def build_touched_files(source: SourceConfig, data_files: int) -> CountDistribution | None:

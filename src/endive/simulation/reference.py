@@ -166,6 +166,7 @@ class ReferenceEngine:
         state = self._parts.catalog.state
         txn.catalog_bytes = state.size_bytes
         txn.files_per_partition = self._parts.tables.data_files // max(1, state.num_partitions)
+        txn.notes_files = self._parts.tables.notes_files
         if source.terms.keeps_table:
             txn.kept = self._kept.get((source.index, client_of(index)))
             if self._observed is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from endive.config import SimulationConfig, load_simulation_config, parse_config
-from endive.config.overlap import overlap_unsaid
+from endive.config.unsaid import what_is_unsaid
 from endive.errors import EngineError
 from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
@@ -75,14 +75,14 @@ class Simulation:
         if sink is None:
             sink = self.new_sink()
         figures = known_figures(self.config, parts.storage, parts.catalog)
-        unsaid = None if self._own.conflict_detector is not None else overlap_unsaid(self.config.to_dict())
+        unsaid = () if self._own.conflict_detector is not None else what_is_unsaid(self.config.to_dict())
         sink.start(
             Provenance(
                 config_hash=self.config.config_hash(),
                 seed=seed,
                 engine=chosen,
                 figures=figures,
-                unsaid=() if unsaid is None else (unsaid,),
+                unsaid=unsaid,
             )
         )
         history: HistoryCheck | None

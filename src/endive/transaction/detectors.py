@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
-from endive.formats.data_files import DELETES_ADDED, N_CHANGES
-from endive.formats.rules import minds, minds_deletes_anywhere
+from endive.formats.data_files import N_CHANGES
+from endive.formats.rules import is_met_in_table, minds, minds_in_partition, reads_beside_writing
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
 
@@ -107,7 +107,7 @@ class PartitionOverlapConflictDetector(ConflictDetector):
 
 
 class FilesConflictDetector(ProbabilisticConflictDetector):
-    """A conflict is real if a rival changed a data file the txn touches, in a way its operation minds.
+    """A conflict is real if a rival changed what the txn has read or touches, in a way its operation minds.
 
     Rivals are looked for since the txn's start, as Iceberg does. A source that is given a probability keeps to it.
     """
@@ -121,17 +121,22 @@ class FilesConflictDetector(ProbabilisticConflictDetector):
     ) -> tuple[int, ...]:
         if not txn.terms.is_by_files:
             return super().conflicting_positions(txn, current_snapshot, start_snapshot, candidates)
-        return tuple(p for p in candidates if self._meets(txn, p, current_snapshot))
+        return tuple(p for p in candidates if self._meets(txn, p, current_snapshot, start_snapshot))
 
     @staticmethod
-    def _meets(txn: "Transaction", position: int, current: CatalogSnapshot) -> bool:
+    def _meets(txn: "Transaction", position: int, current: CatalogSnapshot, before: CatalogSnapshot) -> bool:
         table = current.tables[txn.tables[position]]
+        then = before.tables[txn.tables[position]]
+        if is_met_in_table(txn.operation, then.state, table.state):
+            return True
         after, until, history = txn.start_versions[position], table.version, table.files
         assert history is not None, "files are modelled"
         touched = txn.touched_files(position)
         minded = [change for change in range(N_CHANGES) if minds(txn.operation, change)]
         if any(history.has_changed(c, place, after, until) for c in minded for place in touched.places):
             return True
-        return minds_deletes_anywhere(txn.operation) and any(
-            history.has_partition_changed(DELETES_ADDED, partition, after, until) for partition in touched.partitions
-        )
+        partitions = touched.partitions
+        if txn.partitions and reads_beside_writing(txn.operation):
+            partitions = txn.partitions[position][0]
+        minded = [change for change in range(N_CHANGES) if minds_in_partition(txn.operation, change)]
+        return any(history.has_partition_changed(c, p, after, until) for c in minded for p in partitions)

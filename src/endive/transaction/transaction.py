@@ -75,6 +75,7 @@ class Transaction:
         self.operation.kind = draft.kind
         self.catalog_bytes = 0  # what it believes the catalog object's size to be
         self.files_per_partition = 0  # of the tables' data files; 0: not modelled
+        self.notes_files = False  # whether tables remember what happened to their files and partitions
         self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
         self.start: CatalogSnapshot | None = None  # what it began with, the last time it began
         self.known: CatalogSnapshot | None = None  # the newest state it was shown, or left behind
@@ -282,8 +283,11 @@ class Transaction:
                 data_files.touched_place(self.job_key, position, index, partition, per_partition)
                 for index in range(first, data_files.first_of_group(count, self.groups, self.group + 1))
             )
-        changes = tuple(change for change in range(data_files.N_CHANGES) if rules.makes(self.operation, change))
-        return TouchedFiles(changes, tuple(places), partitions)
+        changes, everywhere = (
+            tuple(change for change in range(data_files.N_CHANGES) if does(self.operation, change))
+            for does in (rules.makes, rules.makes_in_partition)
+        )
+        return TouchedFiles(changes, tuple(places), everywhere, partitions)
 
     def _situation(
         self,
@@ -395,7 +399,7 @@ class Transaction:
             commutes=rules.commutes(self.operation),
             server_bytes=server_bytes,
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
-            if self.files_per_partition
+            if self.notes_files
             else (),
             keeps_table=self.terms.keeps_table,
         )

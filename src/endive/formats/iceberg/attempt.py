@@ -15,9 +15,11 @@ class IcebergSituation(Record):
     behind_read: Int64  # of them, what a protocol without kinds reads
     appended: Int64  # appends since the operation's fixed start
     overwritten: Int64  # overwrites and deletes since the fixed start
+    deleting: Int64  # of them, what only deletes
     replaced: Int64  # replacing snapshots since the fixed start
     appended_since: Int64  # appends since the last attempt's base
     overwritten_since: Int64  # overwrites and deletes since the last attempt's base
+    deleting_since: Int64  # of them, what only deletes
     data_added: Int64  # data manifests of the history since the fixed start, whatever their partitions
     data_to_check: Int64  # of them, those which pass the partition filter
     removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files

@@ -4,18 +4,29 @@ docs/model/conflicts.md has what Iceberg was recorded doing. A rival that took p
 manifests an operation rewrote, is in ``endive.formats.iceberg.maintenance``.
 """
 
-from endive.formats.data_files import FILE_REMOVED, ROWS_ADDED
+from endive.formats.data_files import DELETES_ADDED, FILE_DROPPED, FILE_REMOVED, KEYS_DELETED, ROWS_ADDED
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import IcebergSituation
 from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.vocabulary import (
+    CHECKS_ALL,
+    CHECKS_NONE,
+    DELETES_EQUALITY,
+    DELETES_EQUALITY_AND_VECTOR,
+    DELETES_POSITION,
+    DELETES_VECTOR,
     FAST_APPEND,
     HISTORY_EXPIRED,
     MERGE_APPEND,
     NO_REASON,
     OVERWRITE_FILES,
+    READS_COLUMNS,
+    READS_FILES,
+    READS_PARTITIONS,
+    READS_TABLE,
     REPLACE_PARTITIONS,
     REWRITE_FILES,
     ROW_DELTA,
@@ -26,30 +37,71 @@ from endive.vocabulary import (
 
 
 @rule
+def is_validated(operation: Operation) -> bool:
+    """Whether an overwrite checks what others did; its caller may ask for nothing."""
+    is_checked = operation.checks != CHECKS_NONE and operation.form != REPLACE_PARTITIONS
+    return operation.kind == VALIDATED_OVERWRITE and is_checked
+
+
+@rule
 def is_serializable(operation: Operation) -> bool:
     """Whether the operation must know of every row added beside it."""
-    return operation.kind == VALIDATED_OVERWRITE and operation.isolation == SERIALIZABLE
+    return is_validated(operation) and operation.isolation == SERIALIZABLE
+
+
+@rule
+def is_row_delta(operation: Operation) -> bool:
+    """Whether it deletes rows and leaves their files where they are."""
+    return operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA
+
+
+@rule
+def adds_vectors(operation: Operation) -> bool:
+    """Whether it writes deletion vectors, of which a data file has one (format v3)."""
+    return is_row_delta(operation) and (
+        operation.deletes == DELETES_VECTOR or operation.deletes == DELETES_EQUALITY_AND_VECTOR
+    )
+
+
+@rule
+def looks_from_first(operation: Operation) -> bool:
+    """Whether it looks through all snapshots that are kept: vectors, committed by a sink that says no start."""
+    return operation.checks == CHECKS_NONE and adds_vectors(operation)
 
 
 @rule
 def looks_for_removed(operation: Operation) -> bool:
     """Whether it checks that the data files it refers to are still there (``BaseRowDelta.validate``)."""
-    return operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA and operation.is_referring == 1
+    return is_row_delta(operation) and operation.checks != CHECKS_NONE and operation.is_referring == 1
 
 
 @rule
-def matching_snapshots(operation: Operation, appended: int, overwritten: int, replaced: int) -> int:
-    """How many of a history's snapshots this operation has to look into."""
-    if operation.kind == VALIDATED_OVERWRITE and operation.form != REPLACE_PARTITIONS:
-        matching = overwritten
-        if operation.isolation == SERIALIZABLE:
-            matching += appended
-        if looks_for_removed(operation):
-            matching += replaced
-        return matching
+def looks_for_deletes(operation: Operation) -> bool:
+    """Whether it looks for delete files that others added. Spark's merge-on-read DELETE does not."""
     if operation.kind == REWRITE_FILES:
-        return overwritten
-    return 0
+        return True
+    return is_validated(operation) and (operation.form == OVERWRITE_FILES or operation.checks == CHECKS_ALL)
+
+
+@rule
+def matching_snapshots(operation: Operation, appended: int, overwritten: int, deleting: int, replaced: int) -> int:
+    """How many of a history's snapshots this operation has to look into, by what they did.
+
+    Rows added: appends and overwrites. Delete files added: overwrites and deletes. Data files removed: overwrites and
+    replacements, and deletes where those are validated. Vectors added: overwrites, deletes and replacements.
+    """
+    has_vectors, is_deleting = adds_vectors(operation), looks_for_deletes(operation)
+    is_removing, is_all = looks_for_removed(operation), is_serializable(operation)
+    matching = 0
+    if is_all:
+        matching += appended
+    if is_all or is_deleting or is_removing or has_vectors:
+        matching += overwritten
+    if is_deleting or has_vectors:
+        matching += deleting
+    if is_removing or has_vectors:
+        matching += replaced
+    return matching
 
 
 @rule
@@ -62,7 +114,8 @@ def rivals_since(protocol: CommitProtocol, operation: Operation, situation: Iceb
     if is_by_files or protocol.real_conflict == choices.REAL_MERGE:
         return situation.behind
     replaced = situation.behind - situation.appended_since - situation.overwritten_since
-    return matching_snapshots(operation, situation.appended_since, situation.overwritten_since, replaced)
+    overwritten = situation.overwritten_since - situation.deleting_since
+    return matching_snapshots(operation, situation.appended_since, overwritten, situation.deleting_since, replaced)
 
 
 @rule
@@ -84,42 +137,103 @@ def commutes(operation: Operation) -> bool:
 @rule
 def makes(operation: Operation, change: int) -> bool:
     """Whether a commit of this operation makes such a change where it touches the table."""
+    if operation.kind > REWRITE_FILES:
+        return False
     if change == ROWS_ADDED:
-        return operation.kind < REWRITE_FILES  # appends and overwrites
+        return operation.kind < REWRITE_FILES and operation.adds_rows == 1  # appends and overwrites
+    is_taking = operation.kind == REWRITE_FILES or (
+        operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA
+    )
+    is_dropping = operation.kind != REWRITE_FILES and operation.adds_rows == 0
     if change == FILE_REMOVED:
-        return operation.kind == REWRITE_FILES or (
-            operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA
-        )
-    return operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA
+        return is_taking and not is_dropping
+    if change == FILE_DROPPED:
+        return is_taking and is_dropping
+    if not is_row_delta(operation):
+        return False
+    is_by_key = operation.deletes != DELETES_POSITION and operation.deletes != DELETES_VECTOR
+    return is_by_key if change == KEYS_DELETED else not is_by_key
+
+
+@rule
+def makes_in_partition(operation: Operation, change: int) -> bool:
+    """The same for the partitions it writes: a sink's positions and vectors are those of files it adds itself."""
+    if change == DELETES_ADDED and is_row_delta(operation):
+        return operation.deletes != DELETES_EQUALITY
+    return makes(operation, change)
 
 
 @rule
 def minds(operation: Operation, change: int) -> bool:
     """Whether such a change at a place it touches makes this operation fail for good.
 
-    Rows added: ``validateAddedDataFiles``. Files removed: ``validateDataFilesExist`` of a row delta that refers to
-    them, ``failMissingDeletePaths`` of an overwrite or rewrite of files. Deletes added to a file that is taken:
-    ``validateNoNewDeletesForDataFiles``; a row delta minds deletes anywhere in the partitions it read instead
-    (``minds_deletes_anywhere``).
+    Rows added: ``validateAddedDataFiles``, where statistics tell the files apart that it has read. Files removed:
+    ``validateDataFilesExist`` of a row delta that refers to them, ``failMissingDeletePaths`` of an overwrite or rewrite
+    of files. Deletes added to a file that is taken: ``validateNoNewDeletesForDataFiles``; a compaction that carries the
+    starting sequence number survives deletes by key. A second vector for a file: ``validateAddedDVs``.
     """
     if operation.kind == REWRITE_FILES:
-        return change != ROWS_ADDED
-    if operation.kind != VALIDATED_OVERWRITE or operation.form == REPLACE_PARTITIONS:
+        return change != ROWS_ADDED and (change != KEYS_DELETED or operation.is_sequenced == 0)
+    if not is_validated(operation):
         return False
+    is_by_statistics = operation.reads == READS_FILES or operation.reads == READS_COLUMNS
     if change == ROWS_ADDED:
-        return operation.isolation == SERIALIZABLE
+        return operation.isolation == SERIALIZABLE and is_by_statistics
     if operation.form == OVERWRITE_FILES:
         return True
-    return change == FILE_REMOVED and operation.is_referring == 1
+    if change == FILE_REMOVED:
+        return operation.is_referring == 1
+    if change == FILE_DROPPED:
+        return operation.is_referring == 1 and operation.checks == CHECKS_ALL
+    if change == KEYS_DELETED:
+        return operation.checks == CHECKS_ALL and is_by_statistics
+    return adds_vectors(operation)
 
 
 @rule
-def minds_deletes_anywhere(operation: Operation) -> bool:
-    """Whether new delete files anywhere in its partitions make it fail (``validateNoNewDeleteFiles``).
+def minds_in_partition(operation: Operation, change: int) -> bool:
+    """Whether such a change anywhere in its partitions makes it fail for good.
 
-    Position deletes have no bounds of rows, so no filter tells one file's deletes from another's.
+    New rows, if it has read whole partitions. New delete files (``validateNoNewDeleteFiles``): position deletes have no
+    bounds of rows, so no filter tells one file's deletes from another's.
     """
-    return operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA
+    if not is_validated(operation) or operation.reads == READS_TABLE:
+        return False
+    if change == ROWS_ADDED:
+        return operation.reads == READS_PARTITIONS and operation.isolation == SERIALIZABLE
+    if operation.form != ROW_DELTA or operation.checks != CHECKS_ALL or operation.reads == READS_COLUMNS:
+        return False
+    return change == DELETES_ADDED or (change == KEYS_DELETED and operation.reads == READS_PARTITIONS)
+
+
+@rule
+def reads_beside_writing(operation: Operation) -> bool:
+    """Whether what it has read is all partitions it chose, and not only those it writes."""
+    return operation.reads == READS_PARTITIONS and is_validated(operation)
+
+
+@rule
+def snapshots_with_rows(table: TableState) -> int:
+    """Snapshots that added rows."""
+    return table.appends + table.overwrites - table.iceberg.deletes
+
+
+@rule
+def is_met_in_table(operation: Operation, before: TableState, now: TableState) -> bool:
+    """Whether something happened anywhere in the table, since ``before``, that makes it fail for good.
+
+    Rows, if it has read the table: a MERGE without a predicate on its target. Delete files, if no predicate on
+    partitions tells them apart.
+    """
+    if not is_validated(operation) or operation.reads == READS_FILES or operation.reads == READS_PARTITIONS:
+        return False
+    is_all = operation.isolation == SERIALIZABLE and operation.reads == READS_TABLE
+    if is_all and snapshots_with_rows(now) > snapshots_with_rows(before):
+        return True
+    is_minding = operation.form == ROW_DELTA and operation.checks == CHECKS_ALL
+    if operation.reads == READS_COLUMNS:
+        return is_minding and now.iceberg.position_manifests > before.iceberg.position_manifests
+    return is_minding and now.iceberg.delete_manifests > before.iceberg.delete_manifests
 
 
 @rule

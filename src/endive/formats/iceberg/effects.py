@@ -6,9 +6,10 @@ from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_succes
 from endive.formats.iceberg.settings import IcebergSettings
 from endive.formats.iceberg.table import metadata_bytes
 from endive.formats.nesting import TableState
-from endive.formats.operation import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
+from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule
 from endive.vocabulary import (
+    DELETES_EQUALITY,
     EXPIRE_SNAPSHOTS,
     MERGE_APPEND,
     REWRITE_FILES,
@@ -37,9 +38,13 @@ def own_manifests(operation: Operation) -> int:
     """Manifests an operation writes for its own files. Those of a rewrite of manifests are written while it runs."""
     if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
         return 0
-    if operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA:
-        return 2
-    return 1
+    return row_manifests(operation) + delete_manifests_added(operation)
+
+
+@rule
+def row_manifests(operation: Operation) -> int:
+    """Of those, the manifest of the rows it adds."""
+    return 1 if operation.adds_rows == 1 or operation.kind != VALIDATED_OVERWRITE else 0
 
 
 @rule
@@ -71,7 +76,7 @@ def merged_away(protocol: CommitProtocol, operation: Operation, cost: AttemptCos
 def class_of(operation: Operation) -> int:
     """What kind of snapshot a commit of this operation installs."""
     if operation.kind == VALIDATED_OVERWRITE:
-        return CLASS_OVERWRITE
+        return CLASS_OVERWRITE if operation.adds_rows == 1 else CLASS_DELETE
     if operation.kind == REWRITE_FILES or operation.kind == REWRITE_MANIFESTS:
         return CLASS_REPLACE
     if operation.kind == EXPIRE_SNAPSHOTS:
@@ -87,13 +92,19 @@ def data_manifests_added(operation: Operation) -> int:
     """
     if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
         return 0
-    return 1 + filtered_manifests(operation)
+    return row_manifests(operation) + filtered_manifests(operation)
 
 
 @rule
 def delete_manifests_added(operation: Operation) -> int:
     """Delete manifests a commit adds."""
     return 1 if operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA else 0
+
+
+@rule
+def position_manifests_added(operation: Operation) -> int:
+    """Of those, manifests that hold deletes by position or vectors, which have no bounds of rows."""
+    return 0 if operation.deletes == DELETES_EQUALITY else delete_manifests_added(operation)
 
 
 @rule
@@ -143,12 +154,17 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
         return
     if done == CLASS_APPEND:
         table.appends += 1
-    elif done == CLASS_OVERWRITE:
+    elif done != CLASS_REPLACE:
         table.overwrites += 1
     if done == CLASS_REPLACE:
+        kept.replacements += 1
         kept.replaced_manifests += data_manifests_added(operation)
     else:
         kept.data_manifests += data_manifests_added(operation)
+    if done == CLASS_DELETE:
+        kept.deletes += 1
+        kept.dropped_manifests += data_manifests_added(operation)
+    kept.position_manifests += position_manifests_added(operation)
     kept.delete_manifests += delete_manifests_added(operation)
     kept.manifests = max(1, kept.manifests + cost.manifests_added)
     kept.head_class = done

@@ -6,7 +6,7 @@ What the attempts cost is in ``endive.formats.iceberg.plan``, with that of every
 
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import IcebergSituation
-from endive.formats.iceberg.conflicts import matching_snapshots
+from endive.formats.iceberg.conflicts import looks_from_first, matching_snapshots
 from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.nesting import TableState
@@ -30,8 +30,10 @@ def loses_history(
     (``MergingSnapshotProducer.validationHistory``); a row delta wants the start itself too (``BaseRowDelta.validate``),
     and so does PyIceberg (``_validation_history``).
     """
-    if matching_snapshots(operation, 1, 1, 1) == 0:
+    if matching_snapshots(operation, 1, 1, 1, 1) == 0:
         return False
+    if looks_from_first(operation):  # it walks to the very first snapshot, and misses it from the first expiry on
+        return protocol.history == choices.HISTORY_FIXED_START and base.iceberg.expired > 0
     known = snapshot_number(start)
     needed = known + 1
     if protocol.history == choices.HISTORY_FIXED_START:

@@ -9,7 +9,15 @@ four documents the older protocols were described in; docs/model says which line
 
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import AttemptCost, IcebergSituation
-from endive.formats.iceberg.conflicts import is_serializable, looks_for_removed, matching_snapshots
+from endive.formats.iceberg.conflicts import (
+    adds_vectors,
+    is_row_delta,
+    is_serializable,
+    looks_for_deletes,
+    looks_for_removed,
+    looks_from_first,
+    matching_snapshots,
+)
 from endive.formats.iceberg.effects import (
     added_manifests,
     filtered_manifests,
@@ -20,15 +28,19 @@ from endive.formats.iceberg.effects import (
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.iceberg.settings import IcebergSettings
 from endive.formats.nesting import TableState
-from endive.formats.operation import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, Operation
+from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule
 from endive.vocabulary import (
+    CHECKS_ADDED_ROWS,
     EXPIRE_SNAPSHOTS,
     MERGE_APPEND,
+    OVERWRITE_FILES,
+    READS_COLUMNS,
+    READS_FILES,
+    READS_TABLE,
     REPLACE_PARTITIONS,
     REWRITE_FILES,
-    ROW_DELTA,
-    SERIALIZABLE,
+    SNAPSHOT,
     VALIDATED_OVERWRITE,
 )
 
@@ -60,32 +72,18 @@ def describe_situation(
     situation.behind = snapshot_number(base) - snapshot_number(previous)
     situation.behind_read = partition_behind if partition_behind >= 0 else situation.behind
     situation.is_moved = 1 if base.version > previous.version else 0
-    situation.appended = base.appends - start.appends
-    situation.overwritten = base.overwrites - start.overwrites
-    commits = snapshot_number(base) - snapshot_number(start)
-    situation.replaced = commits - situation.appended - situation.overwritten
+    since = 0 if looks_from_first(operation) else 1
+    situation.appended = base.appends - since * start.appends
+    situation.overwritten = base.overwrites - since * start.overwrites
+    situation.deleting = base.iceberg.deletes - since * start.iceberg.deletes
+    situation.replaced = base.iceberg.replacements - since * start.iceberg.replacements
     situation.appended_since = base.appends - previous.appends
     situation.overwritten_since = base.overwrites - previous.overwrites
-    head = base.iceberg.head_class
-    is_all = is_serializable(operation)
-    is_referring = looks_for_removed(operation)
-    is_matched = head == CLASS_OVERWRITE or (is_all and head == CLASS_APPEND)
-    situation.is_head_matched = 1 if is_matched or (is_referring and head == CLASS_REPLACE) else 0
-    deletes = base.iceberg.delete_manifests - start.iceberg.delete_manifests
-    data = situation.appended + situation.overwritten  # one with new rows each
-    situation.data_added = base.iceberg.data_manifests - start.iceberg.data_manifests
-    removals = (
-        situation.data_added - situation.appended + base.iceberg.replaced_manifests - start.iceberg.replaced_manifests
-    )
-    if partition_manifests >= 0:
-        data = min(data, partition_manifests)
-        if commits > 0:
-            removals = removals * min(partition_manifests, commits) // commits
-        if operation.kind != REWRITE_FILES:  # a compaction validates without a filter
-            deletes = min(deletes, partition_manifests)
-    situation.deletes_to_check = deletes
-    situation.data_to_check = data if is_all else 0
-    situation.removals_to_check = removals if is_referring else 0
+    situation.deleting_since = base.iceberg.deletes - previous.iceberg.deletes
+    situation.is_head_matched = 1 if is_head_matched(operation, base.iceberg.head_class) else 0
+    situation.data_added = base.iceberg.data_manifests - since * start.iceberg.data_manifests
+    commits = snapshot_number(base) - snapshot_number(start)
+    describe_manifests(operation, start, base, since, commits, partition_manifests, situation)
     situation.live_manifests = base.iceberg.manifests
     situation.start_manifests = start.iceberg.manifests
     situation.is_history_lost = 0
@@ -93,6 +91,58 @@ def describe_situation(
     situation.is_real = 0
     situation.conflicting = 0
     situation.expiring = 0
+
+
+@rule
+def is_head_matched(operation: Operation, head: int) -> bool:
+    """Whether the current snapshot is one of those that a validation looks into, by what it did."""
+    appended = 1 if head == CLASS_APPEND else 0
+    overwritten = 1 if head == CLASS_OVERWRITE else 0
+    deleting = 1 if head == CLASS_DELETE else 0
+    replaced = 1 if head == CLASS_REPLACE else 0
+    return matching_snapshots(operation, appended, overwritten, deleting, replaced) > 0
+
+
+@rule
+def is_pruned(operation: Operation) -> bool:
+    """Whether a filter on partitions tells manifests apart that its validation need not open."""
+    if operation.kind == REWRITE_FILES or operation.reads == READS_TABLE or operation.reads == READS_COLUMNS:
+        return False
+    return not looks_from_first(operation)
+
+
+@rule
+def describe_manifests(
+    operation: Operation,
+    start: TableState,
+    base: TableState,
+    since: int,
+    commits: int,
+    partition_manifests: int,
+    situation: IcebergSituation,
+) -> None:
+    """The manifests of the history that a validation opens: for rows added, for files removed, for deletes added."""
+    deletes = base.iceberg.delete_manifests - since * start.iceberg.delete_manifests
+    vectors = deletes
+    data = situation.appended + situation.overwritten - situation.deleting  # one with new rows each
+    removals = (
+        situation.data_added - situation.appended + base.iceberg.replaced_manifests - start.iceberg.replaced_manifests
+    )
+    if operation.checks == CHECKS_ADDED_ROWS:  # a file that was dropped is not missed
+        removals -= base.iceberg.dropped_manifests - start.iceberg.dropped_manifests
+    if partition_manifests >= 0 and is_pruned(operation):
+        data = min(data, partition_manifests)
+        if commits > 0:
+            removals = removals * min(partition_manifests, commits) // commits
+        is_unfiltered = operation.form == OVERWRITE_FILES and operation.isolation == SNAPSHOT
+        if not (is_unfiltered and operation.reads != READS_FILES):  # Spark then hands no filter over
+            deletes = min(deletes, partition_manifests)
+        vectors = min(vectors, partition_manifests)
+    situation.deletes_to_check = deletes if looks_for_deletes(operation) else 0
+    if adds_vectors(operation):
+        situation.deletes_to_check += vectors
+    situation.data_to_check = data if is_serializable(operation) else 0
+    situation.removals_to_check = removals if looks_for_removed(operation) else 0
 
 
 @rule
@@ -104,9 +154,15 @@ def plan_history(
     choice = protocol.history
     cost.list_reads = 1
     if choice == choices.HISTORY_FIXED_START:
-        matching = matching_snapshots(operation, situation.appended, situation.overwritten, situation.replaced)
+        matching = matching_snapshots(
+            operation,
+            situation.appended,
+            situation.overwritten - situation.deleting,
+            situation.deleting,
+            situation.replaced,
+        )
         if situation.is_history_lost == 1:
-            is_found_at_once = operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA
+            is_found_at_once = is_row_delta(operation) and not looks_from_first(operation)
             cost.history_lists = 0 if is_found_at_once else min(matching, situation.reachable)
         elif matching > 0:
             cost.history_lists = matching
@@ -116,18 +172,14 @@ def plan_history(
     elif choice == choices.HISTORY_FIXED_START_ON_RETRY and is_retry:
         if situation.is_history_lost == 1:
             cost.history_lists = min(
-                matching_snapshots(operation, situation.appended, situation.overwritten, 0), situation.reachable
+                matching_snapshots(operation, situation.appended, situation.overwritten, 0, 0), situation.reachable
             )
         else:
             plan_repeated_history(operation, situation, cost)
     elif choice == choices.HISTORY_SINCE_LAST and is_retry:
-        is_all = (
-            operation.kind == VALIDATED_OVERWRITE
-            and operation.isolation == SERIALIZABLE
-            and operation.form != REPLACE_PARTITIONS
-        )
+        is_all = is_serializable(operation)
         cost.history_lists = (
-            situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since, 0)
+            situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since, 0, 0)
         )
         if situation.is_history_lost == 1:
             cost.history_lists = min(cost.history_lists, situation.reachable)
@@ -141,8 +193,8 @@ def plan_repeated_history(operation: Operation, situation: IcebergSituation, cos
 
     The current list is read once more to build on, even if a pass has read it (``_DeleteFiles._compute_deletes``).
     """
-    appended = matching_snapshots(operation, situation.appended, 0, 0)
-    overwritten = matching_snapshots(operation, 0, situation.overwritten, 0)
+    appended = matching_snapshots(operation, situation.appended, 0, 0, 0)
+    overwritten = matching_snapshots(operation, 0, situation.overwritten, 0, 0)
     cost.history_lists = appended + OVERWRITE_LISTS * overwritten
     if overwritten > 0:
         cost.validate_reads = OVERWRITE_MANIFESTS * (

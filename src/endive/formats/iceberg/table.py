@@ -12,8 +12,12 @@ from endive.record import Int8, Int64, Record, record
 class IcebergTable(Record):
     """Iceberg's own part of a table's state."""
 
+    deletes: Int64  # of the overwrites, those that only delete and add no rows
+    replacements: Int64  # replacing snapshots
     data_manifests: Int64  # data manifests added by appends and overwrites, ever
+    dropped_manifests: Int64  # of them, those added by deletes
     delete_manifests: Int64  # delete manifests added, ever
+    position_manifests: Int64  # of them, those with deletes by position or vectors
     replaced_manifests: Int64  # data manifests added by replacing snapshots, ever
     without_snapshot: Int64  # commits that changed the metadata and nothing else
     expired: Int64  # snapshots expired: the oldest ones

@@ -14,6 +14,7 @@ from typing import Any
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
 from endive.config.overlap import overlap_unsaid
+from endive.config.unsaid import reading_unsaid
 from endive.errors import EndiveError
 from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
@@ -36,7 +37,7 @@ def assumption_rows(
         of_object[row["operation"]] = row["per_committed_txn"] or 0.0
     found: list[dict[str, Any]] = []
     unsaid: dict[str, None] = {}
-    overlaps: dict[tuple[str, str], None] = {}
+    overlaps: dict[tuple[str, str, str], None] = {}
     for (study, point), text in configs.items():
         place = (study, point)
         figures = known_figures(text)
@@ -45,10 +46,11 @@ def assumption_rows(
             found.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
-        overlap = overlap_unsaid(json.loads(text))
-        if overlap is not None:
-            overlaps[study, overlap] = None
-    found += [_row(study, "unsaid_overlap", None, sentence) for study, sentence in overlaps]
+        plain = json.loads(text)
+        for code, sentence in (("unsaid_reading", reading_unsaid(plain)), ("unsaid_overlap", overlap_unsaid(plain))):
+            if sentence is not None:
+                overlaps[study, code, sentence] = None
+    found += [_row(study, code, None, sentence) for study, code, sentence in overlaps]
     return found + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
 
 

@@ -160,6 +160,7 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     server.initial_snapshots = tables.initial_snapshots
     server.times_max = TIMES_AT_FIRST if tables.has_snapshot_times else 0
     server.files_per_partition = tables.data_files // max(1, state.num_partitions)
+    server.notes_files = int(tables.notes_files)
     world.format = parts.format
     world.failures = parts.failures
     world.store.slow_down = parts.slow_down

@@ -10,7 +10,7 @@ from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.touching import meets_rival_on_files
+from endive.simulation.compiled.touching import meets_rival
 from endive.transaction.detectors import DETECTOR_PARTITION_OVERLAP, is_real_by_chance
 from endive.vocabulary import NO_REASON
 
@@ -41,7 +41,7 @@ def overlaps(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
 def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
     """The verdict of the detector on one table."""
     if source_at(world, txn.source).is_by_files == 1:
-        return meets_rival_on_files(world, txn, position)
+        return meets_rival(world, txn, position)
     if world.detector != DETECTOR_PARTITION_OVERLAP:
         probability = source_at(world, txn.source).real_conflict_probability
         return is_real_by_chance(txn.key, txn.row.attempts, position, probability)

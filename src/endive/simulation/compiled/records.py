@@ -220,6 +220,7 @@ class Server(Record):
     changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
     changed_in: Int64
     files_per_partition: Int64  # 0: data files are not modelled
+    notes_files: Int8  # whether tables remember what happened to their files and partitions
     snapshot_times: Int64  # times_max for every table
     times_max: Int64  # 0: nobody asks how old a snapshot is
     initial_snapshots: Int64  # of every table, older than any time that is kept

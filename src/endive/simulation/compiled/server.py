@@ -141,7 +141,7 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
                 versions[first + partitions[i]] += 1
         table = server_table(world, tables[position])
         world.server.catalog_bytes += formats.install(world, table, operation, touched.plan)
-        if world.server.files_per_partition > 0:
+        if world.server.notes_files == 1:
             change_files(world, txn, position, table.version)
         if world.server.times_max > 0 and formats.installs_snapshot(operation):
             note_time(world, tables[position], table, now)

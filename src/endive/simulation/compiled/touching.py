@@ -5,8 +5,16 @@ is exact all the same, because a txn asks at the instant it is shown the table: 
 changes an operation makes and minds is in ``endive.formats``.
 """
 
-from endive.formats.data_files import DELETES_ADDED, N_CHANGES, files_in_partition, first_of_group, touched_place
-from endive.formats.rules import makes, minds, minds_deletes_anywhere, replaces_whole_partitions
+from endive.formats.data_files import N_CHANGES, files_in_partition, first_of_group, touched_place
+from endive.formats.rules import (
+    is_met_in_table,
+    makes,
+    makes_in_partition,
+    minds,
+    minds_in_partition,
+    reads_beside_writing,
+    replaces_whole_partitions,
+)
 from endive.kernel import pasted, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
@@ -56,7 +64,7 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
     for number in range(n_partitions):
         partition = partition_written(world, txn, position, number)
         for change in range(N_CHANGES):
-            if makes(txn.operation, change):
+            if makes_in_partition(txn.operation, change):
                 changed_partitions(world, table, change)[partition] = version
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job
@@ -68,16 +76,39 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
 
 
 @step
+def meets_rival(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
+    """Whether somebody has changed, since the txn's start, what it has read or touches in a way its operation minds."""
+    touched = touched_at(world, txn, position)
+    if is_met_in_table(txn.operation, touched.previous, touched.base):
+        return True
+    return meets_rival_in_partitions(world, txn, position) or meets_rival_on_files(world, txn, position)
+
+
+@step
+def meets_rival_in_partitions(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
+    """Whether a change anywhere in its partitions is one it minds there."""
+    table = memory.table_ids(world, txn)[position]
+    touched = touched_at(world, txn, position)
+    n_partitions = n_partitions_written(world, txn, position)
+    if world.catalog.num_partitions > 0 and reads_beside_writing(txn.operation):
+        n_partitions = touched.n_partitions
+    for change in range(N_CHANGES):
+        if minds_in_partition(txn.operation, change):
+            for number in range(n_partitions):
+                partition = partition_written(world, txn, position, number)
+                if changed_partitions(world, table, change)[partition] > touched.start.version:
+                    return True
+    return False
+
+
+@step
 def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
-    """Whether somebody has changed a file the txn touches since its start, in a way its operation minds."""
+    """Whether a change of a file it touches is one it minds."""
     table = memory.table_ids(world, txn)[position]
     start = touched_at(world, txn, position).start.version
     n_partitions = n_partitions_written(world, txn, position)
     for number in range(n_partitions):
         partition = partition_written(world, txn, position, number)
-        has_deletes = changed_partitions(world, table, DELETES_ADDED)[partition] > start
-        if has_deletes and minds_deletes_anywhere(txn.operation):
-            return True
         count = count_in(world, txn, n_partitions, number)
         groups = source_at(world, txn.source).timing.commits_per_job
         for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):

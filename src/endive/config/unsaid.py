@@ -1,0 +1,44 @@
+"""What decides results and nobody gave: what a statement has read, how many files it touches. A sentence for each.
+
+On the plain form of a resolved configuration, which travels with every dataset; each sentence names the key that would
+settle it. A run, an analysis and every command that answers show these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from endive.config.overlap import overlap_unsaid
+
+
+def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every sentence that holds for a configuration."""
+    return tuple(sentence for sentence in (reading_unsaid(plain), overlap_unsaid(plain)) if sentence is not None)
+
+
+def reading_unsaid(plain: Mapping[str, Any]) -> str | None:
+    """One sentence that names the sources which do not say what they read; None if all do, or none has to."""
+    if plain["conflict"]["detector"] == "partition_overlap" or plain["commit"]["real_conflict"] == "merge":
+        return None
+    names = [source["name"] for source in plain["source"] if _has_to_say(source)]
+    if not names:
+        return None
+    listed, is_one = ", ".join(names), len(names) == 1
+    return (
+        f"What {listed} read{'s' if is_one else ''} is not said, so files that others add elsewhere are taken not to "
+        f"match {'its' if is_one else 'their'} predicate, and success rates are upper bounds. Set read = 'table' (no "
+        "predicate on the target, as in MERGE ... ON t.id = s.id: any append since the scan then fails it), "
+        "'partitions' or 'files'."
+    )
+
+
+def _has_to_say(source: Mapping[str, Any]) -> bool:
+    """Whether what it has read decides who fails it."""
+    if "read" in source or "real_conflict_probability" in source or source.get("checks") == "none":
+        return False
+    can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
+    if not can_overwrite or source.get("overwrite") == "replace_partitions":
+        return False
+    is_row_delta = source.get("overwrite") == "row_delta" and source.get("checks") != "added_rows"
+    return source.get("isolation") == "serializable" or is_row_delta
