@@ -1,4 +1,4 @@
-"""What a statement has read and how it deletes: what does not fit its table is refused, what is not said is told."""
+"""What a statement has read: what is not said is told, and what it has read decides who fails it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from endive.config import parse_config
 from endive.config.unsaid import reading_unsaid, what_is_unsaid
-from endive.errors import ConfigError
 from endive.simulation import Simulation
 
 MERGE = {"operation_types": {"validated_overwrite": 1.0}}
@@ -16,30 +15,6 @@ PARTITIONED = {"partitions": {"enabled": True, "num_partitions": 10}}
 def config_of(*, table=None, catalog=None, **keys):
     source = {"name": "merge", "arrivals": {"kind": "periodic", "period_ms": 1000.0}, **MERGE, **keys}
     return parse_config({"table": table or {}, "catalog": catalog or {}, "source": [source]})
-
-
-REFUSED = [
-    ({"read": "partitions"}, r"source\.merge\.read = 'partitions' needs partitions, and the table has none"),
-    ({"deletes": "vector"}, r"source\.merge\.deletes = 'vector' needs table\.format_version = 3"),
-    (
-        {"deletes": "position", "table": {"format_version": 3}},
-        r"source\.merge\.deletes = 'position' does not fit table\.format_version = 3",
-    ),
-    ({"deletes": "equality"}, r"does not fit checks = 'all': Spark and Trino write no equality deletes"),
-    ({"deletes": "equality", "overwrite": "overwrite_files"}, r"only 'row_delta' writes delete files"),
-    ({"checks": "added_rows", "overwrite": "overwrite_files"}, r"Choose one of: all, none\."),
-    ({"read": "table", "real_conflict_probability": 0.1}, r"are both given, and each decides who fails"),
-    ({"read": "table", "checks": "none"}, r"checks = 'none' holds it against nothing"),
-    ({"read": "tables"}, r"read = 'tables' is not known\. Choose one of: table, partitions"),
-    ({"starting_sequence_number": False}, r"operation_types has no rewrite_files"),
-    ({"table": {"format_version": 4}}, r"table\.format_version = 4 must be a whole number from 2 to 3"),
-]
-
-
-@pytest.mark.parametrize(("keys", "message"), REFUSED)
-def test_what_does_not_fit_is_refused_with_what_to_do(keys, message):
-    with pytest.raises(ConfigError, match=message):
-        config_of(**keys)
 
 
 def test_an_overwrite_that_does_not_say_what_it_read_is_told_so_with_the_key():
