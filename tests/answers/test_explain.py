@@ -2,10 +2,12 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.explain import chosen_txns, explain_run
+from endive.answers.records import Records
 from endive.answers.timeline import trace_text
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
@@ -23,7 +25,8 @@ def explained():
 
 
 def ids(**asked):
-    return [record["txn_id"] for record in chosen_txns(RECORDS, **{"txn": None, "worst": None, "where": None} | asked)]
+    records = Records(pa.Table.from_pylist(RECORDS))
+    return [record["txn_id"] for record in chosen_txns(records, **{"txn": None, "worst": None, "where": None} | asked)]
 
 
 def test_txns_are_chosen_by_id_by_slowness_and_by_condition():
@@ -77,9 +80,22 @@ def test_the_replay_is_the_run(explained):
         assert lost_ms <= story.record["commit_latency_ms"]
 
 
+def test_a_txn_of_a_large_run_is_told_as_that_of_a_small_one_and_only_blame_is_refused(monkeypatch):
+    small = explain_run(busy_config(), worst=2)
+    monkeypatch.setattr("endive.answers.explain.BLAME_TXNS_MAX", 100)
+    large = explain_run(busy_config(), worst=2)
+
+    assert [story.lines for story in small.stories] == [story.lines for story in large.stories]
+    assert len(large.journal.requests) < len(small.journal.requests)
+    with pytest.raises(ObjectiveError, match="blame is told of at most 100"):
+        explain_run(busy_config(), worst=2, with_blame=True)
+
+
 def test_blame_counts_every_lost_attempt_once(explained):
     records = explained.records
-    lost = sum(record["attempts"] - (record["status"] == "committed") for record in records if record["attempts"])
+    lost = sum(
+        record["attempts"] - (record["status"] == "committed") for record in records.values() if record["attempts"]
+    )
 
     assert lost == sum(row.attempts for row in explained.blame)
 

@@ -52,7 +52,7 @@ def test_the_sentence_names_key_value_interval_objective_and_present_value():
 @pytest.mark.parametrize(
     ("key", "slo", "options", "problem"),
     [
-        (CLIENTS, "writers.success_rate >= 0", {"low": 1, "high": 4}, "fails the objective for sure"),
+        (CLIENTS, "writers.success_rate >= 0", {"low": 1, "high": 4}, "fails the objective. Widen it with --from"),
         (CLIENTS, "writers.p50_commit <= 1ms", {"low": 1, "high": 4}, "meets the objective. Widen it"),
         (CLIENTS, "writers.success_rate >= 99 %", {"low": 0, "high": 4}, "clients = 0 must be"),
         ("source.writers.arrivals.client", "success_rate >= 99 %", {}, "has no such number. Did you mean"),
@@ -64,6 +64,25 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
         ask(key, slo, **options)
 
     assert problem in str(refused.value)
+
+
+def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not():
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5", low=1, high=64)
+    points = {point.value: point for point in found.points}
+    beyond = min(value for value in points if value > found.value)
+
+    assert (True, False) == (points[found.value].holds, points[beyond].holds)
+
+
+def test_too_few_txns_to_tell_are_not_taken_for_a_no():
+    """A few hundred txns in all runs of a value, of which none fails: 99.99 % would need hundreds of times as many."""
+    found = ask(CLIENTS, "writers.success_rate >= 99.99 %", low=1, high=64, seeds_max=8)
+    sentence = limit_sentence(found)
+
+    assert 1 <= found.low <= found.value <= found.high < 64
+    assert found.doubt.startswith("No value is met for sure: at ")
+    assert "writers.success_rate >= 99.99 %: cannot tell: about " in found.doubt
+    assert "by the estimates at most" in sentence
 
 
 def test_a_search_that_may_not_go_on_says_so():

@@ -35,7 +35,7 @@ def stories_of():
     )
     journal, result = journal_of(config, 3)
     records = result.transactions.to_pylist()
-    told = Stories(journal, records)
+    told = Stories(journal, {record["txn_id"]: record for record in records})
     return [told.of(record["txn_id"]) for record in records if record["status"] != "in_flight"]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
+from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.levers import Lever, Values, offers_of
@@ -65,6 +66,7 @@ class Advised:
     advice: tuple[Advice, ...]
     simulations: int
     seeds: int
+    caveats: tuple[str, ...] = ()  # of the configuration as it is: everything to know before the advice is taken
 
 
 def advise_on(
@@ -99,6 +101,7 @@ def advise_on(
             advice=tuple(sorted([*singles, *pairs], key=_rank)),
             simulations=running.simulations,
             seeds=seeds,
+            caveats=caveats_of(base.config, before, running),
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from endive.answers.caveats import caveats_of_both
 from endive.answers.estimates import estimate_of
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
@@ -63,6 +64,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     seeds: int
     notes: tuple[str, ...]
+    caveats: tuple[str, ...] = ()  # of either side: everything to know before the answer is trusted
 
 
 def compare_configs(
@@ -79,6 +81,7 @@ def compare_configs(
     with replicator or Replicator() as running:
         running.run_all([(config, seed) for seed in span for config in (a, b)])
         ours, theirs = running.samples(a, span), running.samples(b, span)
+        caveats = caveats_of_both((a, ours), (b, theirs), running)
     shared = [name for name in names_of(a).sources if name in names_of(b).sources]
     parts = [(SOURCE, name) for name in shared]
     if len(names_of(a).sources) > 1 or not shared:
@@ -91,6 +94,7 @@ def compare_configs(
         differences=tuple(found),
         seeds=seeds,
         notes=tuple(_notes(a, b)),
+        caveats=caveats,
     )
 
 

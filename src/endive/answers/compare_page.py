@@ -59,7 +59,7 @@ def comparison_page(found: Comparison) -> str:
         f"<p>{found.seeds} seeds, the same for both sides. Brackets are 95 % intervals of the difference, taken seed "
         "by seed; differences of shares are in percentage points.</p>"
         f"{html_table(('figure', 'A', 'B', 'B less A', 'B is'), rows)}"
-        f"{''.join(f'<p>{escape(note)}</p>' for note in found.notes)}</body></html>\n"
+        f"{''.join(f'<p>{escape(note)}</p>' for note in (*found.notes, *found.caveats))}</body></html>\n"
     )
 
 

@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.answers.caveats import caveats_of
 from endive.answers.journal import Journal, journal_of
+from endive.answers.records import Records
+from endive.answers.sample import SampleSink
 from endive.answers.story import Stories, Story
 from endive.config import SimulationConfig
 from endive.config.study.expression import Expression
@@ -19,7 +22,7 @@ from endive.errors import ConfigError, ObjectiveError
 from endive.results.schema import TRANSACTION_SCHEMA
 
 CHOSEN_MAX: Final = 100
-ROWS_MAX: Final = 200_000  # of one run: the reference engine tells, and it takes its time
+BLAME_TXNS_MAX: Final = 200_000  # of one run: the reference engine tells, and all of it takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Explanation:
     stories: tuple[Story, ...]
     blame: tuple[Blame, ...]
     journal: Journal
-    records: tuple[Mapping[str, Any], ...]
+    records: Records
+    caveats: tuple[str, ...]
 
 
 def explain_run(
@@ -53,48 +57,52 @@ def explain_run(
     with_blame: bool = False,
 ) -> Explanation:
     """Replay a run on the reference engine and tell what happened to the chosen txns."""
-    from endive.simulation import simulate
+    from endive.simulation import Simulation
 
     seed = config.simulation.seed if seed is None else seed
-    records = simulate(config, seed=seed).transactions.to_pylist()
-    if len(records) > ROWS_MAX:
+    sink = SampleSink(config)
+    records = Records(Simulation(config).run(seed=seed, sink=sink).transactions)
+    if with_blame and len(records) > BLAME_TXNS_MAX:
         raise ObjectiveError(
-            f"The run has {len(records):,} txns; explain replays at most {ROWS_MAX:,}. Shorten simulation.duration_ms."
+            f"The run has {len(records):,} txns, and blame is told of at most {BLAME_TXNS_MAX:,}. Shorten "
+            "simulation.duration_ms, or leave --blame out: single txns are told of any run."
         )
     chosen = chosen_txns(records, txn=txn, worst=worst, where=where)
     ends = [record["end_ms"] for record in chosen]
     until_us = None if with_blame or None in ends else int(max(ends) * 1000.0) + 2
-    journal, _ = journal_of(config, seed, until_us)
+    is_small = len(records) <= BLAME_TXNS_MAX  # then rivals can be told too
+    of_txns = None if is_small else frozenset(record["txn_id"] for record in chosen)
+    journal, _ = journal_of(config, seed, until_us, of_txns)
     stories = Stories(journal, records)
     return Explanation(
         seed=seed,
         stories=tuple(stories.of(record["txn_id"]) for record in chosen),
         blame=blame_of(stories, records) if with_blame else (),
         journal=journal,
-        records=tuple(records),
+        records=records,
+        caveats=caveats_of(config, [sink.sample(seed)], is_one_run_meant=True),
     )
 
 
-def chosen_txns(
-    records: list[dict[str, Any]], *, txn: int | None, worst: int | None, where: str | None
-) -> list[dict[str, Any]]:
+def chosen_txns(records: Records, *, txn: int | None, worst: int | None, where: str | None) -> list[Mapping[str, Any]]:
     """The txns that are asked for: one by its id, or the slowest, among those a condition chooses."""
     if txn is not None:
-        found = [record for record in records if record["txn_id"] == txn]
-        if not found:
+        if txn not in records:
             raise ObjectiveError(f"--txn {txn}: the run has no such txn. Its txns are 0 to {len(records) - 1:,}.")
-        return found
-    meant = records if where is None else _matching(records, where)
-    if where is not None and not meant:
-        raise ObjectiveError(f'--where "{where}": no txn of the run is like that.')
-    ended = [record for record in meant if record["commit_latency_ms"] is not None]
-    slowest = sorted(ended or meant, key=lambda record: (-(record["commit_latency_ms"] or 0.0), record["txn_id"]))
+        return [records[txn]]
+    rows = records.columns("txn_id", "commit_latency_ms")
+    if where is not None:
+        rows = [rows[place] for place in _matching(records, where)]
+        if not rows:
+            raise ObjectiveError(f'--where "{where}": no txn of the run is like that.')
+    ended = [row for row in rows if row["commit_latency_ms"] is not None]
+    slowest = sorted(ended or rows, key=lambda row: (-(row["commit_latency_ms"] or 0.0), row["txn_id"]))
     count = worst if worst is not None else (1 if where is None else len(slowest))
-    return slowest[: min(count, CHOSEN_MAX)]
+    return [records[row["txn_id"]] for row in slowest[: min(count, CHOSEN_MAX)]]
 
 
-def _matching(records: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
-    """The txns that meet a condition over the columns of a result, written as in SQL."""
+def _matching(records: Records, where: str) -> list[int]:
+    """Where in the run the txns are that meet a condition over the columns of a result, written as in SQL."""
     text = re.sub(r"(?<![<>=!])=(?!=)", "==", where).replace("<>", "!=")
     text = re.sub(r"\bAND\b", "and", re.sub(r"\bOR\b", "or", re.sub(r"\bNOT\b", "not", text)))
     try:
@@ -106,19 +114,16 @@ def _matching(records: list[dict[str, Any]], where: str) -> list[dict[str, Any]]
         if name not in known:
             raise ObjectiveError(f"--where: '{name}' is no column of a txn. Columns are: {', '.join(known[:20])}, ...")
     found = []
-    for record in records:
-        values = {name: record[name] for name in condition.names}
-        if None in values.values():
-            continue
-        if condition.evaluate(values, "--where") is True:
-            found.append(record)
+    for place, values in enumerate(records.columns(*condition.names)):
+        if None not in values.values() and condition.evaluate(values, "--where") is True:
+            found.append(place)
     return found
 
 
-def blame_of(stories: Stories, records: list[dict[str, Any]]) -> tuple[Blame, ...]:
+def blame_of(stories: Stories, records: Records) -> tuple[Blame, ...]:
     """Time lost in refused attempts, by kind of victim and kind of the rival that landed first."""
     lost: dict[tuple[str, str], list[float]] = {}
-    for record in records:
+    for record in records.values():
         is_first_try = record["attempts"] < 2 and record["status"] == "committed"
         if is_first_try or record["status"] == "in_flight":  # nothing lost, or not yet known what
             continue

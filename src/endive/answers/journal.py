@@ -60,10 +60,11 @@ class Journal:
 class JournalCatalog(Catalog):
     """Passes both calls on to the catalog it wraps, and writes them down."""
 
-    def __init__(self, catalog: Catalog, journal: Journal) -> None:
+    def __init__(self, catalog: Catalog, journal: Journal, of_txns: frozenset[int] | None = None) -> None:
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
         self._journal = journal
+        self._of_txns = of_txns  # whose reads are noted; of swaps all are, for they may have been in the way
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the catalog offers."""
@@ -89,9 +90,10 @@ class JournalCatalog(Catalog):
         client = self._client(client)
         sent_us = self._clock.now_us
         seen = yield from self._catalog.read(client=client, step=step, expected_size_bytes=expected_size_bytes)
-        self._journal.looks.append(
-            Look(client.txn_id, client.attempt, step, sent_us, seen.timestamp_us, self._clock.now_us, seen.seq)
-        )
+        if self._of_txns is None or client.txn_id in self._of_txns:
+            self._journal.looks.append(
+                Look(client.txn_id, client.attempt, step, sent_us, seen.timestamp_us, self._clock.now_us, seen.seq)
+            )
         return seen
 
     def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
@@ -114,16 +116,33 @@ class JournalCatalog(Catalog):
         return result
 
 
-def journal_of(config: SimulationConfig, seed: int, until_us: int | None = None) -> tuple[Journal, SimulationResult]:
-    """The journal of a run, up to an instant if one is given, and the run itself."""
+class _Requests(list[TracedRequest]):
+    """The requests of some txns; those of others are forgotten as they come."""
+
+    def __init__(self, of_txns: frozenset[int]) -> None:
+        super().__init__()
+        self._of_txns = of_txns
+
+    def append(self, entry: TracedRequest) -> None:
+        if entry[1] in self._of_txns:
+            super().append(entry)
+
+
+def journal_of(
+    config: SimulationConfig, seed: int, until_us: int | None = None, of_txns: frozenset[int] | None = None
+) -> tuple[Journal, SimulationResult]:
+    """The journal of a run, up to an instant if one is given, and the run itself.
+
+    With ``of_txns`` reads and requests of others are left out, so that a run of any length can be told.
+    """
     if until_us is not None:
         section = config.simulation.model_copy(
             update={"duration_ms": until_us / 1000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0}
         )
         config = config.model_copy(update={"simulation": section})
-    journal = Journal()
+    journal = Journal() if of_txns is None else Journal(requests=_Requests(of_txns))
     simulation = Simulation(
-        config, catalog=lambda storage, state: JournalCatalog(build_catalog(config, storage, state), journal)
+        config, catalog=lambda storage, state: JournalCatalog(build_catalog(config, storage, state), journal, of_txns)
     )
     result = simulation.run(seed=seed, trace=journal.requests)
     return journal, result

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from endive.answers.caveats import caveats_of
 from endive.answers.length import ever_longer
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX, Point, Search
 from endive.answers.replicate import Replicator
@@ -46,6 +47,7 @@ class Limit:
     is_whole: bool
     notes: tuple[str, ...]
     doubt: str | None = None  # what keeps the ends of the interval from being told; None if they are
+    caveats: tuple[str, ...] = ()  # everything to know before the answer is trusted
 
 
 def find_limit(
@@ -72,11 +74,12 @@ def find_limit(
         met, unmet, doubt = _ends(search)
         met, unmet = _narrow(search, met, unmet, tolerance)
         notes = (*longer, *_notes(search, met, unmet, (low, high)))
+        value = _last_holding(search, met, unmet)
         return Limit(
             key=key,
             objective=objective_of(base.config, slo).text,
             which=LARGEST if met < unmet else SMALLEST,
-            value=_last_holding(search, met, unmet),
+            value=value,
             low=min(met, _inside(unmet, met, is_whole)),
             high=max(met, _inside(unmet, met, is_whole)),
             now=now,
@@ -85,7 +88,16 @@ def find_limit(
             is_whole=is_whole,
             notes=notes,
             doubt=doubt,
+            caveats=_caveats(search, value),
         )
+
+
+def _caveats(search: Search, value: float) -> tuple[str, ...]:
+    """What the answer hinges on, at the value it names."""
+    config = search.base.with_values({search.key: int(value) if search.is_whole else value})
+    first, count = config.simulation.seed, search.points[value].seeds
+    samples = search.replicator.samples(config, range(first, first + count))
+    return caveats_of(config, samples, None if search.is_spent else search.replicator)
 
 
 def _has_value(base: Base, key: str) -> bool:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window
+from endive.answers.caveats import caveats_of
+from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
 from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
 from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
-from endive.results.summary import warnings_of
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 _BLOCKS: Final = ((SOURCE, "by_source"), (KIND, "by_operation"), (TABLE, "by_table"))
@@ -31,6 +31,14 @@ class RunAnswer:
     samples: Sequence[Sample]
     objective: Objective
     name: str
+    notes: tuple[str, ...] = ()  # what was chosen that the configuration does not say
+    caveats: tuple[str, ...] | None = None  # with how much they matter, if that was simulated
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Everything to know before the answer is trusted, the weightiest first."""
+        caveats = caveats_of(self.config, self.samples) if self.caveats is None else self.caveats
+        return [*caveats, *self.notes]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -70,7 +78,6 @@ class RunAnswer:
             "summary": total,
             **{block: dict(self._blocks(scope)) for scope, block in _BLOCKS if self.parts(scope)},
             "requests": requests,
-            "warnings": warnings_of(total, pooled_window([sample.window for sample in self.samples])),
             **self.judgement(),
         }
 
@@ -79,6 +86,7 @@ class RunAnswer:
         return {
             "seeds": self.seeds,
             "protocol": self.config.commit.protocol,
+            "warnings": self.warnings,
             "objective": verdict_json(self.verdict),
             "estimates": {
                 "summary": dict(self._estimates(ALL, "")),

@@ -13,8 +13,9 @@ import numpy as np
 
 from endive.config import SimulationConfig
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
-from endive.results import RowSink, Statistics, Window
+from endive.results import RowSink, SimulationResult, Statistics, Window
 from endive.results.columns import Columns
+from endive.results.history import HistoryCheck
 from endive.results.schema import KINDS
 from endive.results.statistics import Slice
 
@@ -27,6 +28,7 @@ class Sample:
     window: Window
     statistics: Statistics
     tables: tuple[Statistics, ...] = ()
+    history: HistoryCheck | None = None
     _slices: dict[tuple[str, str], Slice] = field(default_factory=dict, repr=False)
 
     def slice(self, scope: str, name: str) -> Slice:
@@ -64,6 +66,7 @@ class SampleSink(RowSink):
         super().__init__(self._window, names, **options)
         tables = config.catalog.num_tables if is_per_table else 0
         self._by_table = tuple(Statistics(self._window, names) for _ in range(tables))
+        self._history: HistoryCheck | None = None
 
     def add(self, columns: Columns) -> None:
         """Take a batch, as any sink does."""
@@ -75,6 +78,11 @@ class SampleSink(RowSink):
             for table in np.unique(written):
                 self._by_table[table].record(columns, of_row[written == table])
 
+    def finish(self, history: HistoryCheck | None = None) -> SimulationResult:
+        """After the last row, as any sink does."""
+        self._history = history
+        return super().finish(history)
+
     def sample(self, seed: int) -> Sample:
         """What was counted, once the run has ended."""
-        return Sample(seed, self._window, self._statistics, self._by_table)
+        return Sample(seed, self._window, self._statistics, self._by_table, self._history)

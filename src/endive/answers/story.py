@@ -79,9 +79,9 @@ class Story:
 class Stories:
     """Tells the stories of one run's txns."""
 
-    def __init__(self, journal: Journal, records: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, journal: Journal, records: Mapping[int, Mapping[str, Any]]) -> None:
         self._journal = journal
-        self._records = {record["txn_id"]: record for record in records}
+        self._records = records
         installed = sorted((swap for swap in journal.swaps if swap.is_installed), key=lambda swap: swap.evaluated_us)
         self._by_table: dict[int, list[Swap]] = {}
         for swap in installed:

@@ -62,6 +62,7 @@ def advised_json(found: Advised) -> dict[str, Any]:
         "seeds": found.seeds,
         "now": _advice_json(found.now),
         "advice": [_advice_json(advice) for advice in found.advice],
+        "warnings": list(found.caveats),
     }
 
 
@@ -85,12 +86,14 @@ def _print(found: Advised, show_all: bool) -> None:
 
     from endive.answers.advise_text import advice_sentence
     from endive.cli.console import stdout
+    from endive.cli.tables import print_warnings
 
     console = stdout()
     console.print(Text(advice_sentence(found), style="bold"))
     console.print(_table(found, show_all))
     for advice in found.advice[:3]:
         console.print(Text(f"{advice.words} gives up: {advice.gives_up}."))
+    print_warnings(console, found.caveats)
 
 
 def _table(found: Advised, show_all: bool) -> Table:

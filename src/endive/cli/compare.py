@@ -76,6 +76,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
             for row in found.differences
         ],
         "notes": list(found.notes),
+        "warnings": list(found.caveats),
     }
 
 
@@ -121,6 +122,7 @@ def _print(found: Comparison) -> None:
     from rich.text import Text
 
     from endive.cli.console import stdout
+    from endive.cli.tables import print_warnings
 
     console = stdout()
     if found.keys:
@@ -128,6 +130,7 @@ def _print(found: Comparison) -> None:
     console.print(_differences(found))
     for note in found.notes:
         console.print(Text.assemble(("note: ", "bold yellow"), note))
+    print_warnings(console, found.caveats)
 
 
 def _keys(found: Comparison) -> Table:

@@ -68,6 +68,7 @@ def explanation_json(found: Explanation) -> dict[str, Any]:
             for story in found.stories
         ],
         "blame": [asdict(row) for row in found.blame],
+        "warnings": list(found.caveats),
     }
 
 
@@ -75,6 +76,7 @@ def _print(found: Explanation) -> None:
     from rich.text import Text
 
     from endive.cli.console import stdout
+    from endive.cli.tables import print_warnings
 
     console = stdout()
     for story in found.stories:
@@ -84,6 +86,7 @@ def _print(found: Explanation) -> None:
             console.print(Text(line), soft_wrap=True)
     if found.blame:
         console.print(_blame(found))
+    print_warnings(console, found.caveats)
 
 
 def _blame(found: Explanation) -> Table:

@@ -75,6 +75,7 @@ def limit_json(found: Limit) -> dict[str, Any]:
         },
         "simulations": found.simulations,
         "notes": list(found.notes),
+        "warnings": list(found.caveats),
         "points": [
             {"value": point.value, "seeds": point.seeds, "objective": verdict_json(point.verdict)}
             for point in found.points
@@ -106,12 +107,14 @@ def _print(found: Limit) -> None:
 
     from endive.answers.limit_text import limit_sentence
     from endive.cli.console import stdout
+    from endive.cli.tables import print_warnings
 
     console = stdout()
     console.print(Text(limit_sentence(found), style="bold"))
     console.print(_table(found))
     for note in found.notes:
         console.print(Text.assemble(("note: ", "bold yellow"), note))
+    print_warnings(console, found.caveats)
 
 
 def _table(found: Limit) -> Table:

@@ -77,13 +77,12 @@ def run(
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
     from endive.cli.run_text import print_answer
-    from endive.config import load_simulation_config
     from endive.config.slo import objective_of
     from endive.results.folder import place_below
     from endive.results.writer import refuse_foreign_file
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
-    resolved = load_simulation_config(config, given)
+    resolved, notes = _long_enough(config, given, slo)
     if resolved.simulation.output_path is not None:
         place = place_below(out or Path(), resolved.simulation.output_path)
         if not force:
@@ -94,14 +93,14 @@ def run(
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     name = resolved.experiment.label or config.stem
     if seeds is None and precision is None:
-        result, answer = _run_enough(resolved, objective, name, engine, out, is_per_table)
+        result, answer = _run_enough(resolved, objective, name, engine, out, is_per_table, notes)
         document = {**result.to_json_dict(), **answer.judgement()}
         if "by_table" in document["estimates"]:
             document["by_table"] = answer.to_json_dict()["by_table"]
         if not as_json:
-            document |= answer.to_json_dict() | {"warnings": document["warnings"]}
+            document |= answer.to_json_dict()
     else:
-        answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out)
+        answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out, notes)
         document = answer.to_json_dict()
     if as_json:
         typer.echo(json.dumps(document, allow_nan=False))
@@ -126,10 +125,31 @@ def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:
         pq.write_table(read_set_table(collected), path)
 
 
+def _long_enough(path: Path, overrides: list[str], slo: str | None) -> tuple[SimulationConfig, tuple[str, ...]]:
+    """The configuration, and what was chosen for it: a length for its runs, if it states none."""
+    from endive.answers.length import is_stated, long_enough
+    from endive.answers.variation import base_of
+    from endive.config import load_simulation_config
+    from endive.config.slo import objective_of
+
+    config = load_simulation_config(path, overrides)
+    if is_stated(config):
+        return config, ()
+    base, note = long_enough(base_of(path, overrides), objective_of(config, slo))
+    return (config, ()) if note is None else (base.config, (note,))
+
+
 def _run_enough(
-    config: SimulationConfig, objective: Objective, name: str, engine: Engine, out: Path | None, is_per_table: bool
+    config: SimulationConfig,
+    objective: Objective,
+    name: str,
+    engine: Engine,
+    out: Path | None,
+    is_per_table: bool,
+    notes: tuple[str, ...],
 ) -> tuple[SimulationResult, RunAnswer]:
     """The run with the seed of the configuration, and the answer of it and of as many more as tell how runs differ."""
+    from endive.answers.caveats import caveats_of
     from endive.answers.enough import take_enough
     from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
@@ -137,7 +157,8 @@ def _run_enough(
     result, sample = _run_once(config, engine, out, is_per_table)
     with Replicator(is_per_table=is_per_table) as replicator:
         samples = take_enough(replicator, config, objective, sample)
-    return result, RunAnswer(config, tuple(samples), objective, name)
+        caveats = caveats_of(config, samples, replicator)
+    return result, RunAnswer(config, tuple(samples), objective, name, notes, caveats)
 
 
 def _run_once(
@@ -178,7 +199,9 @@ def _run_many(
     precision: str | None,
     is_per_table: bool,
     out: Path | None,
+    notes: tuple[str, ...],
 ) -> RunAnswer:
+    from endive.answers.caveats import caveats_of
     from endive.answers.precision import Precision, replicate
     from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
@@ -190,7 +213,8 @@ def _run_many(
     wanted = None if precision is None else Precision(percentage(precision, "--precision"))
     with Replicator(is_per_table=is_per_table) as replicator:
         samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
-    return RunAnswer(config, tuple(samples), objective, name)
+        caveats = caveats_of(config, samples, replicator)
+    return RunAnswer(config, tuple(samples), objective, name, notes, caveats)
 
 
 def percentage(text: str, option: str) -> float:

@@ -10,22 +10,26 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def overlap_unsaid(plain: Mapping[str, Any]) -> str | None:
-    """One sentence that names the sources; None if everything is said, or no conflict is possible."""
+def overlap_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sources of which nothing says how often they meet others; none if no conflict is possible."""
     detector = plain["conflict"]["detector"]
     sources = plain["source"]
     if detector == "partition_overlap" or not any(_can_conflict(source, plain) for source in sources):
-        return None
+        return ()
     if detector == "files":
-        missing = "touched_files"
         names = [source["name"] for source in sources if "touched_files" not in source]
-        names = [name for name in names if not _has_probability(sources, name)]
     else:
-        missing = "table.data_files and touched_files"
         names = [source["name"] for source in sources if _can_conflict(source, plain)]
-        names = [name for name in names if not _has_probability(sources, name)]
+    return tuple(name for name in names if not _has_probability(sources, name))
+
+
+def overlap_unsaid(plain: Mapping[str, Any]) -> str | None:
+    """One sentence that names the sources; None if everything is said, or no conflict is possible."""
+    names = overlap_sources(plain)
     if not names:
         return None
+    is_by_files = plain["conflict"]["detector"] == "files"
+    missing = "touched_files" if is_by_files else "table.data_files and touched_files"
     listed = ", ".join(names)
     return (
         f"How many data files {listed} touch{'es' if len(names) == 1 else ''} is not said, so real conflicts with "

@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from endive.answers.estimates import pooled_window
 from endive.answers.price import usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
 from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.verdict_text import figure_text, interval_text, judged_text
-from endive.results.summary import warnings_of
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 PER_HOUR_BELOW: Final = 0.01  # txns per second
@@ -40,12 +38,8 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
         "whole": {name: _figure(answer, ALL, "", name) for name in (*SHOWN, *WHOLE)},
         "txns": 0 if total is None else total["txns"]["submitted"],
         "usd_per_commit": None if total is None else usd_per_commit(config, total),
-        "warnings": [] if total is None else _warnings(answer, total),
+        "warnings": answer.warnings,
     }
-
-
-def _warnings(answer: RunAnswer, total: Mapping[str, Any]) -> list[str]:
-    return warnings_of(dict(total), pooled_window([sample.window for sample in answer.samples]))
 
 
 def verdict_event(verdict: Verdict) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def watched(config: SimulationConfig) -> dict[str, Any]:
     last_ms = max(end_ms(txn) for lane in lanes for txn in lane.txns)
     until_us = None if last_ms >= config.simulation.duration_ms else int(last_ms * 1000.0) + 2
     journal, _ = journal_of(config, seed, until_us)
-    stories = Stories(journal, txns)
+    stories = Stories(journal, {txn["txn_id"]: txn for txn in txns})
     return {
         **found,
         "begin_ms": begin_ms,

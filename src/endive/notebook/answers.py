@@ -20,7 +20,7 @@ from endive.answers.limit import Limit, find_limit
 from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.variation import ConfigLike, base_of
-from endive.notebook.show import answer_html, answer_text, text_table
+from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
 from endive.objectives.verdict_text import figure_text
 
 
@@ -35,11 +35,16 @@ class _Shown(ABC):
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """Headings and rows."""
 
+    @abstractmethod
+    def _caveats(self) -> Sequence[str]:
+        """Everything to know before the answer is trusted."""
+
     def __repr__(self) -> str:
-        return f"{self._sentence()}\n{text_table(*self._table())}"
+        return "\n".join([self._sentence(), text_table(*self._table()), *warning_lines(self._caveats())])
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}"
+        told = warning_html(self._caveats())
+        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}{told}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +87,9 @@ class LimitAnswer(_Shown):
         rows = [(value_text(self.found, p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
         return (self.found.key, "objective", "seeds"), rows
 
+    def _caveats(self) -> Sequence[str]:
+        return self.found.caveats
+
 
 @dataclass(frozen=True, repr=False)
 class AdviceAnswer(_Shown):
@@ -105,6 +113,9 @@ class AdviceAnswer(_Shown):
             for a in self.found.advice
         ]
         return ("change", "objective", str(self.found.subject), "effect", "gives up"), rows
+
+    def _caveats(self) -> Sequence[str]:
+        return self.found.caveats
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,6 +141,9 @@ class ComparisonAnswer(_Shown):
         ]
         return ("figure", "A", "B", "B less A", "B is"), rows
 
+    def _caveats(self) -> Sequence[str]:
+        return self.found.caveats
+
 
 @dataclass(frozen=True, repr=False)
 class ExplanationAnswer:
@@ -138,7 +152,8 @@ class ExplanationAnswer:
     found: Explanation
 
     def __repr__(self) -> str:
-        return "\n".join(line for story in self.found.stories for line in story.lines)
+        told = [line for story in self.found.stories for line in story.lines]
+        return "\n".join([*told, *warning_lines(self.found.caveats)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"

@@ -45,13 +45,26 @@ def answer_rows(answer: RunAnswer) -> list[tuple[str, ...]]:
 def answer_text(answer: RunAnswer) -> str:
     """As a terminal shows it."""
     head = f"{answer.name}, {_seeds(answer)}"
-    return "\n".join([head, text_table(HEADING, answer_rows(answer)), *verdict_lines(answer.verdict)])
+    told = [*verdict_lines(answer.verdict), *warning_lines(answer.warnings)]
+    return "\n".join([head, text_table(HEADING, answer_rows(answer)), *told])
 
 
 def answer_html(answer: RunAnswer) -> str:
     """As a notebook shows it."""
     told = "<br>".join(escape(line) for line in verdict_lines(answer.verdict))
-    return f"<b>{escape(answer.name)}</b>, {_seeds(answer)}{html_table(HEADING, answer_rows(answer))}<p>{told}</p>"
+    table = html_table(HEADING, answer_rows(answer))
+    return f"<b>{escape(answer.name)}</b>, {_seeds(answer)}{table}<p>{told}</p>{warning_html(answer.warnings)}"
+
+
+def warning_lines(caveats: Sequence[str]) -> list[str]:
+    """What to know before an answer is trusted, a line each."""
+    return [f"warning: {text}" for text in caveats]
+
+
+def warning_html(caveats: Sequence[str]) -> str:
+    """The same for a notebook."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in caveats)
+    return f"<p>Read with care</p><ul>{items}</ul>" if items else ""
 
 
 def text_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, overload
 
+from endive.answers.caveats import caveats_of
 from endive.answers.enough import take_enough
+from endive.answers.length import long_enough
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import SampleSink
@@ -88,8 +90,9 @@ def simulate(
 
     Without ``seeds`` the result is that of one run, and its intervals come from a few more.
     """
-    base = base_of(config)
-    resolved = base.with_values(overrides) if overrides else base.config
+    base = base_of(config).varied(overrides or {})
+    base, chosen = long_enough(base, objective_of(base.config, slo))
+    resolved, notes = base.config, () if chosen is None else (chosen,)
     if seed is not None:
         resolved = resolved.with_seed(seed)
     objective = objective_of(resolved, slo)
@@ -98,9 +101,11 @@ def simulate(
         first = resolved.simulation.seed
         with Replicator() as replicator:
             samples = replicator.samples(resolved, range(first, first + seeds))
-        return Runs(RunAnswer(resolved, tuple(samples), objective, name))
+            caveats = caveats_of(resolved, samples, replicator)
+        return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
     sink = SampleSink(resolved)
     result = Simulation(resolved).run(engine=engine, sink=sink)
     with Replicator() as replicator:
         samples = take_enough(replicator, resolved, objective, sink.sample(resolved.simulation.seed))
-    return Run(result, RunAnswer(resolved, tuple(samples), objective, name))
+        caveats = caveats_of(resolved, samples, replicator)
+    return Run(result, RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))

@@ -28,6 +28,10 @@ EVENTS_ENOUGH: Final = 10
 # ... and are taken to have this much in common: the correlation of two txns of one run.
 CORRELATION_UNSEEN: Final = 0.01
 DEGREES_MIN: Final = 2.0  # of freedom, however few runs the spread comes from
+# Degrees of freedom for each run that makes an equal part of the spread, chosen by coverage: the spread of a share is
+# known less well, because runs differ most in their tails.
+MEAN_DEGREES: Final = 2.0
+SHARE_DEGREES: Final = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Spread:
     degrees: float  # of freedom; below runs - 1 where few runs make most of the spread
 
 
-def spread_of(y: Sequence[float], x: Sequence[float]) -> Spread | None:
+def spread_of(y: Sequence[float], x: Sequence[float], degrees_per_run: float = MEAN_DEGREES) -> Spread | None:
     """The spread between runs with an x; None if there are fewer than two of them."""
     parts, weights = np.asarray(y, np.float64), np.asarray(x, np.float64)
     parts, weights = parts[weights > 0], weights[weights > 0]
@@ -51,17 +55,18 @@ def spread_of(y: Sequence[float], x: Sequence[float]) -> Spread | None:
     ratio = float(parts.sum()) / total
     squares = (parts - ratio * weights) ** 2
     error = math.sqrt(runs / (runs - 1) * float(squares.sum())) / total
-    return Spread(ratio, error, runs, float(degrees_of(runs, squares.sum(), (squares * squares).sum())))
+    degrees = degrees_of(runs, squares.sum(), (squares * squares).sum(), degrees_per_run)
+    return Spread(ratio, error, runs, float(degrees))
 
 
-def degrees_of(runs: Any, squares: Any, fourths: Any) -> Any:
+def degrees_of(runs: Any, squares: Any, fourths: Any, per_run: float) -> Any:
     """Degrees of freedom of a variance, from the sums of squared residuals and of their squares; takes arrays too.
 
     Equal residuals give ``runs - 1``. One run that makes all of the spread gives ``DEGREES_MIN``: what one run did says
     little about how far the next may go (Satterthwaite's approximation, with the kurtosis as found).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = 2.0 * np.square(squares) / np.asarray(fourths, np.float64) - 1.0
+        found = per_run * np.square(squares) / np.asarray(fourths, np.float64) - 1.0
     found = np.where(np.isnan(found), np.inf, np.maximum(found, DEGREES_MIN))
     return np.minimum(found, np.asarray(runs, np.float64) - 1.0)
 
@@ -85,7 +90,7 @@ def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confide
 
 def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> float | None:
     """How many txns tell as much about a share as one would if all were independent; None for a single run."""
-    spread = spread_of(hits, of)
+    spread = spread_of(hits, of, SHARE_DEGREES)
     if spread is None:
         return None
     n = float(sum(of))

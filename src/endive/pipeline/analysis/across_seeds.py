@@ -15,7 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.objectives.intervals import count_reach, degrees_of, design_of, none_reach, score_ends, wilson
+from endive.objectives.intervals import (
+    MEAN_DEGREES,
+    SHARE_DEGREES,
+    count_reach,
+    degrees_of,
+    design_of,
+    none_reach,
+    score_ends,
+    wilson,
+)
 from endive.objectives.student import CONFIDENCE, normal_z, student_ts
 from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio, txns_ended
 from endive.pipeline.analysis.scopes import POINT_GROUP, RUN
@@ -111,7 +120,8 @@ def over_seeds(values: Floats, first: Ints, *, of: Floats | None = None) -> Over
         away = np.where(is_given, np.square(values - np.repeat(mean, sizes)), 0.0)
         squares, fourths = _in_order(away, first, sizes), _in_order(away * away, first, sizes)
         stddev = np.where(seeds > 1, np.sqrt(squares / (n - 1.0)), np.nan)
-        error, degrees = stddev / np.sqrt(n), degrees_of(n, squares, fourths)
+        error = stddev / np.sqrt(n)
+        degrees = degrees_of(n, squares, fourths, MEAN_DEGREES if of is None else SHARE_DEGREES)
         if of is None:
             low, high = score_ends(mean, student_ts(degrees, CONFIDENCE) * error)
         else:

@@ -1,0 +1,135 @@
+"""What an answer hinges on beyond its figures: assumed, left out, not said; the weightiest first.
+
+One piece of code for every command, page and notebook. The sentences about assumed latencies are
+``endive.results.knowledge``'s, those about files that are not said ``endive.config.overlap``'s; what is too little in a
+window is said in ``endive.results.summary``. Where a run can say how much hinges on a caveat, it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from endive.answers.enough import runs_note
+from endive.answers.estimates import pooled_figures, pooled_window, success_estimate
+from endive.answers.replicate import Replicator
+from endive.answers.sample import Sample
+from endive.config import SimulationConfig, apply_overrides, parse_config
+from endive.config.overlap import overlap_sources, overlap_unsaid
+from endive.errors import EndiveError
+from endive.objectives.names import ALL, SOURCE
+from endive.objectives.verdict_text import share_digits
+from endive.results.history import untold_warnings
+from endive.results.knowledge import assumed_part, assumption_warnings, sent_figures
+from endive.results.summary import warnings_of
+from endive.simulation.knowledge import figures_of_config
+
+MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
+_CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """A sentence, and how much of an answer hinges on it: a share of txns or of latency, above 1 if all does."""
+
+    text: str
+    weight: float
+    extent: str = ""  # what a run says about it
+
+
+def caveats_of(
+    config: SimulationConfig,
+    samples: Sequence[Sample],
+    replicator: Replicator | None = None,
+    *,
+    is_one_run_meant: bool = False,
+) -> tuple[str, ...]:
+    """Everything to know before these runs are trusted; with a replicator, with how much it matters."""
+    found = _found(config, samples, replicator, is_one_run_meant)
+    return tuple(f"{caveat.text} {caveat.extent}".rstrip() for caveat in found)
+
+
+def caveats_of_both(
+    ours: tuple[SimulationConfig, Sequence[Sample]],
+    theirs: tuple[SimulationConfig, Sequence[Sample]],
+    replicator: Replicator | None = None,
+) -> tuple[str, ...]:
+    """The same of two sides, A and B, each sentence once."""
+    a, b = _found(*ours, replicator, False), _found(*theirs, replicator, False)
+    extents: dict[str, list[str]] = {caveat.text: [] for caveat in (*a, *b)}
+    for side, caveats in (("A", a), ("B", b)):
+        for caveat in caveats:
+            extents[caveat.text] += [f"{side}: {caveat.extent}"] if caveat.extent else []
+    return tuple(" ".join([text, *told]) for text, told in extents.items())
+
+
+def _found(
+    config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None, is_one_run_meant: bool
+) -> list[Caveat]:
+    found = [
+        *_of_runs(config, samples, is_one_run_meant),
+        *_of_overlap(config, samples, replicator),
+        *_of_assumptions(config, samples),
+    ]
+    return sorted(found, key=lambda caveat: -caveat.weight)
+
+
+def _of_runs(config: SimulationConfig, samples: Sequence[Sample], is_one_run_meant: bool) -> list[Caveat]:
+    """What was measured on too little."""
+    total = pooled_figures(samples, ALL, "")
+    texts = warnings_of(total, pooled_window([sample.window for sample in samples]))
+    texts += untold_warnings(samples[0].history)
+    if not is_one_run_meant and (note := runs_note(samples)) is not None:
+        texts.append(note)
+    absent = [
+        source.name
+        for source in config.sources
+        if total["txns"]["submitted"] and not pooled_figures(samples, SOURCE, source.name)["txns"]["submitted"]
+    ]
+    if absent:
+        texts.append(
+            f"{', '.join(absent)}: no txn was submitted in the window of any run, so nothing is said of "
+            f"{'it' if len(absent) == 1 else 'them'}. Lengthen simulation.duration_ms."
+        )
+    return [Caveat(text, _CERTAIN) for text in texts]
+
+
+def _of_overlap(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:
+    """Files that are not said: the success is an upper bound, and how low it may be is simulated."""
+    text = overlap_unsaid(config.to_dict())
+    if text is None:
+        return []
+    names = overlap_sources(config.to_dict())
+    always = None if replicator is None else _always_meeting(config, names)
+    if replicator is None or always is None:
+        return [Caveat(text, 1.0)]
+    seeds = range(config.simulation.seed, config.simulation.seed + MEETING_RUNS)
+    met = replicator.samples(always, seeds)
+    told, weight = [], 0.0
+    for name in names:
+        before = success_estimate([sample.slice(SOURCE, name) for sample in samples]).value
+        after = success_estimate([sample.slice(SOURCE, name) for sample in met]).value
+        if before is not None and after is not None:
+            told.append(f"{name} {share_digits(after)} % instead of {share_digits(before)} %")
+            weight = max(weight, abs(before - after))
+    return [Caveat(text, weight, f"If they always met: {', '.join(told)}." if told else "")]
+
+
+def _always_meeting(config: SimulationConfig, names: Sequence[str]) -> SimulationConfig | None:
+    """The same with every concurrent commit a real conflict; None if the configuration cannot have it."""
+    keys = {f'source."{name}".real_conflict_probability': 1.0 for name in names}
+    try:
+        return parse_config(apply_overrides(config.to_dict(), keys))
+    except EndiveError:
+        return None
+
+
+def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list[Caveat]:
+    """Latencies that are guesses."""
+    total = pooled_figures(samples, ALL, "")
+    counts = total["requests"]["counts"]
+    figures = sent_figures(figures_of_config(config), counts)
+    part = assumed_part(figures, total["phases_ms"], counts)
+    share = 0.0 if part is None else part.share
+    return [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]

@@ -1,0 +1,72 @@
+"""Every caveat on every answer: the same sentences, the weightiest first, with what a run can say about them."""
+
+import pytest
+from tests.answers.conftest import busy_config
+
+from endive.answers.advise import advise_on
+from endive.answers.caveats import caveats_of
+from endive.answers.compare import compare_configs
+from endive.answers.explain import explain_run
+from endive.answers.limit import find_limit
+from endive.answers.replicate import Replicator
+from endive.answers.variation import base_of
+
+FILES = "How many data files merge touches is not said"
+SEEDS = range(1, 5)
+
+
+@pytest.fixture(scope="module")
+def replicator():
+    with Replicator(processes=1) as running:
+        yield running
+
+
+def test_what_hinges_on_files_that_are_not_said_is_simulated(replicator):
+    config = busy_config(4)
+    told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
+
+    (text,) = [text for text in told if text.startswith(FILES)]
+    assert "If they always met: merge 0.0 % instead of" in text
+
+
+def test_without_a_replicator_the_caveat_is_there_all_the_same(replicator):
+    config = busy_config(4)
+    told = caveats_of(config, replicator.samples(config, SEEDS))
+
+    assert [True] == [FILES in text for text in told if "data files" in text]
+    assert not any("If they always met" in text for text in told)
+
+
+def test_one_run_says_that_it_cannot_tell_unless_one_run_is_meant(replicator):
+    config = busy_config(4)
+    sample = replicator.samples(config, [1])
+
+    assert any(text.startswith("One run cannot tell how runs differ") for text in caveats_of(config, sample))
+    assert not any("One run" in text for text in caveats_of(config, sample, is_one_run_meant=True))
+
+
+def test_a_source_that_never_submits_is_named(replicator):
+    config = busy_config(
+        4,
+        source=[
+            {"name": "writers", "arrivals": {"kind": "closed", "clients": 2, "think_ms": "1s"}},
+            {"name": "nightly", "arrivals": {"kind": "periodic", "period_ms": "1d", "offset_ms": "1h"}},
+        ],
+    )
+    told = caveats_of(config, replicator.samples(config, SEEDS))
+
+    assert any(text.startswith("nightly: no txn was submitted in the window of any run") for text in told)
+
+
+def test_every_question_has_the_caveats_of_its_configuration(replicator):
+    base = base_of(busy_config(4))
+    key = "source.writers.arrivals.clients"
+    answers = {
+        "limit": find_limit(base, key, slo="writers.retries_mean <= 1", low=1, high=64, replicator=replicator),
+        "advise": advise_on(base, slo="success_rate >= 1 %", levers=("retries",), seeds=2, replicator=replicator),
+        "compare": compare_configs(base.config, base.with_values({key: 5}), seeds=2, replicator=replicator),
+        "explain": explain_run(base.config),
+    }
+
+    for question, answer in answers.items():
+        assert 1 == sum(FILES in text and "left out" in text for text in answer.caveats), question

@@ -1,0 +1,79 @@
+"""How many runs are taken, and how long they are, when nobody says."""
+
+import pytest
+from tests.answers.conftest import busy_config
+
+from endive.answers.enough import RUNS, RUNS_FEW, RUNS_MOST, runs_for, take_enough
+from endive.answers.length import ever_longer, long_enough
+from endive.answers.replicate import Replicator
+from endive.answers.variation import base_of
+from endive.config.slo import objective_of
+
+HOUR = 3_600_000.0
+
+
+@pytest.mark.parametrize(
+    ("txns", "runs"), [(0, RUNS), (1_000, RUNS), (625_000, 16), (1_000_000, 10), (2_500_000, RUNS_FEW), (2_500_001, 1)]
+)
+def test_large_runs_are_repeated_less_often_and_huge_ones_not_at_all(txns, runs):
+    assert runs == runs_for(txns)
+
+
+def test_more_runs_are_taken_only_while_the_objective_cannot_be_told():
+    config = busy_config(2)
+    with Replicator(processes=1) as replicator:
+        told = take_enough(replicator, config, objective_of(config, "writers.success_rate >= 50 %"))
+        close = take_enough(replicator, config, objective_of(config, "writers.success_rate >= 99.999 %"))
+
+    assert list(range(1, 1 + RUNS)) == [sample.seed for sample in told]
+    assert RUNS_MOST == len(close)
+
+
+def base(arrivals, **sections):
+    return base_of({"source": [{"name": "writers", "arrivals": arrivals}], **sections})
+
+
+def chosen(asked, slo=None):
+    found, note = long_enough(asked, objective_of(asked.config, slo))
+    return found.config.simulation.duration_ms / HOUR, note
+
+
+def test_a_stated_duration_is_kept():
+    asked = base({"kind": "periodic", "period_ms": "1d"}, simulation={"duration_ms": "1h"})
+
+    assert (1.0, None) == chosen(asked)
+    assert [asked] == ever_longer(asked, objective_of(asked.config))
+
+
+def test_an_hour_that_tells_is_kept():
+    assert (1.0, None) == chosen(base({"kind": "poisson", "per_s": 1.0}))
+
+
+def test_a_nightly_source_gets_so_many_days_that_its_objective_can_be_told():
+    """99 % needs 2 x 380 txns in 16 runs, one a day: 48 days, so 60."""
+    hours, note = chosen(base({"kind": "periodic", "period_ms": "1d"}))
+
+    assert 60 * 24 == hours
+    assert "simulation.duration_ms is not given, so a run is 1,440 h long, about 60 txns: in less, writers has" in note
+
+
+def test_a_percentile_needs_as_many_txns_as_its_share():
+    """P50 needs 2 x 3.84 txns in 16 runs, but two in each: two days, and margins."""
+    assert 96 == chosen(base({"kind": "periodic", "period_ms": "1d"}), "writers.p50_commit <= 5s")[0]
+
+
+def test_a_run_is_never_longer_than_its_txns_allow():
+    sources = [
+        {"name": "writers", "arrivals": {"kind": "poisson", "per_s": 1.0}},
+        {"name": "nightly", "arrivals": {"kind": "periodic", "period_ms": "1d"}},
+    ]
+    hours, _ = chosen(base_of({"source": sources}))
+
+    assert 48 == hours  # 172,800 txns; four days would be 345,600
+
+
+def test_a_search_may_go_on_with_longer_runs_if_no_duration_is_stated():
+    asked = base({"kind": "poisson", "per_s": 1.0})
+    longer = ever_longer(asked, objective_of(asked.config))
+
+    assert [1.0, 6.0, 36.0] == [each.config.simulation.duration_ms / HOUR for each in longer]

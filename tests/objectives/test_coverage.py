@@ -1,0 +1,105 @@
+"""Coverage as a law: in clustered cases a 95 % interval holds the truth in 93 to 98 of 100 draws, never far more.
+
+The runs are made by hand, so that the truth is known and the cases are clustered on purpose; the same for simulated
+ones is docs/validation/coverage.md, which ``python -m verification.coverage`` writes.
+"""
+
+import numpy as np
+import pytest
+
+from endive.objectives.intervals import (
+    mean_estimate,
+    percentile_estimate,
+    rate_estimate,
+    ratio_estimate,
+    share_estimate,
+)
+
+RUNS = 16
+DRAWS = 1_000
+CONFIDENCE = 0.95
+
+
+def covered(draw, truth, draws=DRAWS):
+    generator = np.random.default_rng(7)
+    found = [draw(generator) for _ in range(draws)]
+    return sum(one.low <= truth <= one.high for one in found) / draws
+
+
+def assert_covers(share, low=0.93, high=0.98):
+    assert low <= share <= high
+
+
+# What the success of a run may be: phases drawn once per run, a table that tips, all alike.
+LEVELS = {
+    "phases": (lambda generator: generator.beta(12.0, 3.0, RUNS), 0.8),
+    "tipping": (lambda generator: np.where(generator.random(RUNS) < 0.4, 0.1, 0.95), 0.6 * 0.95 + 0.4 * 0.1),
+    "alike": (lambda generator: np.full(RUNS, 0.8), 0.8),
+}
+
+
+@pytest.mark.parametrize("case", LEVELS)
+def test_a_share_of_clustered_txns(case):
+    levels, truth = LEVELS[case]
+
+    def draw(generator):
+        of = generator.poisson(200.0, RUNS)
+        return share_estimate(generator.binomial(of, levels(generator)).tolist(), of.tolist(), 0, CONFIDENCE)
+
+    assert_covers(covered(draw, truth))
+
+
+def test_a_share_of_a_source_with_one_txn_or_two_in_a_run():
+    def draw(generator):
+        of = generator.poisson(1.5, RUNS)
+        return share_estimate(generator.binomial(of, 0.3).tolist(), of.tolist(), 0, CONFIDENCE)
+
+    assert_covers(covered(draw, 0.3))
+
+
+def test_failures_that_come_together_in_few_runs_are_not_ruled_out_by_runs_without_any():
+    """One run in forty loses a thirtieth of its txns, the others none: most draws of sixteen see no failure at all."""
+
+    def draw(generator):
+        levels = np.where(generator.random(RUNS) < 0.025, 0.967, 1.0)
+        return share_estimate(generator.binomial(1_000, levels).tolist(), [1_000] * RUNS, 0, CONFIDENCE)
+
+    assert_covers(covered(draw, 1.0 - 0.025 * 0.033), high=1.0)
+
+
+@pytest.mark.parametrize(("percent", "z"), [(50, 0.0), (95, 1.6448536269514722)])
+def test_a_percentile_of_runs_of_which_each_is_faster_or_slower(percent, z):
+    """Lognormal within runs (sigma 0.8) and between them (sigma 0.6), so lognormal with sigma 1 together."""
+    truth = float(np.exp(z))
+
+    def draw(generator):
+        levels = generator.normal(0.0, 0.6, RUNS)
+        runs = [np.exp(level + generator.normal(0.0, 0.8, 150)) for level in levels]
+        return percentile_estimate(runs, percent, CONFIDENCE)
+
+    assert_covers(covered(draw, truth, 400), low=0.92, high=0.985)
+
+
+def test_a_rate_whose_runs_differ_more_than_poisson():
+    def draw(generator):
+        return rate_estimate(generator.poisson(generator.gamma(4.0, 5.0, RUNS)).tolist(), [10.0] * RUNS, CONFIDENCE)
+
+    assert_covers(covered(draw, 2.0))
+
+
+def test_a_rate_of_a_source_that_seldom_commits():
+    def draw(generator):
+        return rate_estimate(generator.poisson(0.3, RUNS).tolist(), [1.0] * RUNS, CONFIDENCE)
+
+    assert_covers(covered(draw, 0.3), high=0.985)
+
+
+def test_a_mean_and_a_difference_of_skewed_runs():
+    def mean(generator):
+        return ratio_estimate(generator.gamma(2.0, 0.5, RUNS).tolist(), [1.0] * RUNS, CONFIDENCE)
+
+    def difference(generator):
+        return mean_estimate((generator.gamma(2.0, 0.5, RUNS) - generator.gamma(2.0, 0.5, RUNS)).tolist(), CONFIDENCE)
+
+    assert_covers(covered(mean, 1.0))
+    assert_covers(covered(difference, 0.0))
