@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import endive.simulation.knowledge  # what answers ask of it beside the simulation that is replaced
 from endive.cli.main import app
 from endive.results import Provenance, RowSink, SimulationResult, columns_of
 from endive.results import schema as s
