@@ -14,7 +14,6 @@ from typing import Final
 
 from endive.verification.java.conflict_page import conflict_page
 from endive.verification.java.pair_recording import read_pairs
-from endive.verification.java.request_recording import RELEASES
 from endive.verification.pyiceberg.met_table import met_section
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
@@ -22,7 +21,7 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
 
 def text() -> str:
     """The page: Java Iceberg, then PyIceberg."""
-    return conflict_page(read_pairs(RELEASES[0])) + met_section()
+    return conflict_page(read_pairs()) + met_section()
 
 
 def main() -> int:

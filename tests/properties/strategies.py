@@ -205,6 +205,8 @@ def commits(draw: Any) -> Mapping:
     if draw(st.booleans()):
         for choice in draw(st.lists(st.sampled_from(tuple(CHOICES)), unique=True, max_size=4)):
             commit[choice] = draw(st.sampled_from(CHOICES[choice]))
+    if protocol == "iceberg":
+        maybe(commit, draw, "release", st.sampled_from(("1.9", "1.11")))
     resolved = PROTOCOLS[protocol] | commit
     if resolved["history"] == "none":
         commit.pop("history_io", None)

@@ -6,13 +6,37 @@ This file defines the names of the choices and the four presets. What a choice c
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
-from endive.config.values import Number, OneOf, Table, Whole
+from endive.config.values import Number, OneOf, Table, Whole, refusal
+from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRelease:
+    """A release line that the package has recordings of."""
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        return f"a release that was recorded: {', '.join(RELEASES)}"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        def check(value: object) -> object:
+            if value not in RELEASES:
+                raise refusal(
+                    f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "
+                    "record it in a checkout: python -m verification.record java-pairs --release."
+                )
+            return value
+
+        return core_schema.no_info_plain_validator_function(check)
+
 
 Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge"], OneOf()]
 
@@ -94,6 +118,12 @@ class CommitConfig(Table):
         description="Preset of the choices below: Java Iceberg as measured, PyIceberg, the refactoring "
         "specification (swap first, repair after), or the original experiments (the same, but real "
         "conflicts are merged).",
+    )
+    release: Annotated[str, RecordedRelease()] = Field(
+        RELEASES[0],
+        description="Release of Java Iceberg whose requests are meant, where those that were recorded differ. From "
+        "1.11 on, what takes data files reads every delete manifest of the table, a fast append behind REST asks once "
+        "more after its success, and an expiry opens no manifests.",
     )
     base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."

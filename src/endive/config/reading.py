@@ -31,6 +31,7 @@ from endive.config.conditions import (
 )
 from endive.config.storage import OBJECTS, ObjectLatencies
 from endive.config.transaction import BACKOFF_KEYS, FIGURES
+from endive.vocabulary import RELEASES
 
 if TYPE_CHECKING:
     from endive.config.simulation_config import SimulationConfig
@@ -204,6 +205,12 @@ READINGS: Final = (
         is_("conflict.detector", "files"),
         "conflict.detector is '{conflict.detector}'",
         unless=is_("table.data_files", 0),
+    ),
+    _row("commit.release", is_not("commit.release", RELEASES[0]), _DEFAULT, unless=ALWAYS),
+    _row(
+        "commit.release",
+        is_("commit.protocol", "iceberg"),
+        "commit.protocol is '{commit.protocol}', and releases are Java Iceberg's",
     ),
     _row("commit.min_count_to_merge", is_("commit.merging", "bins"), "commit.merging is '{commit.merging}'"),
     _row(

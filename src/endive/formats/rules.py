@@ -130,8 +130,11 @@ def describe(
     attempt before (-1: they do not matter), ``older`` the snapshots older than the age the operation keeps.
     """
     own = situation.iceberg
-    planning.describe_situation(operation, attempt, start, previous, base, partition_manifests, partition_behind, own)
-    maintenance.describe_maintenance(world.format.iceberg.protocol, operation, start, previous, base, older, own)
+    protocol_of = world.format.iceberg.protocol
+    planning.describe_situation(
+        protocol_of, operation, attempt, start, previous, base, partition_manifests, partition_behind, own
+    )
+    maintenance.describe_maintenance(protocol_of, operation, start, previous, base, older, own)
 
 
 @rule

@@ -63,6 +63,7 @@ from endive.vocabulary import (
     OPERATIONS,
     OVERWRITE_FORMS,
     READS,
+    RELEASES,
 )
 from endive.workload import (
     NEVER_US,
@@ -302,6 +303,7 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         merge_per_commit_millionths=round(commit.manifests_per_concurrent_commit * protocol.MILLIONTHS),
         real_conflict=protocol.REAL_CONFLICTS.index(commit.real_conflict),
         after_success=protocol.AFTER_SUCCESSES.index(commit.after_success),
+        release=RELEASES.index(commit.release),
         is_list_headed=int(is_headed),
         is_written_headed=int(commit.head == "written"),
         is_inlined=int(catalog.table_metadata_inlined),

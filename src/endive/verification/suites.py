@@ -53,6 +53,7 @@ _ALL: Final = (
         parts=(
             Part(module="endive.verification.java.java_requests", name="java", needs=_JAVA),
             Part(module="endive.verification.java.java_pairs", name="java pairs", needs=_JAVA),
+            Part(module="endive.verification.java.spark_sql", name="spark sql"),
             Part(module="endive.verification.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

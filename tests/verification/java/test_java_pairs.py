@@ -10,14 +10,15 @@ from endive.verification.java import modelled_pair
 from endive.verification.java.conflict_page import letter
 from endive.verification.java.java_pairs import compare
 from endive.verification.java.pair_recording import RecordedPair, read_pairs, write_pairs
-from endive.verification.java.pair_sheets import RIVALS, VICTIMS, all_pairs
+from endive.verification.java.pair_sheets import RIVALS, SHEETS, all_pairs
 from endive.verification.java.pairs import BEFORE, DURING, SAME_FILE, Pair
 from endive.verification.java.request_recording import RELEASES
 from endive.verification.java.request_trace import Recorded, from_text
+from verification import upgrade
 from verification.conflicts import PAGE, text
 
-RECORDED = read_pairs(RELEASES[0]).pairs
-VICTIM = {victim.name: victim for victim in VICTIMS}
+RECORDED = read_pairs().pairs
+VICTIM = {victim.name: victim for sheet in SHEETS for victim in sheet.victims}
 
 
 def pair(victim: str, rival: str, touches: str, count: int = 1, when: str = BEFORE) -> Pair:
@@ -80,7 +81,51 @@ def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
     assert [read_pairs(release) for release in RELEASES] == [read_pairs(release, tmp_path) for release in RELEASES]
 
 
+def test_every_pair_was_recorded_at_the_newest_release():
+    assert {each.key for each in all_pairs()} == set(RECORDED)
+
+
+def test_no_verdict_differs_between_releases():
+    older = read_pairs(RELEASES[0]).pairs
+
+    assert [] == [key for key, each in older.items() if letter(each) != letter(RECORDED[key])]
+
+
+def test_the_page_of_the_upgrade_is_what_the_recordings_give():
+    assert upgrade.PAGE.read_text(encoding="utf-8") == upgrade.text()
+
+
+def test_a_merge_without_a_predicate_fails_beside_an_append_anywhere():
+    merges = [f"{form} serializable, read the table" for form in ("row_delta referring", "overwrite_files")]
+
+    assert ["D", "D"] == [verdict(victim, "append", "another partition") for victim in merges]
+
+
+def test_a_compaction_with_the_starting_sequence_number_survives_an_upsert_on_its_files():
+    upsert = ("upsert", "rows the victim read")
+
+    assert ["r", "."] == [verdict(victim, *upsert) for victim in ("rewrite_files", "rewrite_files sequenced")]
+
+
+def test_a_file_takes_one_vector():
+    delete = ("row_delta delete", SAME_FILE)
+
+    assert [".", "V"] == [
+        verdict(f"{version}row_delta delete snapshot, read its partition", *delete) for version in ("", "v3 ")
+    ]
+
+
 JUDGED = [
+    pair("row_delta referring serializable, read the table", "append", "another partition"),
+    pair("row_delta referring snapshot, read the table", "row_delta delete", "another partition"),
+    pair("row_delta referring serializable, read its partition", "append", "another partition", 3),
+    pair("overwrite_files serializable, read its partition", "row_delta delete", "another partition", 1, DURING),
+    pair("v3 row_delta delete snapshot, read its partition", "row_delta delete", SAME_FILE, 1, DURING),
+    pair("v3 row_delta delete serializable, read its partition", "row_delta delete", "another partition", 3),
+    pair("rewrite_files sequenced", "upsert", "rows the victim read"),
+    pair("v3 upsert with positions unchecked", "row_delta", "another partition", 3),
+    pair("v3 upsert with positions unchecked", "append, then expire_snapshots", "another partition"),
+    pair("rewrite_files", "row_delta", "another partition", 3),
     pair("fast_append", "append", "its partition"),
     pair("row_delta serializable", "append", "rows the victim read"),
     pair("row_delta serializable", "upsert", "its partition", 3),

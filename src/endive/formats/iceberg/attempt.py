@@ -24,6 +24,7 @@ class IcebergSituation(Record):
     data_to_check: Int64  # of them, those which pass the partition filter
     removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files
     deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
+    deletes_unseen: Int64  # delete manifests of the current list that no attempt before has opened
     live_manifests: Int64  # manifests the current list names
     start_manifests: Int64  # manifests the list named at the fixed start
     conflicting: Int64  # manifest files a real conflict has to merge

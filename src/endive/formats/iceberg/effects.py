@@ -50,9 +50,13 @@ def row_manifests(operation: Operation) -> int:
 @rule
 def filtered_manifests(operation: Operation) -> int:
     """Existing manifests an operation takes files out of, and writes anew."""
-    if operation.kind == REWRITE_FILES or (operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA):
-        return operation.rewritten
-    return 0
+    return operation.rewritten if takes_files(operation) else 0
+
+
+@rule
+def takes_files(operation: Operation) -> bool:
+    """Whether it takes data files out of the table."""
+    return operation.kind == REWRITE_FILES or (operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA)
 
 
 @rule
@@ -166,6 +170,9 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
         kept.dropped_manifests += data_manifests_added(operation)
     kept.position_manifests += position_manifests_added(operation)
     kept.delete_manifests += delete_manifests_added(operation)
+    if cost.merge_writes > 0:
+        kept.live_deletes = min(kept.live_deletes, 1)  # merged with the others
+    kept.live_deletes += delete_manifests_added(operation)
     kept.manifests = max(1, kept.manifests + cost.manifests_added)
     kept.head_class = done
 

@@ -35,7 +35,13 @@ from endive.formats.iceberg.draws import (
 )
 from endive.formats.iceberg.effects import snapshots_after, snapshots_kept
 from endive.formats.iceberg.maintenance import manifests_to_scan
-from endive.formats.iceberg.protocol import cleans_up, loads_metadata, reloads_after_success, writes_beside_list
+from endive.formats.iceberg.protocol import (
+    RELEASE_1_9,
+    cleans_up,
+    loads_metadata,
+    reloads_after_success,
+    writes_beside_list,
+)
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import TableState
 from endive.formats.payer import Payer
@@ -242,7 +248,8 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
         counter = slot(attempt, EXPIRE_SCAN, position)
         parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
-        scanned = manifests_to_scan(table, cost.expired)
+        is_scanned = world.format.iceberg.protocol.release == RELEASE_1_9
+        scanned = manifests_to_scan(table, cost.expired) if is_scanned else 0
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
         counter = slot(attempt, EXPIRE_DELETE, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, 1, 1)

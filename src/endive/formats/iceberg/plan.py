@@ -24,6 +24,7 @@ from endive.formats.iceberg.effects import (
     merges_bins,
     own_manifests,
     snapshot_number,
+    takes_files,
 )
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.iceberg.settings import IcebergSettings
@@ -54,6 +55,7 @@ OVERWRITE_MANIFESTS = 2
 
 @rule
 def describe_situation(
+    protocol: CommitProtocol,
     operation: Operation,
     attempt: int,
     start: TableState,
@@ -83,7 +85,9 @@ def describe_situation(
     situation.is_head_matched = 1 if is_head_matched(operation, base.iceberg.head_class) else 0
     situation.data_added = base.iceberg.data_manifests - since * start.iceberg.data_manifests
     commits = snapshot_number(base) - snapshot_number(start)
-    describe_manifests(operation, start, base, since, commits, partition_manifests, situation)
+    describe_manifests(protocol, operation, start, base, since, commits, partition_manifests, situation)
+    unseen = base.iceberg.delete_manifests - previous.iceberg.delete_manifests
+    situation.deletes_unseen = base.iceberg.live_deletes if attempt == 1 else unseen
     situation.live_manifests = base.iceberg.manifests
     situation.start_manifests = start.iceberg.manifests
     situation.is_history_lost = 0
@@ -113,6 +117,7 @@ def is_pruned(operation: Operation) -> bool:
 
 @rule
 def describe_manifests(
+    protocol: CommitProtocol,
     operation: Operation,
     start: TableState,
     base: TableState,
@@ -137,7 +142,8 @@ def describe_manifests(
         is_unfiltered = operation.form == OVERWRITE_FILES and operation.isolation == SNAPSHOT
         if not (is_unfiltered and operation.reads != READS_FILES):  # Spark then hands no filter over
             deletes = min(deletes, partition_manifests)
-        vectors = min(vectors, partition_manifests)
+        if protocol.release != choices.RELEASE_1_9:  # before, the check for vectors has no filter
+            vectors = min(vectors, partition_manifests)
     situation.deletes_to_check = deletes if looks_for_deletes(operation) else 0
     if adds_vectors(operation):
         situation.deletes_to_check += vectors
@@ -221,6 +227,8 @@ def plan_manifests(
     is_first = situation.attempt == 1
     if protocol.own_manifest == choices.OWN_EACH_ATTEMPT or (is_first and protocol.own_manifest != choices.OWN_NONE):
         plan_own(operation, cost)
+    if protocol.release != choices.RELEASE_1_9 and takes_files(operation):
+        cost.filter_reads += situation.deletes_unseen  # looked through for deletes of the files it takes
     cost.merge_parallel = protocol.parallel_max
     if situation.is_real == 1:
         cost.merge_reads = situation.conflicting

@@ -9,7 +9,7 @@ from typing import Final
 from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
-from endive.vocabulary import FAST_APPEND, MERGE_APPEND
+from endive.vocabulary import FAST_APPEND, MERGE_APPEND, RELEASES
 
 # Names of the choices; a code is the place of its name.
 BASES: Final = ("refresh", "start")
@@ -43,6 +43,8 @@ REAL_ABORT, REAL_MERGE = range(len(REAL_CONFLICTS))
 AFTER_SUCCESSES: Final = ("reload", "none", "clean_up")
 AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = range(len(AFTER_SUCCESSES))
 
+RELEASE_1_9, RELEASE_1_11 = range(len(RELEASES))
+
 MILLIONTHS: Final = 1_000_000
 
 
@@ -63,6 +65,7 @@ class CommitProtocol(Record):
     merging: Int8
     real_conflict: Int8
     after_success: Int8
+    release: Int8
     is_list_headed: Int8  # a HEAD goes before each read of a manifest list
     is_written_headed: Int8  # and after each write of a manifest, before each write of metadata
     is_inlined: Int8  # table metadata lives in the catalog object
@@ -110,9 +113,10 @@ def rereads_catalog(protocol: CommitProtocol, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state.
 
     A REST server's answer to a commit carries it, and a fast append is content with that (``FastAppend.updateEvent``
-    asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes).
+    asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes). From 1.11 on all refresh.
     """
-    return reloads_after_success(protocol) and (protocol.is_metadata_servers == 0 or operation.kind != FAST_APPEND)
+    is_content = operation.kind == FAST_APPEND and protocol.release == RELEASE_1_9
+    return reloads_after_success(protocol) and (protocol.is_metadata_servers == 0 or not is_content)
 
 
 @rule

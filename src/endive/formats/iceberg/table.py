@@ -17,6 +17,7 @@ class IcebergTable(Record):
     data_manifests: Int64  # data manifests added by appends and overwrites, ever
     dropped_manifests: Int64  # of them, those added by deletes
     delete_manifests: Int64  # delete manifests added, ever
+    live_deletes: Int64  # delete manifests in the current manifest list
     position_manifests: Int64  # of them, those with deletes by position or vectors
     replaced_manifests: Int64  # data manifests added by replacing snapshots, ever
     without_snapshot: Int64  # commits that changed the metadata and nothing else

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from endive.verification.java.pair_recording import PairRecording, RecordedPair
-from endive.verification.java.pair_sheets import RIVALS, VICTIMS
+from endive.verification.java.pair_sheets import RIVALS, SHEETS, VICTIMS, Sheet
 from endive.verification.java.pairs import BEFORE, DURING, FILES_PER_CLASS, Pair, Rival, Victim
 from endive.verification.java.request_trace import bill
 
@@ -45,9 +45,10 @@ in `src/endive/verification/java/data/`, which `python -m verification.record ja
 typed in by hand but the text.
 
 A table is partitioned and has eight data files, each in a manifest and a snapshot of its own. The *victim* loads it,
-*rivals* commit, then the victim commits. The victim works on one partition: it has read ids below 10 there, touches
-(replaces, deletes or refers to) the files A and B, and adds a file. C1 to C3 are other files of the same partition, E1
-to E3 of another one. JDBC catalog; which catalog it is changes neither a verdict nor a list or manifest read.
+*rivals* commit, then the victim commits. The victim works on one partition: unless its name says otherwise it has read
+ids below 10 there; it touches (replaces, deletes or refers to) the files A and B, and adds a file. C1 to C3 are other
+files of the same partition, E1 to E3 of another one. JDBC catalog; which catalog it is changes neither a verdict nor a
+list or manifest read.
 
 A rival touches *{same_file}* (A), *{other_file}* (C1) or *another partition* (E1); new rows of a rival are those of the
 file it touches, so that a rival that rewrites A adds rows the victim has read. Position deletes name the file they
@@ -123,7 +124,7 @@ def conflict_page(recording: PairRecording) -> str:
             same_file="a file the victim touches",
             other_file="another file of its partition",
         ),
-        *_verdicts(recording),
+        *(line for sheet in SHEETS for line in _verdicts(sheet, recording)),
         FOLLOWS,
         DETAIL,
     ]
@@ -148,21 +149,23 @@ def _letters(recording: PairRecording) -> str:
     return "\n".join(rows)
 
 
-def _verdicts(recording: PairRecording) -> list[str]:
+def _verdicts(sheet: Sheet, recording: PairRecording) -> list[str]:
     """Rivals down, victims across; a victim's column is numbered."""
-    numbers = [str(number + 1) for number in range(len(VICTIMS))]
-    lines = ["| rival | touches | " + " | ".join(numbers) + " |", "|---|---|" + ":-:|" * len(VICTIMS)]
-    for rival in RIVALS:
+    numbers = [str(number + 1) for number in range(len(sheet.victims))]
+    lines = [f"### {sheet.title}", ""]
+    lines += ["| rival | touches | " + " | ".join(numbers) + " |", "|---|---|" + ":-:|" * len(sheet.victims)]
+    for rival in sheet.rivals:
         for count in (1, FILES_PER_CLASS) if rival.java == "append_and_expire" else (1,):
             cells = []
-            for victim in VICTIMS:
+            for victim in sheet.victims:
                 found = _found(recording, victim, rival, count, BEFORE)
                 cells.append("" if found is None else f"`{letter(found)}`")
             name = rival.name if count == 1 else rival.name.replace("append", f"{count} appends")
-            lines.append(f"| {name} ({rival.operation}) | {rival.touches} | " + " | ".join(cells) + " |")
+            operation = f" ({rival.operation})" if rival.operation else ""
+            lines.append(f"| {name}{operation} | {rival.touches} | " + " | ".join(cells) + " |")
     lines += ["", "In brackets: the operation that the rival's snapshot names. The victims:", ""]
-    lines += [f"{number}. `{victim.name}`: {victim.who}" for number, victim in zip(numbers, VICTIMS, strict=True)]
-    return lines
+    lines += [f"{number}. `{victim.name}`: {victim.who}" for number, victim in zip(numbers, sheet.victims, strict=True)]
+    return [*lines, ""]
 
 
 def _found(recording: PairRecording, victim: Victim, rival: Rival | None, count: int, when: str) -> RecordedPair | None:

@@ -36,31 +36,39 @@ The recordings lie in `src/endive/verification/java/data/`, one per release; in 
 
 
 def run(options: Options) -> Outcome:
-    """Hold the model against the recording, or against Iceberg itself."""
+    """Hold the model against the recordings of every release, or against Iceberg itself."""
     pairs = [pair for pair in all_pairs() if not options.is_quick or pair.count <= 1]
     if options.is_live:
         try:
-            recording = rigs().java_pairs(pairs, options.iceberg_jars)
+            recordings = [rigs().java_pairs(pairs, options.iceberg_jars)]
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
-        recording = read_pairs(RELEASES[0])
-    pairs = [pair for pair in pairs if pair.key in recording.pairs]
-    checks = tuple(compare(pair, recording.pairs[pair.key], modelled_pair.play(pair)) for pair in pairs)
+        recordings = [read_pairs(release) for release in (RELEASES[-1:] if options.is_quick else RELEASES)]
+    played = [(recording, pair) for recording in recordings for pair in pairs if pair.key in recording.pairs]
+    checks = tuple(
+        compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
+        for recording, pair in played
+    )
     return Outcome(
         suite=SUITE,
         part=PART,
         intro=INTRO,
         checks=tuple(check for check in checks if check.measure != UNJUDGED),
-        tables=(_missing_table(pairs, checks),),
+        tables=(_missing_table([pair for _, pair in played], checks),),
         command=COMMAND + (" --live" if options.is_live else ""),
-        provenance=provenance(iceberg=recording.iceberg, recorded=recording.date, pairs=len(pairs)),
+        provenance=provenance(
+            iceberg=", ".join(recording.iceberg for recording in recordings),
+            recorded=", ".join(recording.date for recording in recordings),
+            pairs=len(played),
+        ),
     )
 
 
-def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None) -> Check:
+def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None, release: str = "") -> Check:
     """Right if ending, attempts and every count are equal; unjudged if the model has nothing to say."""
     what: dict[str, Value] = {
+        "release": release,
         "rival": "nobody" if pair.rival is None else pair.rival.name,
         "touches": "" if pair.rival is None else pair.rival.touches,
         "rivals": f"{pair.count} {pair.when}" if pair.rival else "",

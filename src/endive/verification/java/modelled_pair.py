@@ -31,6 +31,7 @@ from endive.verification.java.pairs import (
     Rival,
     Victim,
 )
+from endive.verification.java.request_recording import NEWEST
 from endive.verification.java.request_trace import Recorded
 from endive.verification.java.scenario import FAST_APPEND, REMOVED_FROM, Scenario
 
@@ -66,9 +67,9 @@ KINDS: Final = {
 }
 
 
-def play(pair: Pair) -> Recorded | None:
+def play(pair: Pair, release: str = NEWEST) -> Recorded | None:
     """How the victim ends in the model and what it asks for; None if the model cannot say it."""
-    document = configuration(pair)
+    document = configuration(pair, release)
     if document is None:
         return None
     is_late = pair.when == DURING
@@ -78,7 +79,7 @@ def play(pair: Pair) -> Recorded | None:
     return modelled_victim.play_out(document, moments, 1 if is_elsewhere else 0)
 
 
-def configuration(pair: Pair) -> dict[str, Any] | None:
+def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
     """The pair in the model's words, or None if it has none for it."""
     victim, rival = victim_keys(pair.victim), pair.rival
     if victim is None or (rival is not None and not _is_sayable(pair.victim, rival)):
@@ -90,7 +91,7 @@ def configuration(pair: Pair) -> dict[str, Any] | None:
         n_behind=pair.count,
         losses=(),
     )
-    document = modelled_victim.configuration(scenario)
+    document = modelled_victim.configuration(scenario, release)
     document["table"] |= {"data_files": DATA_FILES, "format_version": pair.victim.format_version}
     document["conflict"] = {"detector": "files"}
     touched: Any = 1 if rival is None else _touched(rival)

@@ -19,6 +19,7 @@ from endive.simulation.build import build_catalog
 from endive.storage import StorageProvider
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import ConflictDetector, Transaction, TransactionDraft
+from endive.verification.java.request_recording import NEWEST, line_of
 from endive.verification.java.request_trace import (
     LIST_WRITE,
     METADATA_WRITE,
@@ -41,11 +42,11 @@ RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt
 LOOK_US: Final = 5_000_000  # how often a held-up victim looks whether its rivals are through
 
 
-def play(scenario: Scenario) -> Recorded:
+def play(scenario: Scenario, release: str = NEWEST) -> Recorded:
     """What the model says of a scenario, in the form real Iceberg's answer has."""
     detector = _ScriptedConflict(len(scenario.losses) + 1 if scenario.conflict else 0)
     moments = Moments(scenario.n_behind, scenario.losses)
-    return play_out(configuration(scenario), moments, rival_partition(scenario), detector)
+    return play_out(configuration(scenario, release), moments, rival_partition(scenario), detector)
 
 
 def play_out(
@@ -80,8 +81,8 @@ def play_out(
     return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome, built_with=built_with))
 
 
-def configuration(scenario: Scenario) -> dict[str, Any]:
-    """The scenario's table, catalog, victim and rivals."""
+def configuration(scenario: Scenario, release: str = NEWEST) -> dict[str, Any]:
+    """The scenario's table, catalog, victim and rivals, as a release of Iceberg does it."""
     operation = scenario.operation
     rivals = scenario.n_behind + sum(scenario.losses) + 1
     return {
@@ -93,7 +94,7 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
             "partitions": {"enabled": True, "num_partitions": 2},
         },
         "table": {"initial_manifests": operation.manifests, "initial_snapshots": operation.manifests},
-        "commit": {} if operation.is_merging else {"merging": "off"},
+        "commit": {"release": line_of(release), **({} if operation.is_merging else {"merging": "off"})},
         "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
         "source": [_victim(scenario), *(_rival(scenario, turn) for turn in range(len(scenario.rivals)))],
     }

@@ -20,6 +20,11 @@ NEWEST: Final = RELEASES[-1]
 SAME: Final = "="
 
 
+def line_of(release: str) -> str:
+    """The release line, as ``commit.release`` names it: 1.9 of 1.9.2."""
+    return release.rpartition(".")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """Every scenario's requests, by its key, and where they come from."""

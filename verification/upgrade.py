@@ -1,0 +1,28 @@
+"""``python -m verification.upgrade``: write the page on what a newer release of Iceberg changes for a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from endive.verification.java.pair_recording import read_pairs
+from endive.verification.java.request_recording import RELEASES
+from endive.verification.java.upgrade_page import upgrade_page
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "upgrade.md"
+
+
+def text() -> str:
+    """The page: the oldest recorded release against the newest."""
+    return upgrade_page(read_pairs(RELEASES[0]), read_pairs(RELEASES[-1]))
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(text(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
