@@ -115,12 +115,12 @@ def analyze(folder: Path, master: str) -> None:
 def spark(folder: Path, master: str) -> None:
     """The aggregations over txns only, with the sweep's own counts of latencies, which lie beside them."""
     from endive.pipeline import make_session
-    from endive.pipeline.analysis.count_parts import counted_parts
+    from endive.pipeline.analysis.count_tables import collect_counts
     from endive.pipeline.analysis.open_dataset import open_dataset
     from endive.pipeline.analysis.run_analysis import SETTINGS
 
     session = make_session(master=master, conf=SETTINGS)
-    print(counted_parts(session, open_dataset(folder), 60).num_rows)
+    print({name: table.num_rows for name, table in collect_counts(session, open_dataset(folder), 60).items()})
 
 
 def duckdb(folder: Path, master: str) -> None:

@@ -67,6 +67,13 @@ def in_process() -> InProcessSpark:
     return InProcessSpark()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for a session, or for something made with one, is a test of Spark."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session of two cores for all tests of the process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipeline.in_process import InProcessSpark
@@ -13,6 +13,9 @@ from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
 from endive.pipeline.sweep import part as part_module
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # Two sources, three operation types, retries and aborts: 2 loads x 2 catalogs x 3 seeds. Seed 44 of one point fails.
 MIXED = """
@@ -111,11 +114,11 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def analysis(swept: Path, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+def analysis(swept: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     """The analysis of a copy of that folder, in bins of 5 s for the study that is 30 s long."""
     folder = tmp_path_factory.mktemp("analysis") / "dataset"
     shutil.copytree(swept, folder)
-    return analyze(folder, InProcessSpark, bins=6)
+    return analyze(folder, lambda: spark, bins=6)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The dataset of a sweep held against its own txns: ``endive verify dataset DIR``.
 
-This file defines how agreements become checks. The comparison itself is in ``endive.pipeline.recount``.
+This file defines how agreements become checks. The comparison itself is in ``endive.pipeline.analysis.recount``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def check_dataset(folder: Path, session: SessionMaker) -> Outcome:
     dataset = open_dataset(folder)
     spark = session()
     with spark_errors():
-        from endive.pipeline.recount.recount import recount
+        from endive.pipeline.analysis.recount import recount
 
         found = recount(spark, dataset)
     checks = [

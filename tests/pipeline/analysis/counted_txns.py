@@ -1,30 +1,34 @@
-"""Txns made by hand, written as a file and counted: what the tests of counts and of rates share."""
+"""Txns made by hand and counted: what the tests of counts and of rates share."""
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from endive.pipeline.analysis.txn_counts import CountedRun, count_txns
+from endive.pipeline.analysis.count_tables import OUTCOME_SUMS, count_outcomes, count_times
+from endive.pipeline.analysis.open_dataset import TRANSACTION_COLUMNS
+from endive.pipeline.analysis.txn_counts import GRAIN, TIME, TRIES, count_txns, run_windows, with_window
+from endive.results import TRANSACTION_SCHEMA
 
-RUN = CountedRun(point=3, duration_us=10_000_000, window_start_us=2_000_000, window_end_us=8_000_000)
-_NAMES = ("run_id", "source", "kind", "status")
+POINT = 3
+_PLAIN = {pa.float64(), pa.int32(), pa.int64()}
 _SCHEMA = pa.schema(
     [
-        *((name, pa.dictionary(pa.int32(), pa.string())) for name in _NAMES),
-        *((name, pa.float64()) for name in ("submit_ms", "end_ms", "commit_latency_ms")),
-        ("attempts", pa.int32()),
-        ("n_behind_first", pa.int64()),
-        ("phase_history_ms", pa.float64()),
-        ("history_lists", pa.int32()),
+        ("study", pa.string()),
+        ("run_id", pa.string()),
+        *(
+            (name, kind if kind in _PLAIN else pa.string())
+            for name, kind in ((name, TRANSACTION_SCHEMA.field(name).type) for name in TRANSACTION_COLUMNS)
+        ),
     ]
 )
 _USUAL = {
+    "study": "s",
     "source": "a",
     "kind": "fast_append",
+    "reason": "retries_exhausted",
+    "in_flight_stage": "committing",
     "attempts": 1,
     "n_behind_first": 0,
     "phase_history_ms": 0.0,
@@ -32,16 +36,17 @@ _USUAL = {
 }
 
 
-def counted(*runs: Any, bins: int = 5, row_group: int = 2, known: int | None = None) -> tuple[pa.Table, pa.Table]:
+def counted(spark: Any, *runs: Any, bins: int = 5, known: int | None = None) -> tuple[pa.Table, pa.Table]:
     """Runs of txns as (status, submitted, ended, commit latency), in ms, or as dictionaries; the two counts of them.
 
     Runs last 10 s, with a window from 2 to 8 s. Of ``known`` runs, all if not said, the analysis has heard.
     """
     rows = [{**_USUAL, "run_id": f"r{run}", **_named(txn)} for run, txns in enumerate(runs) for txn in txns]
-    stream = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), stream, row_group_size=row_group)
-    with pq.ParquetFile(stream) as file:
-        return count_txns(file, {f"r{run}": RUN for run in range(len(runs) if known is None else known)}, bins)
+    windows = spark.createDataFrame(run_windows(run_table(len(runs) if known is None else known)))
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    txns = with_window(spark.createDataFrame(pa.Table.from_pylist(rows, _SCHEMA)), windows)
+    groups = count_txns(txns, (*GRAIN, *TIME, *TRIES), OUTCOME_SUMS, bins=bins)
+    return count_times(groups, windows).toArrow(), count_outcomes(groups, windows).toArrow()
 
 
 def _named(txn: Any) -> dict[str, Any]:
@@ -50,17 +55,14 @@ def _named(txn: Any) -> dict[str, Any]:
     return dict(zip(("status", "submit_ms", "end_ms", "commit_latency_ms"), txn, strict=True))
 
 
-def add_study(counts: pa.Table) -> pa.Table:
-    """Counts of one file as counts of a study."""
-    return counts.append_column("study", pa.array(["s"] * counts.num_rows, pa.string()))
-
-
 def run_table(count: int) -> pa.Table:
     """So many of these runs, as the dataset tells of them."""
     return pa.table(
         {
             "study": ["s"] * count,
-            "point": pa.array([RUN.point] * count, pa.int32()),
+            "point": pa.array([POINT] * count, pa.int32()),
+            "run_id": [f"r{run}" for run in range(count)],
+            "status": ["ok"] * count,
             "duration_ms": [10_000.0] * count,
             "window_start_ms": [2_000.0] * count,
             "window_end_ms": [8_000.0] * count,

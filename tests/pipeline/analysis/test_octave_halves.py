@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from endive.pipeline.analysis.octave_halves import BINS, largest_count, place_of_count, smallest_count
+from endive.pipeline.analysis.octave_halves import (
+    BINS,
+    largest_count,
+    place_of_count,
+    smallest_count,
+    smallest_count_sql,
+)
 
 NUMBERS = np.array([*range(100_000), 2**20 - 1, 2**20, 3 * 2**19 - 1, 3 * 2**19, 2**31 - 1, 2**31, 2**52 + 1])
 
@@ -29,3 +35,11 @@ def test_bins_are_numbered_one_after_another():
 
     assert list(range(int(places[-1]) + 1)) == sorted(set(places.tolist()))
     assert int(place_of_count(NUMBERS[-1:])[0]) < BINS
+
+
+def test_spark_finds_the_same_bins(spark):
+    numbers = spark.createDataFrame([(int(number),) for number in NUMBERS[::97]], "number bigint")
+
+    rows = numbers.selectExpr("number", f"{smallest_count_sql('number')} as low").toArrow()
+
+    assert [expected(number)[0] for number in rows["number"].to_pylist()] == rows["low"].to_pylist()

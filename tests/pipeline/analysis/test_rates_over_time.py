@@ -6,19 +6,22 @@ import math
 import statistics
 
 import pyarrow.parquet as pq
-from tests.pipeline.analysis.counted_txns import add_study, counted, run_table
+import pytest
+from tests.pipeline.analysis.counted_txns import counted, run_table
 
 from endive.objectives.intervals import score_ends
 from endive.objectives.student import student_t
 from endive.pipeline.analysis.rates_over_time import rates_over_time
 
+pytestmark = pytest.mark.spark
 
-def timeline(*runs, bins=5):
+
+def timeline(spark, *runs, bins=5):
     """The rates of runs of txns as (status, submitted, ended, commit latency), in ms, in all of them together.
 
     They are 10 s long, with a window from 2 to 8 s.
     """
-    counts = add_study(counted(*runs, bins=bins)[0])
+    counts = counted(spark, *runs, bins=bins)[0]
     return of_all(rates_over_time(counts, run_table(len(runs)), bins))
 
 
@@ -26,8 +29,8 @@ def of_all(table):
     return sorted((row for row in table.to_pylist() if row["scope"] == "all"), key=lambda row: row["bin"])
 
 
-def test_a_bin_has_edges_and_the_rates_of_what_was_counted_in_it():
-    rows = timeline([("committed", 0.0, 2_000.0, 500.0), ("aborted", 2_000.0, 4_500.0, 900.0)])
+def test_a_bin_has_edges_and_the_rates_of_what_was_counted_in_it(spark):
+    rows = timeline(spark, [("committed", 0.0, 2_000.0, 500.0), ("aborted", 2_000.0, 4_500.0, 900.0)])
 
     assert [0.5, 0.5, 0.0, 0.0, 0.0] == [row["submitted_per_s"] for row in rows]
     assert [0.0, 0.5, 0.0, 0.0, 0.0] == [row["committed_per_s"] for row in rows]
@@ -39,16 +42,16 @@ def test_a_bin_has_edges_and_the_rates_of_what_was_counted_in_it():
     assert [False, True, True, True, False] == [row["in_window"] for row in rows]
 
 
-def test_a_bin_that_only_touches_the_window_is_not_in_it():
-    rows = timeline([("committed", 0.0, 1.0, 1.0)], bins=3)
+def test_a_bin_that_only_touches_the_window_is_not_in_it(spark):
+    rows = timeline(spark, [("committed", 0.0, 1.0, 1.0)], bins=3)
     assert [False, True, False] == [row["in_window"] for row in rows]
 
 
-def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened():
+def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened(spark):
     def commits(count):
         return [("committed", 100.0, 2_100.0, 1.0)] * count + [("aborted", 9_000.0, 9_500.0, None)]
 
-    rows = timeline(commits(4), commits(0), commits(5))
+    rows = timeline(spark, commits(4), commits(0), commits(5))
 
     row = rows[1]
     per_s = [2.0, 0.0, 2.5]  # in a bin of 2 s
@@ -64,8 +67,8 @@ def test_the_spread_of_the_commit_rate_counts_seeds_in_which_nothing_happened():
     )
 
 
-def test_a_single_seed_has_no_interval():
-    row = timeline([("committed", 0.0, 1.0, 1.0)])[0]
+def test_a_single_seed_has_no_interval(spark):
+    row = timeline(spark, [("committed", 0.0, 1.0, 1.0)])[0]
     assert [0.5, None, None, None] == [
         row[f"committed_per_s{end}"] for end in ("", "_stddev", "_ci95_low", "_ci95_high")
     ]

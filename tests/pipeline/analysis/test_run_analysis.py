@@ -7,11 +7,11 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.swept import BARE, sweep_into
 
 from endive.errors import ConfigError, EngineError, OutputError
-from endive.pipeline.analysis import count_parts
+from endive.pipeline.analysis.count_tables import collect_counts
+from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.analysis.run_analysis import TITLES, analyze, spark_errors
 
 TXN_TABLES = {"attempts", "convoy", "timeline"}
@@ -82,22 +82,18 @@ def test_warnings_are_about_what_was_found(analysis):
     assert not [row for row in found if row[3] in ("unfinished_sweep",)]
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("pooled_from", [1, 1_000])
-def test_an_analysis_on_spark_writes_the_bytes_of_one_process(analysis, spark, monkeypatch, pooled_from):
-    """With and without the sums of counts made by Spark itself."""
+def test_the_same_folder_gives_the_same_bytes_again(analysis, spark):
     before = files(analysis.folder)
-    monkeypatch.setattr(count_parts, "POOLED_RUNS_MIN", pooled_from)
 
     analyze(analysis.folder.parent, lambda: spark, bins=6)
 
     assert before == files(analysis.folder)
 
 
-def test_a_sweep_without_txns_has_every_table_that_needs_none(tmp_path):
+def test_a_sweep_without_txns_has_every_table_that_needs_none(spark, tmp_path):
     sweep_into(tmp_path / "out", BARE, tmp_path, detail="runs")
 
-    found = analyze(tmp_path / "out", InProcessSpark)
+    found = analyze(tmp_path / "out", lambda: spark)
 
     assert set(TITLES) - TXN_TABLES == set(found.tables)
     (row,) = (row for row in found.tables["sustained"].to_pylist() if row["scope"] == "all")
@@ -114,6 +110,37 @@ def test_a_page_damaged_inside_a_file_is_found_before_spark_starts(dataset):
         analyze(dataset, no_session)
 
     assert not (dataset / "analysis").exists()
+
+
+@pytest.mark.parametrize(("folder", "what"), [("transactions", "txns"), ("latencies", "commits")])
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_file_that_is_missing_or_too_much_does_not_add_up(spark, dataset, monkeypatch, folder, what, is_gone):
+    """Whatever was checked before: what was scanned is compared with what the runs made."""
+    found = open_dataset(dataset)
+    path = sorted((dataset / folder / "study=mixed").glob("*.parquet"))[0]
+    if is_gone:
+        path.unlink()
+    else:
+        shutil.copy(path, path.with_name("copy.parquet"))
+
+    message = rf"{folder} has [\d,]+ {what} of study mixed, point \d+, but its runs made [\d,]+\. .*endive check"
+    with pytest.raises(OutputError, match=message):
+        collect_counts(spark, found, 6)
+
+
+@pytest.mark.parametrize("folder", ["transactions", "latencies"])
+def test_a_page_that_was_damaged_is_named_by_the_task_that_reads_it(spark, dataset, folder):
+    found = open_dataset(dataset)
+    path = sorted((dataset / folder / "study=mixed").glob("*.parquet"))[0]
+    content = bytearray(path.read_bytes())
+    content[40:400] = bytes(360)
+    path.write_bytes(content)
+
+    with (
+        pytest.raises(OutputError, match=rf"{path.name} is damaged and cannot be read.*Delete it and start the same"),
+        spark_errors(),
+    ):
+        collect_counts(spark, found, 6)
 
 
 @pytest.mark.parametrize("bins", [0, -1, 10_001])

@@ -1,7 +1,7 @@
 """The tables of an analysis, on the driver.
 
 This file defines which tables there are, and the order of their rows and columns. They are aggregates; no txn comes
-to the driver. Spark counts the txns (``endive.pipeline.analysis.count_parts``); what is made of the counts, and of the
+to the driver. Spark counts the txns (``endive.pipeline.analysis.txn_counts``); what is made of the counts, and of the
 figures that the sweep has written, is small.
 """
 
@@ -18,8 +18,7 @@ from endive.pipeline.analysis.across_seeds import figures_across_seeds
 from endive.pipeline.analysis.assumptions import assumption_rows
 from endive.pipeline.analysis.breakdown import conflicts, phases, requests
 from endive.pipeline.analysis.configurations import configuration_table, configurations
-from endive.pipeline.analysis.count_parts import counted_parts
-from endive.pipeline.analysis.count_rows import LATENCIES, OUTCOMES, TIMELINE
+from endive.pipeline.analysis.count_tables import LATENCIES, OUTCOMES, TIMELINE, collect_counts
 from endive.pipeline.analysis.drift import drift
 from endive.pipeline.analysis.histograms import attempts_histogram, convoy
 from endive.pipeline.analysis.load_axis import LoadAxis
@@ -64,7 +63,7 @@ def make_tables(
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
     tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
-    found = from_counts(counted_parts(spark, dataset, bins), dataset, bins)
+    found = from_counts(collect_counts(spark, dataset, bins), dataset, bins)
     tell("comparing seeds")
     found |= from_figures(dataset, loads, objectives)
     found = {name: _sorted(table) for name, table in found.items()}
@@ -77,16 +76,15 @@ def make_tables(
     return found
 
 
-def from_counts(rows: pa.Table, dataset: Dataset, bins: int) -> dict[str, pa.Table]:
-    """The tables that are made of what parts count: ``rows`` of ``endive.pipeline.analysis.count_rows``."""
+def from_counts(counts: Mapping[str, pa.Table], dataset: Dataset, bins: int) -> dict[str, pa.Table]:
+    """The tables that are made of what Spark has counted: ``endive.pipeline.analysis.count_tables``."""
     ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
-    latencies = pooled_counts(LATENCIES.counts(rows))
+    latencies = pooled_counts(counts[LATENCIES])
     found = {"latencies": pooled_percentiles(latencies, ended), "histogram": latency_histogram(latencies)}
     if dataset.detailed:
-        outcomes = OUTCOMES.counts(rows)
-        found["timeline"] = rates_over_time(TIMELINE.counts(rows), ended.filter(ended["transactions_kept"]), bins)
-        found["attempts"] = attempts_histogram(outcomes)
-        found["convoy"] = convoy(outcomes)
+        found["timeline"] = rates_over_time(counts[TIMELINE], ended.filter(ended["transactions_kept"]), bins)
+        found["attempts"] = attempts_histogram(counts[OUTCOMES])
+        found["convoy"] = convoy(counts[OUTCOMES])
     return found
 
 

@@ -1,7 +1,8 @@
 """How often txns tried, and what being behind cost them.
 
 This file defines two histograms over the window's txns that ended, all seeds of a configuration together: attempts,
-and the convoy (manifest lists read against n_behind). The txns are counted in ``endive.pipeline.analysis.txn_counts``.
+and the convoy (manifest lists read against n_behind). The txns are counted
+in ``endive.pipeline.analysis.count_tables``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from endive.pipeline.analysis.count_tables import OUTCOME_SUMS
 from endive.pipeline.analysis.measured import ratio
 from endive.pipeline.analysis.octave_halves import largest_count
 from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, summed
-from endive.pipeline.analysis.txn_counts import NO_HISTORY, OUTCOME_SUMS
+from endive.pipeline.analysis.txn_counts import NO_HISTORY
 
 ATTEMPTS: Final = (*POINT_GROUP, "attempts_low", "attempts_high", "txns_committed", "txns_aborted", "share")
 CONVOY: Final = (

@@ -1,6 +1,6 @@
 """Bins for counts that may be small or large: one per value below 4, then two to an octave (4-5, 6-7, 8-11, ...).
 
-This file defines their arithmetic. Attempts and n_behind are drawn in these bins.
+Attempts and n_behind are drawn in these bins. Their arithmetic is here, for arrays and for Spark.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ def place_of_count(counts: Ints) -> Ints:
 def smallest_count(places: Ints) -> Ints:
     """The smallest count of each bin."""
     return np.where(places < EXACT_BELOW, places, (2 + places % 2) << np.maximum(places // 2 - 1, 0))
+
+
+def smallest_count_sql(count: str) -> str:
+    """The smallest count of the bin of a count, in SQL; it is not negative."""
+    whole = f"cast({count} as bigint)"
+    shift = f"length(bin({whole})) - 2"  # all but the first two of its binary digits
+    return f"if({count} < {EXACT_BELOW}, {whole}, shiftleft(shiftright({whole}, {shift}), {shift}))"
 
 
 def largest_count(smallest: Ints) -> Ints:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -113,26 +112,15 @@ class Dataset:
         """One row per run, failed ones included: ``RUN_COLUMNS``, axes, window, txns and the sweep's figures."""
         return spark.createDataFrame(self.runs)
 
-    def transaction_frame(self, spark: SparkSession, study: str) -> DataFrame:
-        """Every txn of a study that kept them: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
-        from pyspark.sql import functions as sf
-
-        frame = _read(spark, self.folder.partition(TRANSACTIONS, study), transaction_struct())
-        counted = {name: sf.coalesce(name, sf.lit(0)).alias(name) for name in REQUESTED}
-        columns = [counted.get(name, sf.col(name)) for name in TRANSACTION_COLUMNS]
-        return frame.select(sf.lit(study).alias("study"), "run_id", *columns)
+    def transaction_frame(self, spark: SparkSession) -> DataFrame:
+        """Every txn that was kept: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
+        frame = _read(spark, self.folder.path / TRANSACTIONS, transaction_struct())
+        return frame.select("study", "run_id", *TRANSACTION_COLUMNS)
 
     def latency_frame(self, spark: SparkSession) -> DataFrame:
         """Latencies of every run, counted on the grid: ``study`` and the columns of ``LATENCY_SCHEMA``."""
-        frames = [self._latencies_of(spark, study) for study in self.studies]
-        return reduce(lambda left, right: left.unionByName(right), frames)
-
-    def _latencies_of(self, spark: SparkSession, study: str) -> DataFrame:
-        from pyspark.sql import functions as sf
-
-        ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint"
-        frame = _read(spark, self.folder.partition(LATENCIES, study), ddl)
-        return frame.select(sf.lit(study).alias("study"), "*")
+        ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint, study string"
+        return _read(spark, self.folder.path / LATENCIES, ddl)
 
 
 def open_dataset(path: str | DatasetPath) -> Dataset:
@@ -183,11 +171,11 @@ def _read(spark: SparkSession, place: DatasetPath, schema: Any) -> DataFrame:
 
 
 def transaction_struct() -> Any:
-    """The part of a txn's record that is analysed, as a Spark schema."""
+    """The part of a txn's record that is analysed, with the study from the folder's name, as a Spark schema."""
     from pyspark.sql.types import DoubleType, IntegerType, LongType, StringType, StructType
 
     kinds = {pa.float64(): DoubleType(), pa.int32(): IntegerType(), pa.int64(): LongType()}
-    struct = StructType().add("run_id", StringType())
+    struct = StructType().add("study", StringType()).add("run_id", StringType())
     for name in TRANSACTION_COLUMNS:
         struct = struct.add(name, kinds.get(TRANSACTION_SCHEMA.field(name).type, StringType()))
     return struct

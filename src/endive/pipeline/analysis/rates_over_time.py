@@ -2,7 +2,7 @@
 
 This file defines the bins and the rates in them. Txns count where they happen: submissions when submitted, commits and
 aborts when they end; the latency of a bin is that of the txns submitted in it. They are counted in
-``endive.pipeline.analysis.txn_counts``.
+``endive.pipeline.analysis.count_tables``.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from endive.objectives.intervals import score_ends
 from endive.objectives.student import CONFIDENCE, student_ts
 from endive.pipeline.analysis.across_seeds import Floats
+from endive.pipeline.analysis.count_tables import TIMELINE_SUMS
 from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
-from endive.pipeline.analysis.txn_counts import TIMELINE_SUMS, Bools
 from endive.results.schema import Ints
 
 BINS_DEFAULT: Final = 60
 BINS_MAX: Final = 10_000
+
+Bools = npt.NDArray[np.bool_]
 
 BIN: Final = ("bin", "start_ms", "end_ms", "in_window")  # in_window: the bin lies in the window, wholly
 TIMELINE: Final = (

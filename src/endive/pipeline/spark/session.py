@@ -49,6 +49,12 @@ PYTHON_JOBS: Final = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
+# For jobs whose work Spark's own operators do; adaptive execution would plan each of their few stages anew.
+AGGREGATIONS: Final = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "false",
+}
 LOCAL_SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -228,6 +234,20 @@ def core_count(session: SparkSession) -> int:
     spread = session.range(0, 1 << 16).select(F.spark_partition_id().alias("partition"))
     last = spread.agg(F.max("partition").alias("last")).first()
     return int(last["last"]) + 1 if last is not None else 1
+
+
+@contextmanager
+def job_named(session: SparkSession, name: str) -> Iterator[None]:
+    """Jobs started in the block are called so in Spark's UI. A session of Spark Connect has no such name to give."""
+    is_connect = "connect" in type(session).__module__
+    context = None if is_connect else getattr(session, "sparkContext", None)
+    if context is not None:
+        context.setJobDescription(name)
+    try:
+        yield
+    finally:
+        if context is not None:
+            context.setJobDescription("")
 
 
 def parse_conf(options: Sequence[str]) -> dict[str, str]:

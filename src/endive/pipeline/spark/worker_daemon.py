@@ -15,7 +15,6 @@ from pyspark import daemon
 NEEDED: Final = (
     "pandas",  # which Arrow looks for at the first conversion
     "endive.pipeline.sweep.part",
-    "endive.pipeline.analysis.count_parts",
 )
 
 

@@ -1,7 +1,7 @@
-"""The figures of every run, operation type and source, derived from txns.
+"""The figures of every run, operation type and source, rolled up from the counts of its txns.
 
-This file defines their formulas on Spark: the same figures under the same names as ``endive.results.summary``, and
-the same numbers, bit for bit. Integers are divided once, at the end.
+The same figures under the same names as ``endive.results.summary``, and the same numbers, bit for bit. Integers are
+divided once, at the end.
 """
 
 from __future__ import annotations
@@ -10,25 +10,28 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
+from endive.pipeline.analysis.count_tables import by_scope
+from endive.pipeline.analysis.latencies_from_txns import LATENCIES, PERCENTILE_COLUMNS
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP
+from endive.pipeline.analysis.txn_counts import COMMITTED, PHASE_SUMS, STAGES
 from endive.pipeline.dataset.figure_columns import FIGURES
-from endive.pipeline.recount.percentiles import LATENCIES, PERCENTILE_COLUMNS
-from endive.pipeline.recount.tally import PHASE_SUMS, TALLY_SUMS
-from endive.pipeline.recount.txn_scopes import by_scope
 from endive.results import schema as s
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _REASONS: Final = s.REASONS[1:]
-_STAGES: Final = ("executing", "committing")
 _COMMITTED_SUMS: Final = ("commit_us", "total_us", *PHASE_SUMS)
 _WINDOW_SUMS: Final = ("retries", "late_commits", "late_commit_us", *COUNTED)
+FIGURE_SUMS: Final = ("txns", "commits_in_window", *_COMMITTED_SUMS, *_WINDOW_SUMS)
 
 
 def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> DataFrame:
-    """``RUN_GROUP`` and ``FIGURES`` of every run that ended, and of each of its operation types and sources."""
+    """``RUN_GROUP`` and ``FIGURES`` of every run that ended, and of each of its operation types and sources.
+
+    ``tallies`` are txns counted by ``GRAIN``, with ``FIGURE_SUMS``, and ``RUN`` in the place of the run's number.
+    """
     ended = runs.where("status = 'ok'")
     totals = tallies.transform(by_scope).transform(_totals)
     whole = ended.select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"))
@@ -47,20 +50,20 @@ def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFram
 def _totals(tallies: DataFrame) -> DataFrame:
     """One row per ``RUN_GROUP``: txns by outcome, and sums of the window's txns."""
     outcomes = {
-        "txns_committed": "committed",
+        "txns_committed": COMMITTED,
         **{f"txns_aborted_{reason}": reason for reason in _REASONS},
-        **{f"txns_in_flight_{stage}": stage for stage in _STAGES},
+        **{f"txns_in_flight_{stage}": stage for stage in STAGES},
     }
     return tallies.groupBy(*RUN_GROUP).agg(
         sf.sum("commits_in_window").alias("commits_in_window"),
         *(_sum_where(f"in_window and outcome = '{outcome}'", "txns", name) for name, outcome in outcomes.items()),
-        *(_sum_where("in_window and outcome = 'committed'", name) for name in _COMMITTED_SUMS),
+        *(_sum_where(f"in_window and outcome = '{COMMITTED}'", name) for name in _COMMITTED_SUMS),
         *(_sum_where("in_window", name) for name in _WINDOW_SUMS),
     )
 
 
 def _sum_where(condition: str, name: str, alias: str | None = None) -> Column:
-    assert name in TALLY_SUMS
+    assert name in FIGURE_SUMS
     return sf.expr(f"sum(if({condition}, {name}, 0L)) as {alias or name}")
 
 
@@ -69,7 +72,7 @@ def _sum_where(condition: str, name: str, alias: str | None = None) -> Column:
 
 def _figures(groups: DataFrame) -> DataFrame:
     aborted = " + ".join(f"txns_aborted_{reason}" for reason in _REASONS)
-    in_flight = " + ".join(f"txns_in_flight_{stage}" for stage in _STAGES)
+    in_flight = " + ".join(f"txns_in_flight_{stage}" for stage in STAGES)
     rates = groups.selectExpr(
         "*",
         f"txns_committed + {aborted} + {in_flight} as txns_submitted",

@@ -1,34 +1,32 @@
-"""What a sweep wrote down, held against its txns.
+"""What a sweep wrote down, held against its txns: ``endive verify dataset``.
 
-This file defines the comparison: every figure of every run whose txns were kept, bit for bit; the counts of latencies
-on the grid, exactly; and the percentiles of all runs, against the counts they must lie in. It changes nothing. How
-figures are derived from txns is in ``endive.pipeline.recount.figures_from_txns``.
+Every figure of every run whose txns were kept is compared bit for bit, the counts of latencies on the grid exactly, and
+the percentiles of all runs with the counts they must lie in. It changes nothing. Txns are counted as an analysis counts
+them (``txn_counts``), with more sums and fewer keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as sf
 
+from endive.pipeline.analysis.figures_from_txns import FIGURE_SUMS, figures_from_txns
+from endive.pipeline.analysis.latencies_from_txns import (
+    EXACT_TXNS_MAX,
+    PERCENTILE_COLUMNS,
+    bracketed,
+    committed_latencies,
+    counts_from_txns,
+    exact_percentiles,
+)
 from endive.pipeline.analysis.measured import measured
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
+from endive.pipeline.analysis.txn_counts import GRAIN, count_txns, run_windows, with_window
 from endive.pipeline.dataset.figure_columns import FIGURES
-from endive.pipeline.recount.figures_from_txns import figures_from_txns
-from endive.pipeline.recount.grid_counts import bracketed, counts_from_txns
-from endive.pipeline.recount.percentiles import (
-    EXACT_TXNS_MAX,
-    PERCENTILE_COLUMNS,
-    committed_latencies,
-    exact_percentiles,
-)
-from endive.pipeline.recount.tally import tallied
-from endive.pipeline.recount.txn_window import windows, with_window
-from endive.pipeline.recount.zero_columns import zero_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -57,8 +55,9 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     told = spark.createDataFrame(measured(dataset.runs, dataset.groups))
     if dataset.detailed:
         kept = runs.where("transactions_kept")
-        txns = windowed_txns(spark, dataset, kept)
-        found += _agreements(_joined(told, _figures(dataset, kept, txns), kept), RUN_GROUP, _figures_compared())
+        windows = spark.createDataFrame(run_windows(dataset.runs))
+        txns = with_window(dataset.transaction_frame(spark), windows)
+        found += _agreements(_joined(told, _figures(kept, txns, windows), kept), RUN_GROUP, _figures_compared())
         counts_compared = {COUNTS: "told.txns <=> found.txns"}
         both = _joined(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
         found += _agreements(both, _COUNT_KEYS, counts_compared)
@@ -67,17 +66,11 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     return sorted(found, key=lambda each: (each.study, [*FIGURES, COUNTS, BRACKETS].index(each.figure)))
 
 
-def windowed_txns(spark: SparkSession, dataset: Dataset, runs: DataFrame) -> DataFrame:
-    """Every txn that was kept of these runs, with its run's window."""
-    frames = [dataset.transaction_frame(spark, study) for study in dataset.detailed]
-    joined: DataFrame = reduce(lambda left, right: left.unionByName(right), frames)
-    return joined.transform(with_window, windows(runs))
-
-
-def _figures(dataset: Dataset, runs: DataFrame, txns: DataFrame) -> DataFrame:
+def _figures(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
     small = runs.where(sf.col("txns") <= EXACT_TXNS_MAX).select(*RUN)
     latencies = committed_latencies(txns).join(sf.broadcast(small), on=list(RUN), how="left_semi")
-    tallies = tallied(txns, zero_columns(dataset))
+    counted = count_txns(txns.where("in_window or is_commit_in_window"), GRAIN, FIGURE_SUMS)
+    tallies = counted.join(sf.broadcast(windows.select("run", *RUN)), on="run").drop("run")
     return figures_from_txns(runs, tallies, exact_percentiles(latencies))
 
 

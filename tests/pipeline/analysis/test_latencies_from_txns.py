@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.pipeline.recount.percentiles import PERCENTILE_COLUMNS, exact_percentiles
+from endive.pipeline.analysis.latencies_from_txns import PERCENTILE_COLUMNS, exact_percentiles
 
 pytestmark = pytest.mark.spark
 

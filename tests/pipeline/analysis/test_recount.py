@@ -9,8 +9,8 @@ import pytest
 from tests.pipeline.swept import reseal_summaries
 
 from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.analysis.recount import BRACKETS, COUNTS, recount
 from endive.pipeline.dataset.figure_columns import FIGURES
-from endive.pipeline.recount.recount import BRACKETS, COUNTS, recount
 
 pytestmark = pytest.mark.spark
 
