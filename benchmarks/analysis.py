@@ -87,9 +87,10 @@ def make_dataset(folder: Path, txns: int) -> None:
     }
     for part in parts:
         files = sweep.files(study.name, part)
+        files.make_places()
         parquet = PartFile(files.transactions)
         for run_id in part.run_ids:
-            parquet.add(run_id, results[by_id[run_id].point].transactions)
+            parquet.add(run_id, by_id[run_id].seed, results[by_id[run_id].point].transactions)
         parquet.finish()
         counts = [latency_counts(run_id, results[by_id[run_id].point].statistics) for run_id in part.run_ids]
         told = {LATENCIES: write_latencies(files.latencies, counts), TRANSACTIONS: parquet.facts()}

@@ -165,7 +165,6 @@ FAULTS: dict[str, Fault] = {
     **LOCAL_FAULTS,
     "kill the JVM": _descendant_killed("java"),
     "kill a worker": _descendant_killed("pyspark.worker"),
-    "kill the head start": _descendant_killed("sweep.head_start"),
     "kill an executor": _descendant_killed("CoarseGrainedExecutorBackend", master=CLUSTER),
     "kill the compiler": compiling_killed,
 }

@@ -58,7 +58,7 @@ def executors(driver: int) -> list[int]:
 
 def parts_there(out: Path) -> int:
     """Parts that have been committed."""
-    return len(list(out.glob("transactions/*/part-*.parquet")))
+    return len(list(out.glob("transactions/**/part-*.parquet")))
 
 
 def runs_ended(out: Path) -> int:

@@ -58,19 +58,26 @@ def analyze(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of tables: the same as --format json.")
     ] = False,
+    plan: Annotated[
+        bool, typer.Option("--explain", help="Print Spark's physical plan of the analysis, and analyse nothing.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure every run, operation type and source of a sweep, compare seeds, and judge them by the objective.
 
     Writes DIR/analysis: each table as Parquet, CSV and Markdown, and index.json. An earlier analysis is replaced.
     """
-    from endive.pipeline.analysis.run_analysis import SETTINGS, TITLES
+    from endive.pipeline.analysis.run_analysis import SETTINGS, TITLES, explain
     from endive.pipeline.analysis.run_analysis import analyze as run_analysis
     from endive.pipeline.spark.session import parse_conf
 
     if table not in TITLES:
         raise ConfigError(f"--table {table} is no table of an analysis. Choose one of: {', '.join(TITLES)}.")
     settings = {**SETTINGS, **parse_conf(conf or [])}
+    if plan:
+        with session_maker(master, settings) as session:
+            typer.echo(explain(folder, session, bins=bins))
+        return
     with session_maker(master, settings) as session, status(quiet=quiet) as tell:
         found = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
     if as_json or form is Format.JSON:

@@ -43,7 +43,7 @@ def study(
     from endive.config.study import load_study
     from endive.pipeline import PlannedStudy
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
-    from endive.pipeline.spark.session import cores_here, parse_conf, session_on_demand, with_workers
+    from endive.pipeline.spark.session import parse_conf, session_on_demand, with_workers
 
     require_vega()
     settings = {**SETTINGS, **parse_conf(conf or [])}
@@ -53,7 +53,7 @@ def study(
     folder = out if out is not None else Path("out") / planned.study.name
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
         awake = with_workers(session)
-        outcome = swept(planned, folder, awake, detail=detail, engine=engine, quiet=quiet, cores=cores_here(master))
+        outcome = swept(planned, folder, awake, detail=detail, engine=engine, quiet=quiet)
         print_outcome(outcome)
         with status(quiet=quiet) as tell:
             analyze(folder, awake, tell=tell)

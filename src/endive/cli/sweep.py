@@ -69,6 +69,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an es
 Repair = Annotated[
     bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
 ]
+CommitEvery = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", min=0.0, help="How much work a job of Spark's does before its runs are committed."),
+]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")]
 
 
@@ -89,6 +93,7 @@ def sweep(
     yes: Annotated[bool, typer.Option("--yes", help="Allow a study this large.")] = False,
     retry_failed: RetryFailed = False,
     repair: Repair = False,
+    commit_every: CommitEvery = 60.0,
     quiet: Quiet = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
@@ -99,7 +104,7 @@ def sweep(
     from endive.config.study import load_study
     from endive.errors import OutputError
     from endive.pipeline import PlannedStudy
-    from endive.pipeline.spark.session import PYTHON_JOBS, cores_here, parse_conf, session_on_demand
+    from endive.pipeline.spark.session import PYTHON_JOBS, parse_conf, session_on_demand, with_workers
 
     settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
@@ -114,13 +119,13 @@ def sweep(
         outcome = swept(
             planned,
             out,
-            session,
+            with_workers(session),
             detail=detail,
             engine=engine,
             retries_failed=retry_failed,
             repairs=repair,
+            commit_every_s=commit_every,
             quiet=quiet,
-            cores=cores_here(master),
         )
     print_outcome(outcome)
     exit_if_failed(outcome)
@@ -135,10 +140,10 @@ def swept(
     engine: Engine,
     retries_failed: bool = False,
     repairs: bool = False,
+    commit_every_s: float = 60.0,
     quiet: bool = False,
-    cores: int | None = None,
 ) -> SweepOutcome:
-    """Run what is missing, with a bar on a terminal. ``cores``: of the session, if they are this machine's."""
+    """Run what is missing, with a bar on a terminal."""
     from endive.pipeline import run_sweep
     from endive.pipeline.dataset.places import place_of
 
@@ -153,7 +158,7 @@ def swept(
                 retries_failed=retries_failed,
                 repairs=repairs,
                 progress=progress,
-                cores=cores,
+                commit_every_s=commit_every_s,
             )
         except KeyboardInterrupt:
             if not quiet:

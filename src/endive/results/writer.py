@@ -125,7 +125,7 @@ class AtomicFile:
                 os.fsync(self.stream.fileno())
                 self.stream.close()
                 os.replace(self.temporary, self.path)
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except BaseException:
             self.discard()
             raise
@@ -155,7 +155,8 @@ def _create(path: Path) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder reach the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

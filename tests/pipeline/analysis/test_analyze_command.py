@@ -64,7 +64,7 @@ def test_a_folder_of_something_else_is_an_error_with_code_2(endive, tmp_path):
 
 
 def test_a_truncated_file_is_named_and_the_data_is_left_alone(endive, dataset):
-    path = sorted((dataset / "transactions" / "study=mixed").glob("*.parquet"))[0]
+    path = sorted((dataset / "transactions" / "study=mixed").rglob("*.parquet"))[0]
     path.write_bytes(path.read_bytes()[:-8])
 
     result = endive(dataset)

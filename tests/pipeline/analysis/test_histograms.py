@@ -15,7 +15,7 @@ def ended(swept):
     point = {row["run_id"]: row["point"] for row in runs}
     columns = ["run_id", "kind", "source", "status", "submit_ms", "attempts", "n_behind_first", "history_lists"]
     columns += ["commit_latency_ms", "phase_history_ms"]
-    parts = sorted((swept / "transactions" / "study=mixed").glob("*.parquet"))
+    parts = sorted((swept / "transactions" / "study=mixed").rglob("*.parquet"))
     txns = [row for part in parts for row in pq.ParquetFile(part).read(columns).to_pylist()]
     return [
         {**row, "point": point[row["run_id"]]}

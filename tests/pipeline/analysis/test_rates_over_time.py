@@ -75,7 +75,7 @@ def test_a_single_seed_has_no_interval(spark):
 
 
 def test_the_commits_of_all_bins_are_the_commits_of_the_runs(analysis, swept):
-    parts = sorted((swept / "transactions" / "study=mixed").glob("*.parquet"))
+    parts = sorted((swept / "transactions" / "study=mixed").rglob("*.parquet"))
     txns = [row for part in parts for row in pq.ParquetFile(part).read(["status", "source"]).to_pylist()]
     rows = [row for row in analysis.tables["timeline"].to_pylist() if row["study"] == "mixed"]
 

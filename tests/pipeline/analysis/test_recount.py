@@ -41,7 +41,7 @@ def changed(path, column, row, change):
 
 def raise_a_count(dataset):
     """One txn more in one bin of a run whose txns are kept."""
-    transactions = sorted((dataset / "transactions/study=sampled").glob("*"))[0]
+    transactions = sorted((dataset / "transactions/study=sampled").rglob("*.parquet"))[0]
     kept = set(pc.unique(pq.ParquetFile(transactions).read()["run_id"]).to_pylist())
     for file in sorted((dataset / "latencies/study=sampled").glob("*.parquet")):
         runs = pq.ParquetFile(file).read()["run_id"].to_pylist()

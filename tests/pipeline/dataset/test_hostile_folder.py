@@ -97,7 +97,8 @@ def test_a_document_that_is_a_device_or_a_pipe_is_damage(folder: Path, victim: s
     ("command", "victim"),
     [
         ("check", f"{ANALYSIS}/{INDEX}"),
-        *((command, victim) for command in ("check", "analyze") for victim in (MANIFEST, "RECORD")),
+        *((command, MANIFEST) for command in ("check", "analyze")),
+        ("check", "RECORD"),  # which an analysis does not read
     ],
 )
 def test_a_deep_document_is_damage_and_no_mistake_of_ours(folder: Path, command: str, victim: str) -> None:

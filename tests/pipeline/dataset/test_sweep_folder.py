@@ -76,7 +76,7 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("url", ["gs://bucket/out", "hdfs://host:8020/out"])
+@pytest.mark.parametrize("url", ["ftp://bucket/out", "hdfs://host:8020/out"])
 def test_a_place_of_a_kind_nobody_knows_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
     monkeypatch.chdir(tmp_path)
 
@@ -93,7 +93,7 @@ def test_a_folder_of_an_older_format_is_refused_in_one_line(tmp_path):
     (tmp_path / "_endive.json").write_text(text)
 
     with pytest.raises(
-        OutputError, match=r"was written with folder format 1 \(endive 0.0.1\); this is 4, .* another folder"
+        OutputError, match=r"was written with folder format 1 \(endive 0.0.1\); this is 5, .* another folder"
     ):
         SweepFolder.read(tmp_path)
 

@@ -105,13 +105,13 @@ def test_what_is_finished_is_kept_when_the_master_does_not_answer(silent, planne
     in_process.dies_after = 1
     with pytest.raises(KeyboardInterrupt):
         run_sweep(planned(), tmp_path / "out", lambda: in_process)
-    finished = sorted(path.name for path in (tmp_path / "out").rglob("transactions/*/*.parquet"))
+    finished = sorted(path.name for path in (tmp_path / "out").rglob("transactions/**/*.parquet"))
     master = f"spark://127.0.0.1:{silent}"
 
     with pytest.raises(EngineError, match=rf"^--master {master} is reached, but does not answer"):
         run_sweep(planned(), tmp_path / "out", lambda: make_session(master=master))
 
-    assert finished == sorted(path.name for path in (tmp_path / "out").rglob("transactions/*/*.parquet"))
+    assert finished == sorted(path.name for path in (tmp_path / "out").rglob("transactions/**/*.parquet"))
     in_process.dies_after = None
     outcome = run_sweep(planned(), tmp_path / "out", lambda: in_process)
     assert (12, True) == (outcome.simulated + outcome.kept, outcome.kept > 0)

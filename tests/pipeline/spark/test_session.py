@@ -12,30 +12,7 @@ import pytest
 
 from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark import java, session
-from endive.pipeline.spark.session import cores_here, parse_conf, session_on_demand, signals_deferred
-
-
-@pytest.mark.parametrize(
-    ("master", "environment", "cores"),
-    [
-        ("local[3]", {}, 3),
-        (None, {}, os.cpu_count()),
-        (None, {"MASTER": "local[5]"}, 5),
-        (None, {"SPARK_REMOTE": "sc://host"}, None),
-        (None, {"PYSPARK_GATEWAY_PORT": "1"}, None),
-        ("local-cluster[2,1,1024]", {}, None),
-        ("spark://host:7077", {}, None),
-    ],
-)
-def test_cores_are_known_before_the_session_only_where_the_driver_does_the_work(
-    master, environment, cores, monkeypatch
-):
-    for name in ("MASTER", "SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-
-    assert cores == cores_here(master)
+from endive.pipeline.spark.session import parse_conf, session_on_demand, signals_deferred
 
 
 def test_a_request_to_end_waits_until_the_session_is_there():

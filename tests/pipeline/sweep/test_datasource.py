@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.conftest import STUDY
 from tests.pipeline.in_process import InProcessSpark
 from tools.page_pieces import Kind, pieces_of
 
-from endive.pipeline import run_sweep
+from endive.config.study import load_study
+from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
+from endive.pipeline.dataset.dataset_table import create_views
 
 pytestmark = pytest.mark.spark
 
@@ -97,3 +100,78 @@ def test_the_snippet_of_the_guide_runs_as_it_stands(spark, monkeypatch, capsys):
     exec("\n".join(snippet.body), {})
 
     assert ["4.0", "8.0"] == sorted({line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[3:-2]})
+
+
+# ---- the dataset of a sweep ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def swept_place(tmp_path_factory):
+    """The small study, swept."""
+    scratch = tmp_path_factory.mktemp("source")
+    (scratch / "small.toml").write_text(STUDY)
+    run_sweep(PlannedStudy.of(load_study(scratch / "small.toml")), scratch / "out", InProcessSpark)
+    return scratch / "out"
+
+
+def test_a_dataset_is_read_by_its_place_and_filters_choose_its_files(spark, swept_place):
+    txns = spark.read.format("endive").load(str(swept_place))
+    chosen = txns.where("point = 3 and seed = 43")
+
+    expected = pq.read_table(swept_place / "transactions", filters=[("point", "=", 3), ("seed", "=", 43)])
+    columns = ["run_id", "seed", "txn_id", "kind", "status", "submit_ms", "total_latency_ms", "attempts"]
+    assert expected.select(columns).to_pylist() == [
+        row.asDict() for row in chosen.select(*columns).orderBy("txn_id").collect()
+    ]
+    assert {1000} == {row[0] for row in chosen.select(SCALE).distinct().collect()}
+    assert (1, 2) == tuple(
+        partition_count(txns.where(condition)) for condition in ("point = 3 and seed = 43", "point = 3")
+    )
+
+
+def test_runs_points_and_latencies_are_tables_too(spark, swept_place):
+    def rows(table):
+        return spark.read.format("endive").option("table", table).load(str(swept_place))
+
+    written = pq.read_table(swept_place / "runs").to_pylist()
+    assert written == [row.asDict(recursive=True) for row in rows("runs").orderBy("point", "seed").collect()]
+    assert [(point, 2) for point in range(6)] == [
+        tuple(row) for row in rows("points").select("point", "seeds").orderBy("point").collect()
+    ]
+    commits = rows("latencies").where("latency = 'commit'").agg({"txns": "sum"}).first()[0]
+    assert sum(row["txns_committed"] for row in written) == commits
+
+
+def test_sql_has_tables_and_views_of_a_dataset(spark, swept_place):
+    spark.sql(f"CREATE TABLE swept_points USING endive OPTIONS (path '{swept_place}', `table` 'points')")
+    try:
+        assert 6 == spark.table("swept_points").count()
+    finally:
+        spark.sql("DROP TABLE swept_points")
+    create_views(spark, SweepFolder.read(swept_place))
+    plan = spark.sql("EXPLAIN SELECT * FROM txns WHERE point = 3").first()[0]
+    assert "PartitionFilters: [isnotnull(point" in plan
+    counted = spark.sql("SELECT point, count(*) FROM txns GROUP BY point ORDER BY point").collect()
+    made = spark.sql("SELECT point, sum(txns) FROM runs GROUP BY point ORDER BY point").collect()
+    assert [tuple(row) for row in made] == [tuple(row) for row in counted]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": "txn"}, "option table = 'txn' is not known. Choose one of: txns"),
+        ({"tabel": "runs"}, "'tabel' is not"),
+    ],
+)
+def test_a_table_or_an_option_that_there_is_not_is_refused(spark, swept_place, options, message):
+    with pytest.raises(Exception, match=message):
+        spark.read.format("endive").options(**options).load(str(swept_place)).count()
+
+
+def test_a_frame_that_holds_no_runs_is_not_written(spark, swept_place):
+    frame = spark.range(3).write.format("endive").mode("append")
+    with pytest.raises(Exception, match="Writing runs needs the option 'study'"):
+        frame.save(str(swept_place))
+    options = {"study": "small", "engine": "auto", "notes": "n", "staging": "s"}
+    with pytest.raises(Exception, match=r"A frame of runs has the columns task, part, .*; this one has id"):
+        frame.options(**options).save(str(swept_place))

@@ -35,7 +35,7 @@ def job(planned, tmp_path):
     def work(kept=run_ids, lost: frozenset[str] = frozenset(), notes=lambda *_: None):
         files = PartFiles(folder.path, "small", Part.of(part.name, run_ids, kept))
         specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash, run.run_id in kept) for run in runs]
-        return simulate_part(files, specs, "auto", notes, lost)
+        return simulate_part(files, specs, "auto", notes, lost, dataset=folder.path)
 
     return folder.files("small", part), part, work
 
@@ -63,7 +63,7 @@ def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
     stream = io.BytesIO()
     writer = part_module.PartWriter(stream)
     for name in ("a", "b", "c", "d"):
-        writer.add(name, txns)
+        writer.add(name, 1, txns)
     writer.close()
 
     stream.seek(0)
@@ -73,6 +73,23 @@ def test_row_groups_are_full_but_for_the_last(planned, monkeypatch):
     assert sizes == [64] * (total // 64) + [total % 64]
     assert file.read()["run_id"].to_pylist() == [name for name in "abcd" for _ in range(txns.num_rows)]
     assert file.read()["txn_id"].to_pylist() == 4 * txns["txn_id"].to_pylist()
+
+
+def test_a_run_of_some_size_begins_a_row_group_so_that_queries_skip_the_others(planned, monkeypatch):
+    monkeypatch.setattr(part_module, "RUN_GROUP_ROWS", 10)
+    run = planned("transaction.inter_arrival.scale=[500]").runs[0]
+    txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config, run.config_hash, True), "auto").txns
+    stream = io.BytesIO()
+    writer = part_module.PartWriter(stream)
+    for seed in (7, 8, 9):
+        writer.add(f"{seed}", seed, txns)
+    writer.close()
+
+    stream.seek(0)
+    metadata = pq.ParquetFile(stream).metadata
+    place = PART_SCHEMA.names.index("seed")
+    told = [metadata.row_group(number).column(place).statistics for number in range(metadata.num_row_groups)]
+    assert [(7, 7), (8, 8), (9, 9)] == [(one.min, one.max) for one in told]
 
 
 def test_the_files_bytes_are_the_same_every_time(job):

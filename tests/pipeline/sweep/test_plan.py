@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from endive.config import parse_config
-from endive.pipeline.sweep.plan import PART_TXNS, Run, pack, plan_parts, plan_tasks
+from endive.pipeline.sweep.plan import PART_TXNS, Run, pack, plan_jobs, plan_parts, plan_tasks
 from endive.workload.expected_txns import expected_txns
 
 
-def run(number: int, txns: float) -> Run:
-    return Run(run_id=f"{number:016x}", point=number, seed=1, config_hash="", config="{}", values={}, txns=txns)
+def run(number: int, txns: float, point: int | None = None) -> Run:
+    place = number if point is None else point
+    return Run(run_id=f"{number:016x}", point=place, seed=1, config_hash="", config="{}", values={}, txns=txns)
 
 
 runs_of_any_size = st.lists(st.floats(0, 3e6), min_size=1, max_size=60).map(
@@ -46,7 +47,7 @@ def test_a_small_study_is_one_task_per_core():
     runs = [run(number, 100.0) for number in range(39)]
     parts = plan_parts(runs, cores=2)
 
-    assert (8, 2) == (len(parts), len(plan_tasks(parts, {one.run_id: one for one in runs}, cores=2)))
+    assert (39, 2) == (len(parts), len(plan_tasks(parts, {one.run_id: one for one in runs}, cores=2)))
 
 
 @given(runs_of_any_size, cores)
@@ -67,13 +68,27 @@ def test_a_part_of_several_runs_is_not_much_larger_than_intended(runs, cores):
         assert sum(rest) <= PART_TXNS + 1e-6
 
 
-def test_runs_of_a_part_keep_the_order_of_the_grid():
-    runs = [run(number, txns) for number, txns in enumerate([5e3, 9e3, 1e3, 7e3])]
+def test_a_part_is_of_one_point_and_keeps_the_order_of_the_grid():
+    runs = [run(number, 4e3, point=number // 20) for number in range(60)]
 
-    (part,) = plan_parts(runs[:1], cores=1)
-    assert part.run_ids == (runs[0].run_id,)
-    for part in plan_parts([*runs, *(run(number, 4e3) for number in range(4, 40))], cores=1):
+    parts = plan_parts(runs, cores=1)
+
+    assert [0, 0, 1, 1, 2, 2] == [part.point for part in parts]
+    for part in parts:
         assert list(part.run_ids) == sorted(part.run_ids)
+        assert {part.point} == {int(run_id, 16) // 20 for run_id in part.run_ids}
+
+
+@given(runs_of_any_size, st.floats(0, 1e7))
+def test_jobs_take_the_parts_in_their_order_and_at_least_one(runs, cost_max):
+    by_id = {one.run_id: one for one in runs}
+    parts = plan_parts(runs, cores=2)
+
+    job, rest = plan_jobs(parts, by_id, cost_max)
+
+    assert [*parts] == [*job, *rest]
+    cost = sum(by_id[run_id].cost for part in job for run_id in part.run_ids)
+    assert len(job) == 1 or cost <= cost_max
 
 
 def test_a_parts_name_stands_for_its_runs():
@@ -87,12 +102,12 @@ def test_a_parts_name_stands_for_its_runs():
     assert one.name != other.name
 
 
-def test_a_large_study_has_parts_of_about_half_a_million_txns():
-    runs = [run(number, 28_000.0) for number in range(500)]
+def test_a_point_of_many_txns_has_parts_of_about_half_a_million():
+    runs = [run(number, 28_000.0, point=0) for number in range(500)]
 
     parts = plan_parts(runs, cores=2)
-    assert len(parts) == 32
-    assert {len(part.run_ids) for part in parts} == {15, 16}
+    assert len(parts) == 29
+    assert {len(part.run_ids) for part in parts} == {17, 18}
 
 
 def test_expected_txns_follow_the_sources():

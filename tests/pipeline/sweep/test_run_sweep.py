@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.in_process import InProcessSpark, _Mapped
+from tests.pipeline.in_process import InProcessSpark, _Write
 
 import endive
 from endive.errors import ConfigError, EngineError, OutputError
 from endive.pipeline import run_sweep
+from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.sweep import part as part_module
@@ -64,7 +65,7 @@ def test_the_txns_of_a_run_are_those_of_the_run_alone(planned, in_process, tmp_p
     run = study.runs[3]
     table = pq.read_table(tmp_path / "out" / "transactions", filters=[("run_id", "=", run.run_id)])
     alone = endive.simulate(json.loads(run.config), seed=run.seed).transactions
-    kept = table.drop_columns(["run_id", "study"])
+    kept = table.drop_columns(["run_id", "seed", "study", "point"])
     assert kept.to_pylist() == alone.to_pylist()
     assert kept["txn_id"].to_pylist() == sorted(kept["txn_id"].to_pylist())
 
@@ -137,12 +138,22 @@ def test_two_studies_share_a_folder(planned, in_process, tmp_path, study_file):
 # ---- packing -------------------------------------------------------------------------------------------
 
 
-def test_a_small_sweep_has_one_partition_per_core_and_four_parts_in_each(planned, in_process, tmp_path):
+def test_a_small_sweep_is_one_job_of_one_partition_per_core_and_parts_of_one_point(planned, in_process, tmp_path):
     swept(planned(seeds=20), tmp_path / "out", in_process)
 
-    assert len(in_process.partitions) == 2
+    assert (1, 2) == (in_process.jobs, len(in_process.partitions))
     assert sum(partition.num_rows for partition in in_process.partitions) == 120
-    assert len(list((tmp_path / "out" / "transactions").rglob("*.parquet"))) == 8
+    files = sorted((tmp_path / "out" / "transactions").rglob("*.parquet"))
+    assert [f"point={point}" for point in range(6) for _ in range(2)] == [path.parent.name for path in files]
+    assert {10} == {len(set(pq.ParquetFile(path).read()["seed"].to_pylist())) for path in files}
+
+
+def test_the_work_is_committed_job_by_job(planned, in_process, tmp_path):
+    swept(planned(), tmp_path / "one", in_process)
+    swept(planned(), tmp_path / "many", in_process, commit_every_s=0.0)
+
+    assert 1 + 12 == in_process.jobs
+    assert contents(tmp_path / "one") == contents(tmp_path / "many")
 
 
 def test_rows_do_not_depend_on_the_number_of_cores(planned, tmp_path):
@@ -208,10 +219,12 @@ def test_what_a_killed_sweep_left_behind_is_swept_out(planned, in_process, tmp_p
     leftover = folder / "transactions" / "study=small" / ".part-00000-x.parquet.1-ab.tmp"
     leftover.write_bytes(b"half")
     (folder / "_progress" / "dead").mkdir(parents=True)
+    (folder / "_staging" / "dead").mkdir(parents=True)
 
     swept(planned(), folder, in_process)
     assert not leftover.exists()
     assert not (folder / "_progress").exists()
+    assert not (folder / "_staging").exists()
 
 
 def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, tmp_path):
@@ -295,9 +308,9 @@ def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in
 
     monkeypatch.setattr(part_module.PartWriter, "_write", write)
     with pytest.raises(OutputError, match="the disk is full"):
-        swept(planned(), tmp_path / "out", in_process)
-    files = [path.name for path in (tmp_path / "out" / "transactions" / "study=small").iterdir()]
-    assert len(files) == 3
+        swept(planned(), tmp_path / "out", in_process, commit_every_s=0.0)
+    assert 3 == len(list((tmp_path / "out" / "transactions").rglob("*.parquet")))
+    assert not (tmp_path / "out" / "_staging").exists()
     monkeypatch.undo()
 
     swept(planned(), tmp_path / "out", in_process)
@@ -316,14 +329,14 @@ def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
 
 def test_a_sweep_whose_parts_are_all_done_does_not_fail_because_spark_ended_afterwards(planned, tmp_path):
     spark = InProcessSpark()
-    whole = _Mapped.toArrow
+    whole = _Write.save
 
-    def then_die(self):
-        whole(self)
+    def then_die(self, path):
+        whole(self, path)
         raise RuntimeError("Py4JNetworkError: Answer from Java side is empty")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Mapped, "toArrow", then_die)
+        patch.setattr(_Write, "save", then_die)
         outcome = swept(planned(), tmp_path / "out", spark)
     swept(planned(), tmp_path / "whole", InProcessSpark())
 
@@ -380,7 +393,24 @@ def test_a_foreign_file_among_the_data_is_refused(planned, in_process, tmp_path)
         swept(planned(), tmp_path / "out", in_process)
 
 
-@pytest.mark.parametrize("key", ["model_version", "schema_version", "format"])
+def test_a_folder_of_the_layout_before_can_be_analysed_and_is_not_added_to(planned, in_process, tmp_path):
+    swept(planned(), tmp_path / "out", in_process)
+    manifest = tmp_path / "out" / "_endive.json"
+    document = unsealed(manifest.read_bytes())
+    for part in document["studies"]["small"]["parts"]:
+        place = next((tmp_path / "out" / "transactions").rglob(f"{part['name']}.parquet"))
+        place.rename(place.parent.parent / place.name)
+        del part["point"]
+    manifest.write_bytes(sealed({**document, "format": 4}))
+    for folder in (tmp_path / "out" / "transactions" / "study=small").glob("point=*"):
+        folder.rmdir()
+
+    assert 12 == open_dataset(tmp_path / "out").runs.num_rows
+    with pytest.raises(OutputError, match=r"folder format 4; this is 5, .* It can be analysed as it is"):
+        swept(planned(), tmp_path / "out", in_process)
+
+
+@pytest.mark.parametrize("key", ["model_version", "schema_version"])
 def test_a_folder_of_another_version_is_never_mixed_in(planned, in_process, tmp_path, key):
     swept(planned(), tmp_path / "out", in_process)
     manifest = tmp_path / "out" / "_endive.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from functools import partial
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +13,8 @@ from tests.pipeline.processes import killed_when, python_workers, runs_ended
 from tests.pipeline.sweep.test_run_sweep import contents
 
 from endive.pipeline import run_sweep
+from endive.pipeline.sweep.datasource import EndiveDataSource
+from endive.pipeline.sweep.writer import SweepWriter
 
 pytestmark = pytest.mark.spark
 
@@ -57,38 +58,58 @@ def test_a_killed_python_worker_costs_time_and_nothing_else(spark, planned, tmp_
     assert contents(out) == contents(tmp_path / "whole")
 
 
+class PoisonedWriter(SweepWriter):
+    """A writer whose process is killed while it simulates one of its runs."""
+
+    poison = ""
+
+    def write(self, iterator):
+        from endive.pipeline.sweep import part
+
+        real = part.simulate_run
+
+        def simulate_run(spec, engine, *, is_lost, **options):
+            if spec.run_id == self.poison and not is_lost:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(spec, engine, is_lost=is_lost, **options)
+
+        part.simulate_run = simulate_run
+        try:
+            return super().write(iterator)
+        finally:
+            part.simulate_run = real
+
+
+class PoisonedSource(EndiveDataSource):
+    """The data source with that writer; the run it dies of is an option, since Spark makes it elsewhere."""
+
+    def writer(self, schema, overwrite):
+        options = dict(self.options)
+        writer = PoisonedWriter(options, schema, overwrite=overwrite)
+        writer.poison = options["poison"]
+        return writer
+
+
 def test_a_run_that_always_takes_its_process_down_is_given_up(spark, planned, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
     import endive.pipeline.sweep.run_sweep as module
-    from endive.pipeline.sweep.worker import simulate_task
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     study = planned("transaction.inter_arrival.scale=2000")
     poison = study.runs[1].run_id
-    monkeypatch.setattr(module, "simulate_task", partial(poisoned_task, simulate_task, poison))
-    outcome = run_sweep(study, tmp_path / "out", lambda: spark)
-    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    write = module._write
+    monkeypatch.setattr(
+        module, "_write", lambda folder, options, frame: write(folder, {**options, "poison": poison}, frame)
+    )
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    spark.dataSource.register(PoisonedSource)
+    try:
+        outcome = run_sweep(study, tmp_path / "out", lambda: spark)
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+        spark.dataSource.register(EndiveDataSource)
 
     assert [run_id for run_id, _ in outcome.failed] == [poison]
     found = {row["run_id"]: row for row in pq.read_table(tmp_path / "out" / "runs").to_pylist()}
     assert found[poison]["error"].startswith("The process that simulated it died")
     assert [row["status"] for row in found.values()].count("ok") == 3
-
-
-def poisoned_task(task, poison, work, batches):
-    """A task whose process is killed while it simulates one of its runs."""
-    from endive.pipeline.sweep import part
-
-    real = part.simulate_run
-
-    def simulate_run(spec, engine, *, is_lost, **options):
-        if spec.run_id == poison and not is_lost:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(spec, engine, is_lost=is_lost, **options)
-
-    part.simulate_run = simulate_run
-    try:
-        yield from task(work, batches)
-    finally:
-        part.simulate_run = real

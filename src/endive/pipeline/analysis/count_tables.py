@@ -7,7 +7,9 @@ in ``rates_over_time``, ``histograms`` and ``pooled_latencies``.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -61,6 +63,18 @@ def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str
     found = {name: _part(rows, name) for name in _COLUMNS if name == LATENCIES or dataset.detailed}
     _refuse_other_counts(dataset, found)
     return found
+
+
+def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
+    """Spark's physical plan of the job that ``collect_counts`` runs, as text."""
+    _suit_size(spark, dataset.n_txns)
+    frame, scanned = count_frame(spark, dataset, bins)
+    text = io.StringIO()
+    with redirect_stdout(text):
+        frame.explain()
+    if scanned is not None:
+        scanned.unpersist()
+    return text.getvalue().strip()
 
 
 def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> tuple[DataFrame, DataFrame | None]:

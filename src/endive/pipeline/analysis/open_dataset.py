@@ -1,14 +1,15 @@
 """The dataset of a sweep, opened for analysis: checked first, then handed to Spark.
 
-This file defines the checks that make a wrong folder, a damaged file or another model's numbers a clear message
-before Spark sees them, and the schemas with which Spark reads. Writes nothing. Who may write where is
+A wrong folder, a damaged summary or another model's numbers are a clear message before Spark starts. The driver reads
+the manifest and a few small files per study, however many parts there are: parts are checked by the tasks that read
+them, page by page, and by what they add up to (``count_tables``). Writes nothing. Who may write where is
 ``endive.pipeline.dataset.sweep_folder``'s.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,12 +22,13 @@ from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
+from endive.pipeline.dataset.dataset_table import TXNS, damaged
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
+from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
-from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA
 from endive.results import schema as s
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 REQUESTED: Final = tuple(f"requests_{request}" for request in s.REQUESTS)  # older files may lack some of them
+NO_FILE_SYSTEM: Final = ("FileSystem not found", "No FileSystem for scheme")  # what Hadoop says of it
 COUNTED: Final = (  # columns of txns that are only ever summed
     "restarts",
     *REQUESTED,
@@ -114,13 +117,23 @@ class Dataset:
 
     def transaction_frame(self, spark: SparkSession) -> DataFrame:
         """Every txn that was kept: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
-        frame = _read(spark, self.folder.path / TRANSACTIONS, transaction_struct())
+        frame = self._scan(spark, TRANSACTIONS, transaction_struct())
         return frame.select("study", "run_id", *TRANSACTION_COLUMNS)
 
     def latency_frame(self, spark: SparkSession) -> DataFrame:
         """Latencies of every run, counted on the grid: ``study`` and the columns of ``LATENCY_SCHEMA``."""
         ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint, study string"
-        return _read(spark, self.folder.path / LATENCIES, ddl)
+        return self._scan(spark, LATENCIES, ddl).select("study", *(field.name for field in LATENCY_SCHEMA))
+
+    def _scan(self, spark: SparkSession, table: str, schema: Any) -> DataFrame:
+        """Spark's own scan of Parquet; where the session lacks a way to the store, workers read it instead."""
+        try:
+            return _read(spark, self.folder.path / table, schema)
+        except Exception as error:
+            if not any(text in str(error) for text in NO_FILE_SYSTEM):
+                raise
+        options = {"table": {TRANSACTIONS: TXNS}.get(table, table)}
+        return spark.read.format("endive").options(**options).load(str(self.folder.path))
 
 
 def open_dataset(path: str | DatasetPath) -> Dataset:
@@ -136,7 +149,7 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         summaries = folder.summaries(study)
         if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
             continue  # planned, and nothing of it was finished
-        _refuse_other_parts(folder, study, summaries.parts_told())
+        summaries.parts_told()  # the summaries are what the sweep wrote, or it is said here
         table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
         if not table.num_rows:
             continue
@@ -151,7 +164,7 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         studies[study] = StudyFacts(detail=plan.detail, runs_planned=len(plan.run_ids), axes=axes, document=document)
     _refuse_nothing(root, runs)
     axes = tuple(dict.fromkeys(axis for facts in studies.values() for axis in facts.axes))
-    found = Dataset(
+    return Dataset(
         folder=folder,
         studies=studies,
         runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", "transactions_kept", *FIGURES]),
@@ -159,9 +172,6 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         axes=axes,
         configs=configs,
     )
-    for _ in transaction_feet(found):
-        pass  # each is checked on the way
-    return found
 
 
 def _read(spark: SparkSession, place: DatasetPath, schema: Any) -> DataFrame:
@@ -182,17 +192,6 @@ def transaction_struct() -> Any:
 
 
 # ---- runs and groups ---------------------------------------------------------------------------------
-
-
-def _refuse_other_parts(folder: SweepFolder, study: str, told: Mapping[str, str]) -> None:
-    """The summaries must come from the parts that are there, each of which must be what its record says."""
-    for part in folder.studies[study].parts:
-        files = folder.files(study, part)
-        if part.name not in told or not files.is_complete:
-            continue  # finished after the runs were gathered, or gone, which is told below
-        files.read_record()
-        if files.digest() != told[part.name]:
-            raise damaged_summary(files.record, "it is not the one that runs.parquet was made from")
 
 
 def _read_small(path: DatasetPath) -> pa.Table:
@@ -292,43 +291,3 @@ def _common_types(tables: Iterable[pa.Table]) -> dict[str, pa.DataType]:
 
 def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
     return pa.schema([pa.field(field.name, types[field.name]) for field in schema])
-
-
-# ---- txns --------------------------------------------------------------------------------------------
-
-
-def transaction_feet(dataset: Dataset) -> Iterator[Any]:
-    """The foot of every file of txns, checked: is the file whole, and does it hold the txns of its runs?"""
-    for study in dataset.detailed:
-        of_study = dataset.runs.filter(pc.equal(dataset.runs["study"], study))
-        txns = dict(zip(of_study["run_id"].to_pylist(), of_study["txns"].to_pylist(), strict=True))
-        for part in dataset.folder.studies[study].parts:
-            if not part.kept or not all(run_id in txns for run_id in part.run_ids):
-                continue  # without txns, or planned, or finished after the runs were gathered
-            path = dataset.folder.files(study, part).transactions
-            yield _foot(path, sum(txns[run] or 0 for run in part.kept))
-
-
-def _foot(path: DatasetPath, txns: int) -> Any:
-    """What the end of a file says of it, checked."""
-    if not path.exists():
-        raise OutputError(f"{path} is missing, and {txns:,} txns with it. Start the same 'endive sweep' again.")
-    try:
-        file = parquet_file(path)
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(path, error) from None
-    missing = {"run_id", *TRANSACTION_COLUMNS} - {*REQUESTED, *file.schema_arrow.names}
-    if missing:
-        raise OutputError(f"{path} is not a file of txns: it has no column {sorted(missing)[0]}. Sweep again.")
-    if file.metadata.num_rows != txns:
-        raise OutputError(f"{path} has {file.metadata.num_rows:,} txns, but its runs made {txns:,}. Sweep again.")
-    return file.metadata
-
-
-def damaged(path: DatasetPath, error: Exception) -> OutputError:
-    """What to say of a file that cannot be read, and what to do."""
-    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-    return OutputError(
-        f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "
-        "what is missing is simulated. Nothing was changed."
-    )

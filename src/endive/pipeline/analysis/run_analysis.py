@@ -111,6 +111,17 @@ def analyze(
     return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
 
 
+def explain(path: str | DatasetPath, session: SessionMaker, *, bins: int | None = None) -> str:
+    """The physical plan of the analysis of a folder: what Spark scans, joins, exchanges and aggregates."""
+    from endive.pipeline.analysis.count_tables import explain_counts
+    from endive.pipeline.analysis.rates_over_time import BINS_DEFAULT
+
+    dataset = open_dataset(path)
+    spark = session()
+    with spark_errors():
+        return explain_counts(spark, dataset, bins or BINS_DEFAULT)
+
+
 def find_loads(dataset: Dataset, wanted: str | None) -> dict[str, LoadAxis]:
     """The load axis of every study; ``wanted`` must be an axis of at least one of them, and holds where it is."""
     rows = dataset.runs.select(["study", "point", *dataset.axes]).to_pylist()

@@ -19,6 +19,7 @@ from endive.pipeline.dataset.part_files import (
     DETAIL_SAMPLE,
     DETAIL_TRANSACTIONS,
     LATENCIES,
+    POINT,
     RECORDS,
     TRANSACTIONS,
     Part,
@@ -110,7 +111,7 @@ def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
         found[study] = StudyPlan(_detail_of(plans), plans)
         known = {part.name for part in plans}
         places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
-        for path in (path for folder in places for path in folder.glob("part-*")):
+        for path in (path for folder in places for path in folder.glob("**/part-*")):
             if path.stem not in known:
                 path.unlink()
     return found
@@ -122,7 +123,7 @@ def _plan_in(path: DatasetPath) -> Part | None:
         document = unsealed(read_document(path))
         runs = {run_name(run["run_id"]): run["transactions_kept"] or run["status"] != "ok" for run in document["runs"]}
         kept = {run_id for run_id, is_kept in runs.items() if is_kept} if TRANSACTIONS in document["files"] else ()
-        return Part.of(part_name(path.stem), list(runs), kept)
+        return Part.of(part_name(path.stem), list(runs), kept, document.get(POINT))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
+from endive.pipeline.dataset.places import DatasetPath, move_file, place_errors, write_whole
 from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_document, sealed, unsealed
 
 RECORDS: Final = "_records"
 LATENCIES: Final = "latencies"
 TRANSACTIONS: Final = "transactions"
+POINT: Final = "point"
 
 DETAIL_TRANSACTIONS: Final = "transactions"  # the txns of all runs are kept
 DETAIL_SAMPLE: Final = "sample"  # those of one seed per configuration
@@ -36,11 +37,12 @@ class Part:
     name: str
     run_ids: tuple[str, ...]
     kept: tuple[str, ...]  # of these runs: whose txns are kept
+    point: int | None = None  # that all its runs are of; None in datasets of format 4, whose parts mix points
 
     @classmethod
-    def of(cls, name: str, run_ids: Sequence[str], kept: Collection[str]) -> Part:
+    def of(cls, name: str, run_ids: Sequence[str], kept: Collection[str], point: int | None = None) -> Part:
         """A part of these runs; of ``kept`` only its own runs concern it."""
-        return cls(name, tuple(run_ids), tuple(run_id for run_id in run_ids if run_id in kept))
+        return cls(name, tuple(run_ids), tuple(run_id for run_id in run_ids if run_id in kept), point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,11 @@ class PartFiles:
 
     @property
     def transactions(self) -> DatasetPath:
-        """The txns of its runs, where they are kept."""
-        return _partition(self.root, TRANSACTIONS, self.study) / f"{self.part.name}.parquet"
+        """The txns of its runs, where they are kept: in the folder of their point, so that queries skip the others."""
+        place = _partition(self.root, TRANSACTIONS, self.study)
+        if self.part.point is not None:
+            place = place / f"{POINT}={self.part.point}"
+        return place / f"{self.part.name}.parquet"
 
     @property
     def keeps_transactions(self) -> bool:
@@ -87,7 +92,7 @@ class PartFiles:
     def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
         told = {dataset: {"bytes": facts.size_bytes, "digest": facts.digest} for dataset, facts in files.items()}
-        document = {"part": self.part.name, "files": told, "runs": list(runs)}
+        document = {"part": self.part.name, "point": self.part.point, "files": told, "runs": list(runs)}
         write_whole(self.record, sealed(document))
 
     def read_record(self, *, fetches: bool = False) -> Record:
@@ -117,6 +122,20 @@ class PartFiles:
         document = unsealed(read_document(self.record))
         runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in document["runs"]]
         return content_digest(json.dumps({**document, "runs": runs}, sort_keys=True, allow_nan=False).encode())
+
+    def make_places(self) -> None:
+        """The folders that its files lie in."""
+        with place_errors(self.root):
+            for path in self._in_order_of_removal if self.keeps_transactions else (self.record, self.latencies):
+                path.parent.mkdir(parents=True, exist_ok=True)
+
+    def move_to(self, target: PartFiles) -> None:
+        """Let the part appear elsewhere: last what makes it complete there."""
+        target.make_places()
+        for name in ("latencies", "record", *(["transactions"] if self.keeps_transactions else [])):
+            source, place = getattr(self, name), getattr(target, name)
+            with place_errors(place):
+                move_file(source, place)
 
     def forget(self) -> None:
         """Take the part away, so that it is simulated again: first what makes it complete."""

@@ -20,14 +20,15 @@ import pyarrow.parquet as pq
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.seal import read_document
-from endive.pipeline.dataset.store_path import SCHEME, StorePath
-from endive.results.writer import AtomicFile, output_errors, write_atomically
+from endive.pipeline.dataset.store_path import S3, StorePath
+from endive.results.writer import AtomicFile, output_errors, sync_folder, write_atomically
 
 DatasetPath = Path | StorePath
 
 ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)  # one slash: a Path has lost the second
-_STORES: Final = ("s3", "s3a")
+# What a place is called, by Spark or by its own tools, and the name it has here.
+_STORES: Final = {"s3": S3, "s3a": S3, "gs": "gs", "gcs": "gs", "abfss": "abfss", "abfs": "abfss"}
 
 
 def place_of(path: str | DatasetPath) -> DatasetPath:
@@ -38,12 +39,16 @@ def place_of(path: str | DatasetPath) -> DatasetPath:
     if url is None:
         return Path(path)
     bucket, _, key = url[2].partition("/")
-    if url[1].lower() not in _STORES or not bucket:
+    scheme = _STORES.get(url[1].lower())
+    if url[1].lower() == "file":
+        return Path(f"/{url[2]}")
+    if scheme is None or not bucket or (scheme == "abfss" and "@" not in bucket):
         raise OutputError(
             f"{url[1]}://{url[2]} is no place for a dataset. Name a folder that every worker sees, or a prefix of an "
-            f"object store: {SCHEME}BUCKET/PREFIX."
+            "object store: s3://BUCKET/PREFIX (or s3a://), gs://BUCKET/PREFIX, "
+            "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX."
         )
-    return StorePath(bucket, "/".join(part for part in key.split("/") if part))
+    return StorePath(bucket, "/".join(part for part in key.split("/") if part), scheme)
 
 
 def place_errors(place: DatasetPath) -> AbstractContextManager[None]:
@@ -114,6 +119,17 @@ def new_file(place: DatasetPath) -> AtomicFile | StagedObject:
     return AtomicFile(place) if isinstance(place, Path) else StagedObject(place)
 
 
+def move_file(source: DatasetPath, place: DatasetPath) -> None:
+    """Give a file another name, at which nobody sees half of it; what was there gives way."""
+    if isinstance(source, Path):
+        assert isinstance(place, Path)
+        os.replace(source, place)
+        sync_folder(place.parent)
+    else:
+        assert isinstance(place, StorePath)
+        source.move_to(place)
+
+
 def found_in(place: DatasetPath, pattern: str) -> list[DatasetPath]:
     """What matches a pattern below a place, in order."""
     return sorted(place.glob(pattern), key=str)
@@ -165,12 +181,12 @@ def _near(place: StorePath) -> tempfile.TemporaryDirectory[str]:
 
 def spark_path(place: DatasetPath) -> str:
     """What Spark's readers call the place."""
-    return str(place) if isinstance(place, Path) else f"s3a://{place.bucket}/{place.key}"
+    return f"s3a://{place.bucket}/{place.key}" if isinstance(place, StorePath) and place.scheme == S3 else str(place)
 
 
 def spark_options(place: DatasetPath) -> dict[str, str]:
     """What a reader of Spark has to know of the place: the endpoint of the environment, if it is not Amazon's."""
     endpoint = next((os.environ[name] for name in ENDPOINT_VARIABLES if os.environ.get(name)), None)
-    if isinstance(place, Path) or endpoint is None:
+    if isinstance(place, Path) or place.scheme != S3 or endpoint is None:
         return {}
     return {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}

@@ -21,9 +21,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.observation.secrets import redacted
 
-SCHEME: Final = "s3://"
+S3: Final = "s3"
 RETRIES_MAX: Final = 3
 PATIENCE_S: Final = 20.0  # with a store that does not answer, retries included
 CONNECT_S: Final = 5.0
@@ -50,14 +49,22 @@ class Size:
 class StorePath:
     """``s3://bucket/key``. Names are joined and taken apart here; everything else is a request to the store."""
 
-    bucket: str
+    bucket: str  # of Azure: container@account.dfs.core.windows.net
     key: str  # without a slash at either end; "" is the whole bucket
+    scheme: str = S3
 
     def __str__(self) -> str:
-        return f"{SCHEME}{self.bucket}/{self.key}".rstrip("/")
+        return f"{self.scheme}://{self.bucket}/{self.key}".rstrip("/")
 
     def __truediv__(self, name: str) -> StorePath:
-        return StorePath(self.bucket, f"{self.key}/{name}" if self.key else name)
+        return self._at(f"{self.key}/{name}" if self.key else name)
+
+    def _at(self, key: str) -> StorePath:
+        return StorePath(self.bucket, key, self.scheme)
+
+    @property
+    def _store(self) -> Any:
+        return _store(f"{self.scheme}://{self.bucket}")
 
     @property
     def name(self) -> str:
@@ -77,7 +84,7 @@ class StorePath:
     @property
     def parent(self) -> StorePath:
         """What the key lies below."""
-        return StorePath(self.bucket, self.key.rpartition("/")[0])
+        return self._at(self.key.rpartition("/")[0])
 
     def resolve(self) -> StorePath:
         """Itself: a store has no links."""
@@ -103,7 +110,7 @@ class StorePath:
     def is_dir(self) -> bool:
         """Whether anything lies below this key."""
         with _os_errors(self):
-            pages = _library().list(_store(self.bucket), prefix=self.key or None, chunk_size=1)
+            pages = _library().list(self._store, prefix=self.key or None, chunk_size=1)
             return any(True for page in pages for _ in page)
 
     def exists(self) -> bool:
@@ -113,7 +120,7 @@ class StorePath:
     def stat(self) -> Size:
         """Its size; FileNotFoundError if there is no such object."""
         with _os_errors(self):
-            return Size(_library().head(_store(self.bucket), self.key)["size"])
+            return Size(_library().head(self._store, self.key)["size"])
 
     def read_bytes(self) -> bytes:
         """The whole object."""
@@ -122,19 +129,19 @@ class StorePath:
     def read_version(self) -> tuple[bytes, str | None]:
         """The whole object, and the tag by which the store knows this version of it."""
         with _os_errors(self):
-            answer = _library().get(_store(self.bucket), self.key)
+            answer = _library().get(self._store, self.key)
             return bytes(answer.bytes()), answer.meta["e_tag"]
 
     def open(self, mode: str = "rb") -> io.BufferedIOBase | Any:
         """A stream to read from, anywhere in the object."""
         assert mode == "rb"
         with _os_errors(self):
-            return io.BufferedReader(_Reader(_library().open_reader(_store(self.bucket), self.key)))
+            return io.BufferedReader(_Reader(_library().open_reader(self._store, self.key)))
 
     def write(self, content: bytes | Path) -> None:
         """Put bytes or a file of this machine; what was there before is replaced in one step."""
         with _os_errors(self):
-            _library().put(_store(self.bucket), self.key, content)
+            _library().put(self._store, self.key, content)
 
     def write_version(self, content: bytes, expected: str | None) -> str | None:
         """Put bytes if the object is still the version with this tag (None: still not there); the tag it has now.
@@ -143,23 +150,30 @@ class StorePath:
         """
         mode = "create" if expected is None else {"e_tag": expected}
         with _os_errors(self):
-            put = _library().put(_store(self.bucket), self.key, content, mode=mode, use_multipart=False)
+            put = _library().put(self._store, self.key, content, mode=mode, use_multipart=False)
         tag: str | None = put["e_tag"]
         return tag
+
+    def move_to(self, place: StorePath) -> None:
+        """Copy the object within the store, then take the first away; the copy appears whole."""
+        assert (self.scheme, self.bucket) == (place.scheme, place.bucket)
+        with _os_errors(self):
+            _library().copy(self._store, self.key, place.key, overwrite=True)
+            _library().delete(self._store, [self.key])
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Take the object away."""
         if not missing_ok:
             self.stat()
         with _os_errors(self):
-            _library().delete(_store(self.bucket), [self.key])
+            _library().delete(self._store, [self.key])
 
     def iterdir(self) -> Iterator[StorePath]:
         """What lies directly below: objects, and names that others lie below."""
         with _os_errors(self):
-            found = _library().list_with_delimiter(_store(self.bucket), prefix=self.key or None)
+            found = _library().list_with_delimiter(self._store, prefix=self.key or None)
         keys = [*(meta["path"] for meta in found["objects"]), *found["common_prefixes"]]
-        yield from (StorePath(self.bucket, key.rstrip("/")) for key in sorted(keys))
+        yield from (self._at(key.rstrip("/")) for key in sorted(keys))
 
     def glob(self, pattern: str) -> Iterator[StorePath]:
         """``NAME`` directly below, or objects called ``NAME`` anywhere below (``**/NAME``)."""
@@ -168,8 +182,8 @@ class StorePath:
             yield from (path for path in self.iterdir() if fnmatchcase(path.name, pattern))
             return
         with _os_errors(self):
-            pages = list(_library().list(_store(self.bucket), prefix=self.key or None))
-        paths = sorted(StorePath(self.bucket, meta["path"]) for page in pages for meta in page)
+            pages = list(_library().list(self._store, prefix=self.key or None))
+        paths = sorted(self._at(meta["path"]) for page in pages for meta in page)
         yield from (path for path in paths if fnmatchcase(path.name, pattern.removeprefix(_ANYWHERE)))
 
     def remove_all(self) -> None:
@@ -177,7 +191,7 @@ class StorePath:
         keys = [path.key for path in self.glob("**/*")]
         with _os_errors(self):
             if keys:
-                _library().delete(_store(self.bucket), keys)
+                _library().delete(self._store, keys)
 
 
 class _Reader(io.RawIOBase):
@@ -212,10 +226,10 @@ def _library(module: str = "") -> Any:
 
 
 @cache
-def _store(bucket: str) -> Any:
-    """The bucket, with the credentials, the region and the endpoint of the environment (AWS_...)."""
-    return _library(".store").S3Store(
-        bucket,
+def _store(bucket_url: str) -> Any:
+    """The bucket, with credentials, region and endpoint of the environment (AWS_..., GOOGLE_..., AZURE_...)."""
+    return _library(".store").from_url(
+        bucket_url,
         client_options={"allow_http": True, "connect_timeout": timedelta(seconds=CONNECT_S)},
         retry_config={"max_retries": RETRIES_MAX, "retry_timeout": timedelta(seconds=PATIENCE_S)},
     )
@@ -229,6 +243,8 @@ def _os_errors(path: StorePath) -> Iterator[None]:
     except (OSError, OutputError):
         raise
     except Exception as error:
+        from endive.observation.secrets import redacted
+
         lines = str(error).splitlines()
         said = redacted(lines[0] if lines else type(error).__name__)
         number = _REFUSALS.get(type(error).__name__, errno.EIO)

@@ -23,6 +23,7 @@ from endive.pipeline.dataset.part_files import (
     DETAIL_TRANSACTIONS,
     DETAILS,
     LATENCIES,
+    POINT,
     RECORDS,
     TRANSACTIONS,
     Part,
@@ -42,9 +43,11 @@ from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VA
 from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 
-FORMAT: Final = 4
+FORMAT: Final = 5
+FORMATS_READ: Final = (4, FORMAT)  # 4: parts mix points, and txns lie in no folder of their point
 MANIFEST: Final = "_endive.json"
 PROGRESS: Final = "_progress"
+STAGING: Final = "_staging"
 RUNS: Final = "runs"
 GROUPS: Final = "groups"
 STUDIES: Final = "studies"
@@ -74,9 +77,12 @@ Rebuild = Callable[[DatasetPath], dict[str, StudyPlan] | None]
 class SweepFolder:
     """Paths and manifest of one folder. Reading is free; writing wants the lock (``SweepFolder.locked``)."""
 
-    def __init__(self, path: DatasetPath, studies: dict[str, StudyPlan], version: str | None = None) -> None:
+    def __init__(
+        self, path: DatasetPath, studies: dict[str, StudyPlan], version: str | None = None, layout: int = FORMAT
+    ) -> None:
         self.path = path
         self.studies = studies
+        self.layout = layout  # an older one can be read, and not written into
         self._version = version  # of the manifest that the plans are from, in a store
 
     # --- opening ----------------------------------------------------------------------------------------
@@ -111,6 +117,7 @@ class SweepFolder:
                     folder.write_manifest()
                 else:
                     folder = cls.read(path) if (path / MANIFEST).exists() else cls(path, {})
+                    _refuse_older_layout(folder)
                 folder.refuse_unplanned_files()
                 yield folder
         finally:
@@ -180,8 +187,9 @@ class SweepFolder:
     # --- housekeeping, under the lock -------------------------------------------------------------------
 
     def sweep_out(self) -> None:
-        """Remove what killed sweeps left behind: temporary files and notes on progress."""
+        """Remove what killed sweeps left behind: temporary files, parts that nobody committed, notes on progress."""
         remove_tree(self.path / PROGRESS)
+        remove_tree(self.path / STAGING)
         if not isinstance(self.path, Path):
             return  # where nothing is ever half there
         for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):
@@ -195,9 +203,10 @@ class SweepFolder:
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS, STUDIES, FILES):
             self._refuse_link(self.path / dataset)
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS):
+            planned = self._planned_files(dataset)
             for path in found_in(self.path / dataset, "**/*"):
                 self._refuse_link(path)
-                if path.is_file() and not path.name.startswith(".") and not self._is_planned(dataset, path):
+                if path not in planned and not path.name.startswith(".") and path.is_file():
                     raise OutputError(
                         f"{path} does not belong to this sweep, and would be read as a part of it. "
                         "Move it away, or choose another folder."
@@ -207,16 +216,19 @@ class SweepFolder:
         if path.is_symlink():
             raise OutputError(f"{path} is a link out of the dataset, which is not followed. Remove it.")
 
-    def _is_planned(self, dataset: str, path: DatasetPath) -> bool:
-        study = path.parent.name.removeprefix("study=")
-        plan = self.studies.get(study)
-        if plan is None or path.parent != self.partition(dataset, study):
-            return False
-        if dataset in (RUNS, GROUPS):
-            return path.name == f"{dataset}.parquet"
-        if dataset == RECORDS and path.name == CHECKSUMS:
-            return True
-        return path.stem in {part.name for part in plan.parts} and path.suffix in (".parquet", ".json")
+    def _planned_files(self, dataset: str) -> set[DatasetPath]:
+        """Every file that the plans allow below one of the folders."""
+        found: set[DatasetPath] = set()
+        for study in self.studies:
+            if dataset in (RUNS, GROUPS):
+                found.add(self.partition(dataset, study) / f"{dataset}.parquet")
+                continue
+            if dataset == RECORDS:
+                found.add(self.partition(dataset, study) / CHECKSUMS)
+            for files in self._all_files(study):
+                places = {RECORDS: files.record, LATENCIES: files.latencies, TRANSACTIONS: files.transactions}
+                found.add(places[dataset])
+        return found
 
 
 def _refuse_foreign(path: DatasetPath) -> None:
@@ -235,8 +247,16 @@ def _refuse_foreign(path: DatasetPath) -> None:
         )
 
 
-def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None]:
-    """The plan of every study, and the version of the manifest that they are from."""
+def _refuse_older_layout(folder: SweepFolder) -> None:
+    if folder.layout != FORMAT:
+        raise OutputError(
+            f"{folder.path} was written with folder format {folder.layout}; this is {FORMAT}, and they must not be "
+            "mixed. It can be analysed as it is. To add runs, sweep into another folder."
+        )
+
+
+def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None, int]:
+    """The plan of every study, the version of the manifest that they are from, and the layout of the folder."""
     try:
         content, version = _read(path)
         written = parse_json(content, name=str(path), bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
@@ -244,7 +264,8 @@ def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None]
             _refuse_other_versions(path, written)
         document = unsealed(content)
         _refuse_other_versions(path, document)
-        return {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}, version
+        plans = {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}
+        return plans, version, document["format"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IntakeError) as error:
         reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
@@ -262,7 +283,7 @@ def _read(path: DatasetPath) -> tuple[bytes, str | None]:
 
 def _written_part(detail: str, part: Part) -> dict[str, Any]:
     """A part as the manifest has it; whose txns are kept follows from the detail unless it is a sample."""
-    written: dict[str, Any] = {"name": part.name, "runs": list(part.run_ids)}
+    written: dict[str, Any] = {"name": part.name, "point": part.point, "runs": list(part.run_ids)}
     return {**written, "kept": list(part.kept)} if detail == DETAIL_SAMPLE else written
 
 
@@ -274,8 +295,16 @@ def _read_study(plan: Mapping[str, Any]) -> StudyPlan:
     for part in plan["parts"]:
         runs = [run_name(run) for run in part["runs"]]
         kept = part["kept"] if detail == DETAIL_SAMPLE else runs if detail == DETAIL_TRANSACTIONS else ()
-        parts.append(Part.of(part_name(part["name"]), runs, kept))
+        parts.append(Part.of(part_name(part["name"]), runs, kept, _point(part)))
     return StudyPlan(detail, parts)
+
+
+def _point(part: Mapping[str, Any]) -> int | None:
+    """The point of a part as it is written; parts of format 4 have none."""
+    point = part.get(POINT)
+    if point is not None and not (isinstance(point, int) and point >= 0):
+        raise ValueError(f"a point cannot be {point!r}")
+    return point
 
 
 def _refuse_other_versions(path: DatasetPath, document: Mapping[str, Any]) -> None:
@@ -285,7 +314,7 @@ def _refuse_other_versions(path: DatasetPath, document: Mapping[str, Any]) -> No
         ("schema_version", SCHEMA_VERSION, "schema version"),
     ):
         theirs = document[key]
-        if theirs != ours:
+        if theirs != ours and not (key == "format" and theirs in FORMATS_READ):
             raise OutputError(
                 f"{path.parent} was written with {what} {theirs} (endive {document.get('version')}); this is "
                 f"{ours}, whose results must not be mixed with those. Choose another folder."

@@ -7,7 +7,6 @@ This file defines the settings and what to say when there is no session; masters
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import tempfile
@@ -209,13 +208,6 @@ def _source_tree() -> dict[str, str]:
     path = os.pathsep.join(dict.fromkeys(item for item in paths if item))
     os.environ["PYTHONPATH"] = path
     return {"spark.executorEnv.PYTHONPATH": path}
-
-
-def cores_here(master: str | None) -> int | None:
-    """Tasks that a session runs at once in the driver's own JVM, known before there is one; else None."""
-    master = master or _given_master()
-    is_one_process = master is not None and re.match(r"local(\[|$)", master)
-    return local_cores(master) if is_one_process else None
 
 
 def is_local(session: SparkSession) -> bool:

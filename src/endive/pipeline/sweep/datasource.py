@@ -1,82 +1,29 @@
-"""``spark.read.format("endive").option("study", path)``: a study as a DataFrame, simulated when it is read.
+"""The data source ``endive``: a dataset to read, a study to simulate, runs to write.
 
-This file defines the options, the schema and the way runs become partitions. Every action simulates again; ``endive
-sweep`` writes a study down once. Filters on axes, seeds and identities choose the runs before they are simulated.
+``spark.read.format("endive").load(place)`` is the dataset of a sweep, ``option("table", ..)`` one of its tables
+(``endive.pipeline.dataset.dataset_table``). ``option("study", file)`` is a study that is simulated when it is read
+(``study_reader``). Writing a frame of runs simulates them (``writer``).
 
-Options: ``study`` (the file), ``detail`` (``runs``, one row per run, or ``transactions``), ``seeds`` (a count),
-``set`` (``key=value`` pairs, separated by semicolons), ``engine``, ``partitions``.
+Spark starts a Python process of its own for each step of planning, which imports this file first: it imports nothing
+that is not needed in all of them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-
-from endive.config.study import load_study
-from endive.errors import ConfigError
-from endive.pipeline.dataset.figure_columns import run_schema
-from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS
-from endive.pipeline.sweep.axis_columns import axis_values
-from endive.pipeline.sweep.filters import can_decide, matches
-from endive.pipeline.sweep.gather import run_row
-from endive.pipeline.sweep.plan import TASKS_PER_CORE, Run, pack
-from endive.pipeline.sweep.planned_study import PlannedStudy
-from endive.pipeline.sweep.work import RunSpec
+from pyspark.sql.datasource import DataSource
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
-DETAILS: Final = (DETAIL_TRANSACTIONS, DETAIL_RUNS)
-OPTIONS: Final = ("study", "detail", "seeds", "set", "engine", "partitions")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options, read and checked."""
-
-    study: str
-    detail: str
-    seeds: int | None
-    overrides: tuple[str, ...]
-    engine: str
-    partitions: int
-
-    @classmethod
-    def of(cls, given: dict[str, str]) -> Options:
-        """Raise ConfigError with every option that cannot be used."""
-        problems = [
-            f"option '{name}' is not known. Known are: {', '.join(OPTIONS)}."
-            for name in given
-            if name.lower() not in OPTIONS
-        ]
-        detail = given.get("detail", DETAIL_RUNS)
-        if detail not in DETAILS:
-            problems.append(f"option detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
-        if not given.get("study"):
-            problems.append("option 'study' is missing: the path of a study file.")
-        for name in ("seeds", "partitions"):
-            if name in given and not (given[name].isdecimal() and int(given[name]) > 0):
-                problems.append(f"option {name} = '{given[name]}' must be a whole number from 1.")
-        if problems:
-            raise ConfigError(problems)
-        return cls(
-            study=given["study"],
-            detail=detail,
-            seeds=int(given["seeds"]) if "seeds" in given else None,
-            overrides=tuple(part.strip() for part in given.get("set", "").split(";") if part.strip()),
-            engine=given.get("engine", "auto"),
-            partitions=int(given.get("partitions", TASKS_PER_CORE * (os.cpu_count() or 1))),
-        )
+    from endive.pipeline.dataset.dataset_reader import DatasetReader
+    from endive.pipeline.sweep.study_reader import StudyReader
+    from endive.pipeline.sweep.writer import SweepWriter
 
 
 class EndiveDataSource(DataSource):  # type: ignore[misc]
-    """A study file as a data source."""
+    """Found by Spark through ``pyspark_endive``."""
 
     @classmethod
     def name(cls) -> str:
@@ -84,98 +31,35 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
         return "endive"
 
     def schema(self) -> StructType:
-        """Columns of ``runs`` or ``transactions``, as in the dataset of a sweep."""
+        """The columns of the table that is read."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        options = Options.of(dict(self.options))
-        planned = _planned(options)
-        schema: StructType = from_arrow_schema(_arrow_schema(planned, options.detail))
+        if self._is_dataset:
+            from endive.pipeline.dataset.dataset_reader import dataset_schema
+
+            schema: StructType = from_arrow_schema(dataset_schema(dict(self.options)))
+        else:
+            from endive.pipeline.sweep.study_reader import Options, study_schema
+
+            schema = from_arrow_schema(study_schema(Options.of(dict(self.options))))
         return schema
 
-    def reader(self, schema: StructType) -> EndiveReader:
-        """A reader of all runs; filters narrow it down."""
-        return EndiveReader(Options.of(dict(self.options)))
+    def reader(self, schema: StructType) -> DatasetReader | StudyReader:
+        """A reader of all of it; filters narrow it down."""
+        if self._is_dataset:
+            from endive.pipeline.dataset.dataset_reader import DatasetReader
 
+            return DatasetReader(dict(self.options))
+        from endive.pipeline.sweep.study_reader import Options, StudyReader
 
-class EndiveReader(DataSourceReader):  # type: ignore[misc]
-    """Chooses runs, packs them into partitions, and simulates those of one partition."""
+        return StudyReader(Options.of(dict(self.options)))
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        planned = _planned(options)
-        self._study = planned.study.name
-        self._axes = planned.axes
-        self._runs: Sequence[Run] = planned.runs
-        self._schema = _arrow_schema(planned, options.detail)
+    def writer(self, schema: StructType, overwrite: bool) -> SweepWriter:
+        """The writer of a sweep: the rows are runs, and are simulated."""
+        from endive.pipeline.sweep.writer import SweepWriter
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Keep the runs that meet the filters on what is known before a run; hand back the others."""
-        known = {*self._values(self._runs[0])} & {*self._schema.names} if self._runs else set()
-        for one in filters:
-            if can_decide(one, known):
-                self._runs = [run for run in self._runs if matches(one, self._values(run))]
-            else:
-                yield one
+        return SweepWriter(dict(self.options), schema, overwrite=overwrite)
 
-    def _values(self, run: Run) -> dict[str, Any]:
-        return {
-            "run_id": run.run_id,
-            "config_hash": run.config_hash,
-            "point": run.point,
-            "seed": run.seed,
-            "study": self._study,
-            **axis_values(self._axes, run.values),
-        }
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """Runs packed so that partitions finish together."""
-        count = min(len(self._runs), self._options.partitions)
-        bins = pack(self._runs, count, lambda run: run.cost) if count else [[]]
-        return [InputPartition(tuple(members)) for members in bins]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Simulate the runs of a partition."""
-        from endive.pipeline.sweep.part import simulate_run, with_run_id
-
-        keeps_transactions = self._options.detail == DETAIL_TRANSACTIONS
-        for run in partition.value:
-            spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions)
-            found = simulate_run(spec, self._options.engine)
-            if not keeps_transactions:
-                row = {**run_row(run, self._axes, found.record), "study": self._study}
-                yield from pa.Table.from_pylist([row], self._schema).to_batches()
-            elif found.txns is not None:
-                yield from self._with_values(with_run_id(run.run_id, found.txns), run).to_batches()
-
-    def _with_values(self, txns: pa.Table, run: Run) -> pa.Table:
-        """Txns with what is known of their run in every row."""
-        values = self._values(run)
-        columns = [
-            txns.column(field.name).cast(field.type)
-            if field.name in txns.column_names
-            else pa.repeat(pa.scalar(values[field.name], field.type), txns.num_rows)
-            for field in self._schema
-        ]
-        return pa.table(columns, schema=self._schema)
-
-
-def _planned(options: Options) -> PlannedStudy:
-    return PlannedStudy.of(load_study(options.study, options.overrides, options.seeds))
-
-
-def _arrow_schema(planned: PlannedStudy, detail: str) -> pa.Schema:
-    """Plain types, all nullable: what Spark makes of a Parquet file."""
-    from endive.pipeline.sweep.part import PART_SCHEMA
-
-    if detail == DETAIL_RUNS:
-        fields = list(run_schema(planned.axes))
-    else:
-        run_id, *rest = PART_SCHEMA
-        fields = [run_id, pa.field("seed", pa.int64()), *planned.axes, *rest]
-    return pa.schema([*(pa.field(field.name, _plain(field.type)) for field in fields), pa.field("study", pa.string())])
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    return pa.list_(kind.value_type) if pa.types.is_list(kind) else kind
+    @property
+    def _is_dataset(self) -> bool:
+        return bool(self.options.get("path")) and not self.options.get("study")

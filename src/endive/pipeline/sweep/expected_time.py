@@ -74,6 +74,6 @@ def _file_bytes(tables: Sequence[pa.Table]) -> int:
     stream = io.BytesIO()
     writer = PartWriter(stream)
     for table in tables:
-        writer.add("0" * 16, table)
+        writer.add("0" * 16, 0, table)
     writer.close()
     return stream.tell()

@@ -1,8 +1,7 @@
-"""One part of a sweep: its runs are simulated one after another, and appear together.
+"""One part of a sweep: its runs are simulated one after another, and written together.
 
-This file defines the commit: txns under a hidden name, then latencies and record, then the rename that makes the part
-complete. It knows no Spark; a worker of any kind may call it, also two at once for the same part, since both write
-the same bytes. Where the files lie is in ``endive.pipeline.dataset.part_files``.
+It knows no Spark. A task writes its parts to a place of its attempt (``writer``), and their bytes are the same whoever
+writes them. Where the files lie is in ``endive.pipeline.dataset.part_files``.
 """
 
 from __future__ import annotations
@@ -33,13 +32,15 @@ from endive.results import TRANSACTION_SCHEMA, SimulationResult
 from endive.simulation import Simulation
 
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
+RUN_GROUP_ROWS: Final = 20_000  # from here on the next run begins a row group, so that a query for one run skips others
 RUN_ID_FIELD: Final = pa.field(
     "run_id",
     pa.dictionary(pa.int32(), pa.string()),
     nullable=False,
     metadata={"unit": "id", "meaning": "identity of the run"},
 )
-PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, *TRANSACTION_SCHEMA])
+SEED_FIELD: Final = pa.field("seed", pa.int64(), nullable=False, metadata={"unit": "id", "meaning": "seed of the run"})
+PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, SEED_FIELD, *TRANSACTION_SCHEMA])
 _ALL_DIFFERENT: Final = ("txn_id", "source_index", "bytes_read", "bytes_written")
 _DICTIONARY_COLUMNS: Final = [
     field.name for field in PART_SCHEMA if field.type != pa.float64() and field.name not in _ALL_DIFFERENT
@@ -49,11 +50,18 @@ OnRun = Callable[[str, bool], None]  # run_id, whether it has ended
 
 
 def simulate_part(
-    files: PartFiles, specs: Sequence[RunSpec], engine: str, on_run: OnRun, lost: Collection[str]
+    files: PartFiles,
+    specs: Sequence[RunSpec],
+    engine: str,
+    on_run: OnRun,
+    lost: Collection[str],
+    *,
+    dataset: DatasetPath,
 ) -> list[Record]:
-    """Simulate the runs of a part and commit it; the records of its runs.
+    """Simulate the runs of a part and write its files; the records of its runs.
 
     ``lost`` names runs that took their process down before; they are recorded as failed instead of tried again.
+    ``dataset`` holds the files that configurations name.
     """
     records: list[Record] = []
     counts: list[pa.Table] = []
@@ -61,12 +69,12 @@ def simulate_part(
         part = stack.enter_context(_part_file(files.transactions)) if files.keeps_transactions else None
         for spec in specs:
             on_run(spec.run_id, False)
-            run = simulate_run(spec, engine, source=config_source(files.root), is_lost=spec.run_id in lost)
+            run = simulate_run(spec, engine, source=config_source(dataset), is_lost=spec.run_id in lost)
             on_run(spec.run_id, True)
             records.append(run.record)
             counts.append(run.latencies)
             if part is not None and run.txns is not None:
-                part.add(spec.run_id, run.txns)
+                part.add(spec.run_id, spec.seed, run.txns)
             del run  # or two runs would be in memory at once
         told = {LATENCIES: write_latencies(files.latencies, counts)}
         if part is not None:
@@ -161,11 +169,12 @@ def _places(error: BaseException) -> list[str]:
 # ---- the file of txns --------------------------------------------------------------------------------
 
 
-def with_run_id(run_id: str, txns: pa.Table) -> pa.Table:
+def with_run(run_id: str, seed: int, txns: pa.Table) -> pa.Table:
     """Txns of one run as rows of ``PART_SCHEMA``."""
     indices = pa.repeat(pa.scalar(0, pa.int32()), txns.num_rows)
     column = pa.DictionaryArray.from_arrays(indices, pa.array([run_id]))
-    return txns.replace_schema_metadata().add_column(0, RUN_ID_FIELD, column)
+    seeds = pa.repeat(pa.scalar(seed, pa.int64()), txns.num_rows)
+    return txns.replace_schema_metadata().add_column(0, SEED_FIELD, seeds).add_column(0, RUN_ID_FIELD, column)
 
 
 class PartWriter:
@@ -182,9 +191,11 @@ class PartWriter:
             write_page_checksum=True,
         )
 
-    def add(self, run_id: str, txns: pa.Table) -> None:
+    def add(self, run_id: str, seed: int, txns: pa.Table) -> None:
         """Take the txns of one run."""
-        self._waiting.append(with_run_id(run_id, txns))
+        if self._waiting_rows >= RUN_GROUP_ROWS:
+            self._write(self._waiting_rows)
+        self._waiting.append(with_run(run_id, seed, txns))
         self._waiting_rows += txns.num_rows
         if self._waiting_rows >= ROW_GROUP_ROWS:
             self._write(self._waiting_rows - self._waiting_rows % ROW_GROUP_ROWS)
@@ -214,10 +225,10 @@ class PartFile:
         self._file = new_file(path)
         self._writer = PartWriter(self._file.stream)
 
-    def add(self, run_id: str, txns: pa.Table) -> None:
+    def add(self, run_id: str, seed: int, txns: pa.Table) -> None:
         """Take the txns of one run."""
         with place_errors(self._path):
-            self._writer.add(run_id, txns)
+            self._writer.add(run_id, seed, txns)
 
     def finish(self) -> None:
         """Write the rest; the bytes of the file are then known."""

@@ -1,8 +1,8 @@
 """The plan of a sweep: which runs there are, which of them share a part, which parts share a task.
 
 This file defines identities, packing and the names of parts, as pure values: it reads no folder and starts no Spark.
-A part is what appears at once or not at all; a task is what Spark repeats if it is lost. Seeds come from the run, so
-neither has any influence on results.
+A part is what appears at once or not at all, and holds runs of one point; a task is what Spark repeats if it is lost; a
+job is what is committed together. Seeds come from the run, so none of them has any influence on results.
 """
 
 from __future__ import annotations
@@ -100,22 +100,35 @@ def kept_runs(runs: Iterable[Run], detail: str) -> frozenset[str]:
 def plan_parts(
     runs: Sequence[Run], *, cores: int, kept: Collection[str] = (), first_number: int = 0
 ) -> tuple[Part, ...]:
-    """Runs in parts of about equal work: at least ``TASKS_PER_CORE`` per core, none much above ``PART_TXNS``.
+    """Runs in parts: each of one point, none much above ``PART_TXNS``, and enough to keep ``cores`` busy.
 
     ``kept`` names the runs whose txns are kept.
     """
-    if not runs:
-        return ()
-    tasks = min(len(runs), TASKS_PER_CORE * cores)
-    total = sum(run.cost for run in runs)
-    count = min(len(runs), tasks * math.ceil(total / (tasks * PART_TXNS)))
-    bins = pack(runs, count, lambda run: run.cost)
-    order = {run.run_id: index for index, run in enumerate(runs)}
+    points: dict[int, list[Run]] = {}
+    for run in runs:
+        points.setdefault(run.point, []).append(run)
     parts: list[Part] = []
-    for number, members in enumerate(bins, first_number):
-        run_ids = sorted((run.run_id for run in members), key=order.__getitem__)
-        parts.append(Part.of(_part_name(number, run_ids), run_ids, kept))
+    for point, members in points.items():
+        wanted = max(
+            math.ceil(sum(run.cost for run in members) / PART_TXNS), math.ceil(TASKS_PER_CORE * cores / len(points))
+        )
+        order = {run.run_id: index for index, run in enumerate(members)}
+        for chosen in pack(members, min(len(members), wanted), lambda run: run.cost):
+            run_ids = sorted((run.run_id for run in chosen), key=order.__getitem__)
+            parts.append(Part.of(_part_name(first_number + len(parts), run_ids), run_ids, kept, point))
     return tuple(parts)
+
+
+def plan_jobs(parts: Sequence[Part], runs: Mapping[str, Run], cost_max: float) -> tuple[list[Part], list[Part]]:
+    """The parts of the next job, about ``cost_max`` of work and one at least, and those of later ones."""
+    chosen: list[Part] = []
+    cost = 0.0
+    for part in parts:
+        cost += sum(runs[run_id].cost for run_id in part.run_ids)
+        if chosen and cost > cost_max:
+            break
+        chosen.append(part)
+    return chosen, list(parts[len(chosen) :])
 
 
 def plan_tasks(parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int) -> list[list[Part]]:

@@ -1,8 +1,8 @@
 """A study on Spark: every run that is missing is simulated, and what is there is kept.
 
-This file defines the order of things: plan, work, gather. Each step has a file of its own: ``planned_study`` and
-``plan``, ``worker`` and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has
-any influence on results. Nothing goes through ``sparkContext``, so Spark Connect works too.
+The order of things is plan, work, gather. Each step has a file of its own: ``planned_study`` and ``plan``, ``writer``
+and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has any influence on
+results. Nothing needs ``sparkContext``, so Spark Connect works too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -24,19 +24,20 @@ from endive.pipeline.dataset.check import forget_damaged, is_manifest_broken, re
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
-from endive.pipeline.dataset.sweep_folder import PROGRESS, STUDIES, StudyPlan, SweepFolder
+from endive.pipeline.dataset.sweep_folder import PROGRESS, STAGING, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.spark.worker_start import no_workers
 from endive.pipeline.sweep.gather import gather
-from endive.pipeline.sweep.head_start import HeadStart, PartWork
-from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, plan_tasks
+from endive.pipeline.sweep.plan import Run, kept_runs, plan_jobs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
 from endive.pipeline.sweep.standing import Progress, watched
 from endive.pipeline.sweep.warm_up import start_warm_up
-from endive.pipeline.sweep.work import RunSpec, Work
-from endive.pipeline.sweep.worker import OUTCOME_DDL, TASK_SCHEMA, simulate_task
+from endive.pipeline.sweep.writer import TASK_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+COMMIT_EVERY_S: Final = 60.0  # of work, which is lost if a driver dies
+FIRST_PACE: Final = 30_000.0  # txns that a core does in a second: a slow guess, until a job has been timed
 
 SessionMaker = Callable[[], "SparkSession"]
 
@@ -65,14 +66,12 @@ def run_sweep(
     retries_failed: bool = False,
     repairs: bool = False,
     progress: Progress | None = None,
-    cores: int | None = None,
+    commit_every_s: float = COMMIT_EVERY_S,
 ) -> SweepOutcome:
     """Run what is missing of a study in a folder; the session is made only if something is.
 
-    With ``repairs``, what is damaged counts as missing. ``cores``: those of the session, if its master is this machine;
-    then runs are simulated while it starts, and a study that is short enough is done before Spark has begun.
-
-    Raises EndiveError if it cannot be finished. Whatever was finished until then stays.
+    With ``repairs``, what is damaged counts as missing. ``commit_every_s``: about how long a job of Spark's takes,
+    whose parts appear together. Raises EndiveError if it cannot be finished. Jobs that were committed until then stay.
     """
     if detail not in DETAILS:
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
@@ -88,7 +87,7 @@ def run_sweep(
             kept = _forget_failed(folder, name, kept)
         try:
             if len(kept) < len(planned.runs):
-                _simulate_missing(folder, planned, detail, engine, session, progress, cores)
+                _simulate_missing(folder, planned, detail, engine, session, progress, commit_every_s)
         finally:
             records = _complete(folder, planned)
             if name in folder.studies:
@@ -176,31 +175,24 @@ def _simulate_missing(
     engine: str,
     make_session: SessionMaker,
     progress: Progress | None,
-    cores: int | None,
+    commit_every_s: float,
 ) -> None:
-    spark = None
-    if cores is None:
-        spark, cores = _session_and_cores(make_session, engine)
+    spark, cores = _session_and_cores(make_session, engine)
     _extend_plan(folder, planned, detail, cores)
     name = planned.study.name
     runs = {run.run_id: run for run in planned.runs}
     missing = folder.missing_parts(name)
-    notes = folder.path / PROGRESS / secrets.token_hex(4)
+    token = secrets.token_hex(4)
+    notes = folder.path / PROGRESS / token
     with place_errors(notes):
         notes.mkdir(parents=True)
-    work = Work(str(folder.path), name, engine, str(notes))
+    options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / token)}
     try:
         with watched(notes, missing, runs, progress):
-            if spark is None:
-                spark = _session_beside([_part_work(work, part, runs) for part in missing], engine, make_session)
-                missing = folder.missing_parts(name)
-            if missing:
-                frame = runs_frame(spark, plan_tasks(missing, runs, cores=cores), runs)
-                frame.transform(simulated, work).toArrow()
+            _run_jobs(spark, missing, runs, cores, commit_every_s, partial(_write, folder, options))
     except BaseException as error:
-        if spark is not None:
-            with suppress(Exception):
-                spark.interruptAll()
+        with suppress(Exception):
+            spark.interruptAll()
         if isinstance(error, EndiveError) or not isinstance(error, Exception):
             raise
         if _was_interrupted(error):
@@ -213,7 +205,7 @@ def _simulate_missing(
 
 
 def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSession, int]:
-    """A session on a master that may be elsewhere; the engine is loaded beside its start."""
+    """A session and the tasks it runs at once; the engine is loaded beside its start."""
     from endive.pipeline.spark.session import core_count, is_local
 
     warm_up = start_warm_up(engine)
@@ -224,23 +216,31 @@ def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSe
     return spark, cores
 
 
-def _session_beside(parts: Sequence[PartWork], engine: str, make_session: SessionMaker) -> SparkSession:
-    """A session on a master of this machine; until it is there, parts are simulated beside it.
+def _run_jobs(
+    spark: SparkSession,
+    missing: Sequence[Part],
+    runs: Mapping[str, Run],
+    cores: int,
+    commit_every_s: float,
+    write: Callable[[DataFrame], None],
+) -> None:
+    """One job after another: what one has committed is kept, whatever happens then."""
+    from endive.pipeline.spark.session import job_named
 
-    To start a first job and its workers takes about as long as the session did, on a slow machine as on a fast one;
-    what is over sooner is not given to them.
-    """
-    with HeadStart(parts, engine) as head_start:
+    cost_max = FIRST_PACE * cores * commit_every_s
+    waiting = list(missing)
+    while waiting:
+        job, waiting = plan_jobs(waiting, runs, cost_max)
+        run_ids = [run_id for part in job for run_id in part.run_ids]
         begin_s = time.monotonic()
-        spark = make_session()
-        head_start.wait_if_short(time.monotonic() - begin_s)
-    return spark
+        with job_named(spark, f"simulate {len(run_ids):,} runs"):
+            write(runs_frame(spark, plan_tasks(job, runs, cores=cores), runs))
+        cost_max = sum(runs[run_id].cost for run_id in run_ids) * commit_every_s / (time.monotonic() - begin_s)
 
 
-def _part_work(work: Work, part: Part, runs: Mapping[str, Run]) -> PartWork:
-    chosen = [runs[run_id] for run_id in part.run_ids]
-    specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash, run.run_id in part.kept) for run in chosen]
-    return PartWork(work, part.name, specs, sum(run.cost for run in chosen))
+def _write(folder: SweepFolder, options: Mapping[str, str], frame: DataFrame) -> None:
+    """Simulate every run of a ``runs_frame``; Spark commits the parts."""
+    frame.write.format("endive").mode("append").options(**options).save(str(folder.path))
 
 
 def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mapping[str, Run]) -> DataFrame:
@@ -251,6 +251,7 @@ def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mappi
             "part": part.name,
             "part_position": part_position,
             "run_position": run_position,
+            "point": runs[run_id].point,
             "run_id": run_id,
             "seed": runs[run_id].seed,
             "config": runs[run_id].config,
@@ -263,11 +264,6 @@ def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mappi
     ]
     frame: DataFrame = spark.createDataFrame(pa.Table.from_pylist(rows, TASK_SCHEMA))
     return frame.repartitionById(len(tasks), "task")
-
-
-def simulated(runs: DataFrame, work: Work) -> DataFrame:
-    """Simulate every run of a ``runs_frame``; one row per run, told after its part was committed."""
-    return runs.mapInArrow(partial(simulate_task, work), OUTCOME_DDL)
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

@@ -1,8 +1,7 @@
-"""What travels to a worker: the sweep it works for, and the runs it is given.
+"""A run as it travels to a worker, and the notes a worker leaves on its progress.
 
-This file defines these values and the notes a worker leaves on its progress: lines of a file in a folder, empty objects
-in a store, where nothing can be added to. Imports neither Spark nor the simulator, so that it costs a worker nothing to
-unpack.
+Notes are lines of a file in a folder, and empty objects in a store, where nothing can be added to. Imports neither
+Spark nor the simulator, so that it costs a worker nothing to unpack.
 """
 
 from __future__ import annotations
@@ -21,16 +20,6 @@ DEATHS_MAX: Final = 3  # of the process, during one run, before the run is given
 
 _BEGAN: Final = "+"
 _ENDED: Final = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The sweep a worker works for."""
-
-    folder: str
-    study: str
-    engine: str
-    progress: str  # folder of the notes; new for each sweep, so that orphans of a killed one disturb nobody
 
 
 @dataclass(frozen=True, slots=True)

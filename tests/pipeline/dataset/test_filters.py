@@ -6,7 +6,7 @@ import pytest
 
 ds = pytest.importorskip("pyspark.sql.datasource")
 
-from endive.pipeline.sweep.filters import can_decide, matches  # noqa: E402
+from endive.pipeline.dataset.filters import can_decide, matches  # noqa: E402
 
 ROW = {"catalog.num_tables": 5, "commit.protocol": "merge", "load": None}
 TABLES, PROTOCOL, LOAD = ("catalog.num_tables",), ("commit.protocol",), ("load",)

@@ -1,0 +1,162 @@
+"""The tables of a dataset, for whoever queries it: ``txns``, ``latencies``, ``runs`` and ``points``.
+
+``runs`` has one row per run with its axes and figures, ``points`` one per configuration with its axes, ``txns`` every
+txn that was kept, with study, point, seed and axes of its run. The data source ``endive`` reads them from any place
+that a dataset can lie in (``dataset_reader``); ``create_views`` gives them to Spark SQL, where Spark reads the files
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from endive.errors import ConfigError, OutputError
+from endive.pipeline.dataset.figure_columns import RESERVED
+from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
+from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, PartFiles
+from endive.pipeline.dataset.places import DatasetPath, parquet_file, spark_options, spark_path
+from endive.pipeline.dataset.printable_table import printable_table
+from endive.pipeline.dataset.sweep_folder import RUNS, SweepFolder
+from endive.results import TRANSACTION_SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TXNS: Final = "txns"
+POINTS: Final = "points"
+TABLES: Final = (TXNS, LATENCIES, RUNS, POINTS)
+VIEWS: Final = (TXNS, RUNS, POINTS)
+_OF_RUN: Final = ("study", "point", "seed", "run_id")
+_POINT_COLUMNS: Final = ("study", "point", "config_hash")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A file of txns or latencies, and what is known of its runs: values of ``_OF_RUN`` and of the axes."""
+
+    path: str
+    runs: tuple[Mapping[str, Any], ...]
+
+
+def read_runs(folder: SweepFolder) -> pa.Table:
+    """All runs of all studies that were gathered, under each other; ``study`` comes first."""
+    tables = []
+    for study in folder.studies:
+        path = folder.partition(RUNS, study) / f"{RUNS}.parquet"
+        if path.exists():
+            table = printable_table(parquet_file(path, page_checksum_verification=True).read())
+            tables.append(table.add_column(0, "study", pa.array([study] * table.num_rows, pa.string())))
+    if not tables:
+        return pa.schema([("study", pa.string())]).empty_table()
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def axes_of(runs: pa.Table) -> list[str]:
+    """The names of the axes among the columns of ``runs``."""
+    return [name for name in runs.column_names if name not in RESERVED]
+
+
+def read_points(runs: pa.Table) -> pa.Table:
+    """One row per configuration: its axes, its hash and, as JSON, all of it; ``seeds`` it has."""
+    keys = [*_POINT_COLUMNS, *axes_of(runs)]
+    found = runs.group_by(keys, use_threads=False).aggregate([("seed", "count"), ("config", "min")])
+    names = {"seed_count": "seeds", "config_min": "config"}
+    return found.rename_columns([names.get(name, name) for name in found.column_names]).select(
+        [*keys, "seeds", "config"]
+    )
+
+
+def plain_schema(table: str, runs: pa.Table) -> pa.Schema:
+    """The columns of a table, in types that every reader has."""
+    if table == RUNS:
+        return runs.schema
+    if table == POINTS:
+        return read_points(runs).schema
+    of_run = [runs.schema.field(name) for name in (*_OF_RUN, *axes_of(runs))]
+    fields = of_run + (list(TRANSACTION_SCHEMA) if table == TXNS else [*LATENCY_SCHEMA][1:])
+    return pa.schema([pa.field(field.name, _plain(field.type)) for field in fields])
+
+
+def check_table(table: str) -> str:
+    """The name of a table, or ConfigError."""
+    if table not in TABLES:
+        raise ConfigError(f"option table = '{table}' is not known. Choose one of: {', '.join(TABLES)}.")
+    return table
+
+
+def run_files(folder: SweepFolder, runs: pa.Table, table: str) -> list[RunFile]:
+    """Every file of txns, or of latencies, of the runs that were gathered."""
+    known = {(row["study"], row["run_id"]): row for row in runs.select([*_OF_RUN, *axes_of(runs)]).to_pylist()}
+    wanted = runs.filter(runs["transactions_kept"]) if table == TXNS else runs
+    chosen = {(row["study"], row["run_id"]) for row in wanted.select(["study", "run_id"]).to_pylist()}
+    found = []
+    for study, plan in folder.studies.items():
+        for part in plan.parts:
+            rows = tuple(known[study, run] for run in part.run_ids if (study, run) in chosen)
+            files = PartFiles(folder.path, study, part)
+            if rows:
+                found.append(RunFile(str(files.transactions if table == TXNS else files.latencies), rows))
+    return found
+
+
+def read_file(file: RunFile, place: DatasetPath, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of the runs of a file, each with what is known of its run."""
+    by_id = {row["run_id"]: row for row in file.runs}
+    try:
+        parquet = parquet_file(place, page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(place, error) from None
+    with parquet:
+        for number in range(parquet.num_row_groups):
+            try:
+                rows = parquet.read_row_group(number, use_threads=False)
+            except (pa.ArrowException, OSError) as error:
+                raise damaged(place, error) from None
+            run_ids = rows["run_id"].cast(pa.string())
+            for run_id in pc.unique(run_ids).to_pylist():
+                if run_id in by_id:
+                    chosen = rows.filter(pc.equal(run_ids, run_id))
+                    yield from _with_values(chosen, by_id[run_id], schema).to_batches()
+
+
+def _with_values(txns: pa.Table, values: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
+    columns = [
+        pa.repeat(pa.scalar(values[field.name], field.type), txns.num_rows)
+        if field.name in values
+        else txns[field.name].cast(field.type)
+        if field.name in txns.column_names
+        else pa.nulls(txns.num_rows, field.type)  # older files lack some requests, which were not sent
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def damaged(path: DatasetPath, error: Exception) -> OutputError:
+    """What to say of a file that cannot be read, and what to do."""
+    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    return OutputError(
+        f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "
+        "what is missing is simulated. Nothing was changed."
+    )
+
+
+def create_views(spark: SparkSession, folder: SweepFolder, names: Sequence[str] = VIEWS) -> None:
+    """Temporary views of Spark SQL; a query of ``txns`` that names a study or a point reads no other files."""
+    from pyspark.sql import functions as sf
+
+    runs = read_runs(folder)
+    spark.createDataFrame(runs).createOrReplaceTempView(names[1])
+    spark.createDataFrame(read_points(runs)).createOrReplaceTempView(names[2])
+    place = folder.path / TRANSACTIONS
+    txns = spark.read.options(**spark_options(place)).parquet(spark_path(place))
+    axes = spark.createDataFrame(runs.select(["study", "run_id", *axes_of(runs)]))
+    txns.join(sf.broadcast(axes), on=["study", "run_id"], how="inner").createOrReplaceTempView(names[0])
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
