@@ -63,7 +63,16 @@ def test_a_folder_of_something_else_is_an_error_with_code_2(endive, tmp_path):
     assert "is not the folder of a sweep" in result.stderr
 
 
-def test_a_truncated_file_is_named_and_the_data_is_left_alone(endive, dataset):
+def test_the_plan_is_printed_and_nothing_is_analysed(endive, dataset, shared):
+    result = endive(dataset, "--explain")
+
+    assert (0, "") == (result.exit_code, result.stderr)
+    for step in ("FileScan parquet", "BroadcastHashJoin", "HashAggregate(keys=[run#", "InMemoryRelation", "Exchange"):
+        assert step in result.stdout
+    assert not (dataset / "analysis").exists()
+
+
+def test_a_truncated_file_is_named_and_the_data_is_left_alone(endive, dataset, shared):
     path = sorted((dataset / "transactions" / "study=mixed").rglob("*.parquet"))[0]
     path.write_bytes(path.read_bytes()[:-8])
 
