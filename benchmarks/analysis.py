@@ -107,10 +107,10 @@ def make_dataset(folder: Path, txns: int) -> None:
 def analyze(folder: Path, master: str) -> None:
     """All of it, as the command does."""
     from endive.pipeline import make_session
-    from endive.pipeline.analysis.run_analysis import SETTINGS
     from endive.pipeline.analysis.run_analysis import analyze as run
+    from endive.pipeline.analysis.run_analysis import session_settings
 
-    run(folder, lambda: make_session(master=master, conf=SETTINGS))
+    run(folder, lambda: make_session(master=master, conf=session_settings(folder, master)))
 
 
 def spark(folder: Path, master: str) -> None:
@@ -118,9 +118,9 @@ def spark(folder: Path, master: str) -> None:
     from endive.pipeline import make_session
     from endive.pipeline.analysis.count_tables import collect_counts
     from endive.pipeline.analysis.open_dataset import open_dataset
-    from endive.pipeline.analysis.run_analysis import SETTINGS
+    from endive.pipeline.analysis.run_analysis import session_settings
 
-    session = make_session(master=master, conf=SETTINGS)
+    session = make_session(master=master, conf=session_settings(folder, master))
     print({name: table.num_rows for name, table in collect_counts(session, open_dataset(folder), 60).items()})
 
 

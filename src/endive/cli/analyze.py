@@ -67,13 +67,13 @@ def analyze(
 
     Writes DIR/analysis: each table as Parquet, CSV and Markdown, and index.json. An earlier analysis is replaced.
     """
-    from endive.pipeline.analysis.run_analysis import SETTINGS, TITLES, explain
+    from endive.pipeline.analysis.run_analysis import TITLES, explain, session_settings
     from endive.pipeline.analysis.run_analysis import analyze as run_analysis
     from endive.pipeline.spark.session import parse_conf
 
     if table not in TITLES:
         raise ConfigError(f"--table {table} is no table of an analysis. Choose one of: {', '.join(TITLES)}.")
-    settings = {**SETTINGS, **parse_conf(conf or [])}
+    settings = {**session_settings(folder, master), **parse_conf(conf or [])}
     if plan:
         with session_maker(master, settings) as session:
             typer.echo(explain(folder, session, bins=bins))

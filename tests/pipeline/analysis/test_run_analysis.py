@@ -10,9 +10,10 @@ import pytest
 from tests.pipeline.swept import BARE, sweep_into
 
 from endive.errors import ConfigError, EngineError, OutputError
+from endive.pipeline.analysis import run_analysis
 from endive.pipeline.analysis.count_tables import collect_counts
 from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.analysis.run_analysis import TITLES, analyze, spark_errors
+from endive.pipeline.analysis.run_analysis import TITLES, analyze, session_settings, spark_errors
 
 TXN_TABLES = {"attempts", "convoy", "timeline"}
 
@@ -129,6 +130,16 @@ def test_a_file_that_was_damaged_is_named_by_the_task_that_reads_it(spark, datas
         analyze(dataset, lambda: spark)
 
     assert not (dataset / "analysis").exists()
+
+
+def test_a_large_dataset_gets_a_session_that_compiles_for_long(swept, tmp_path, monkeypatch):
+    key = "spark.driver.extraJavaOptions"
+    assert key not in session_settings(swept, "local[2]")
+    monkeypatch.setattr(run_analysis, "LARGE_TXNS", 1_000)
+
+    assert "TieredStopAtLevel" not in session_settings(swept, None)[key]
+    assert key not in session_settings(swept, "spark://host:7077")  # whose driver has little to do
+    assert key not in session_settings(tmp_path, None)
 
 
 @pytest.mark.parametrize("bins", [0, -1, 10_001])

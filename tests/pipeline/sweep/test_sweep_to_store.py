@@ -15,7 +15,7 @@ from endive.cli.main import app
 from endive.errors import OutputError
 from endive.pipeline import run_sweep
 from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.dataset import store_path
+from endive.pipeline.dataset import store_path, sweep_folder
 from endive.pipeline.dataset.check import check_dataset
 from endive.pipeline.dataset.store_path import StorePath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
@@ -96,6 +96,19 @@ def test_a_sweep_whose_plan_another_one_has_changed_says_so_and_takes_nothing_aw
             slow.write_manifest()
 
     assert 12 == run_sweep(planned(), store, InProcessSpark).kept
+
+
+def test_what_another_sweep_has_not_committed_yet_is_left_to_it_for_a_day(planned, store, monkeypatch):
+    run_sweep(planned(seeds=1), store, InProcessSpark)
+    theirs = store / "_staging" / "other" / "attempt-1" / "part.parquet"
+    theirs.write(b"half")
+
+    run_sweep(planned(), store, InProcessSpark)
+    assert ["_staging/other/attempt-1/part.parquet"] == [name for name in objects(store) if name.startswith("_st")]
+
+    monkeypatch.setattr(sweep_folder, "ABANDONED_S", -1.0)
+    run_sweep(planned(), store, InProcessSpark)
+    assert not theirs.exists()
 
 
 def test_to_open_a_dataset_takes_as_many_requests_whatever_the_number_of_its_parts(planned, store, monkeypatch):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -22,9 +22,11 @@ from endive.pipeline.analysis.first_configuration import first_configuration
 from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
+from endive.pipeline.dataset.dataset_table import count_kept_txns
 from endive.pipeline.dataset.places import DatasetPath
+from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.spark.hadoop import store_package
-from endive.pipeline.spark.session import EMPTY_PHRASE, PYTHON_JOBS
+from endive.pipeline.spark.session import EMPTY_PHRASE, LONG_JOBS, PYTHON_JOBS
 from endive.pipeline.spark.worker_start import no_workers
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ SUSTAINED: Final = (
     "a configuration meets the objective of its study if it holds for the means over its seeds; the sustained load "
     "of a curve is the highest one such that it and all lower ones meet it"
 )
+LARGE_TXNS: Final = 10_000_000
 _OUTPUT_ERROR: Final = f"{OutputError.__module__}.{OutputError.__name__}: "
 _UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 
@@ -109,6 +112,14 @@ def analyze(
     facts = _facts(dataset, loads, texts, bins, tables)
     index = write_analysis(dataset.folder.path, tables, TITLES, facts)
     return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
+
+
+def session_settings(path: str | DatasetPath, master: str | None) -> dict[str, str]:
+    """The settings of a session made for the analysis of a folder, by its size; what is wrong is said later."""
+    with suppress(EndiveError, OSError, pa.ArrowException):
+        if (master is None or master.startswith("local")) and count_kept_txns(SweepFolder.read(path)) >= LARGE_TXNS:
+            return {**SETTINGS, **LONG_JOBS}
+    return dict(SETTINGS)
 
 
 def explain(path: str | DatasetPath, session: SessionMaker, *, bins: int | None = None) -> str:

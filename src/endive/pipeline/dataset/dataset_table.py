@@ -56,6 +56,13 @@ def read_runs(folder: SweepFolder) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive")
 
 
+def count_kept_txns(folder: SweepFolder) -> int:
+    """How many txns the files hold, as the runs tell."""
+    runs = read_runs(folder)
+    kept = runs.filter(runs["transactions_kept"]) if runs.num_rows else runs
+    return (pc.sum(kept["txns"]).as_py() or 0) if kept.num_rows else 0
+
+
 def axes_of(runs: pa.Table) -> list[str]:
     """The names of the axes among the columns of ``runs``."""
     return [name for name in runs.column_names if name not in RESERVED]

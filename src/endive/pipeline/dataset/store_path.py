@@ -14,7 +14,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -186,10 +186,12 @@ class StorePath:
         paths = sorted(self._at(meta["path"]) for page in pages for meta in page)
         yield from (path for path in paths if fnmatchcase(path.name, pattern.removeprefix(_ANYWHERE)))
 
-    def remove_all(self) -> None:
-        """Take away everything below this key."""
-        keys = [path.key for path in self.glob("**/*")]
+    def remove_all(self, older_than_s: float | None = None) -> None:
+        """Take away everything below this key; or what nobody has written since then."""
         with _os_errors(self):
+            objects = [meta for page in _library().list(self._store, prefix=self.key or None) for meta in page]
+            latest = None if older_than_s is None else datetime.now(UTC) - timedelta(seconds=older_than_s)
+            keys = [meta["path"] for meta in objects if latest is None or meta["last_modified"] < latest]
             if keys:
                 _library().delete(self._store, keys)
 

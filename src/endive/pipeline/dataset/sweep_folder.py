@@ -51,6 +51,7 @@ STAGING: Final = "_staging"
 RUNS: Final = "runs"
 GROUPS: Final = "groups"
 STUDIES: Final = "studies"
+ABANDONED_S: Final = 86_400.0  # after which nobody will commit what lies in a store uncommitted
 
 
 @dataclass(slots=True)
@@ -186,10 +187,18 @@ class SweepFolder:
 
     # --- housekeeping, under the lock -------------------------------------------------------------------
 
-    def sweep_out(self) -> None:
-        """Remove what killed sweeps left behind: temporary files, parts that nobody committed, notes on progress."""
-        remove_tree(self.path / PROGRESS)
-        remove_tree(self.path / STAGING)
+    def sweep_out(self, own: str | None = None) -> None:
+        """Remove what killed sweeps left behind: temporary files, parts that nobody committed, notes on progress.
+
+        A store has no lock, so others may be at work there: what is the sweep's ``own`` goes, and what is a day old.
+        """
+        for place in (self.path / PROGRESS, self.path / STAGING):
+            if isinstance(place, Path):
+                remove_tree(place)
+                continue
+            if own is not None:
+                remove_tree(place / own)
+            place.remove_all(older_than_s=ABANDONED_S)
         if not isinstance(self.path, Path):
             return  # where nothing is ever half there
         for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):

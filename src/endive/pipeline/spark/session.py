@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
+_LOG_OPTION: Final = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
 
@@ -59,10 +60,10 @@ LOCAL_SETTINGS: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.python.daemon.module": WORKER_DAEMON,  # imports once what all workers need
-    "spark.driver.extraJavaOptions": (
-        f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
-    ),
+    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_LOG_OPTION}",
 }
+# For jobs of minutes in the driver's own JVM: its second compiler repays itself there, and only there.
+LONG_JOBS: Final = {"spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_LOG_OPTION}"}
 
 
 def make_session(

@@ -201,7 +201,7 @@ def _simulate_missing(
             return  # Spark ended after the last part was done: nothing is missing
         raise EngineError(_told(error)) from error
     finally:
-        folder.sweep_out()
+        folder.sweep_out(own=token)
 
 
 def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSession, int]:
