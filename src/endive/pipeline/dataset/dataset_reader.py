@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
 
 OPTIONS: Final = ("path", "table")
+# What Spark hands on beside them for a table of its catalog, which has each option as "option.NAME" once more.
+OF_A_TABLE: Final = ("provider", "location", "owner", "comment", "external", "is_managed_location", "collation")
 
 
 def dataset_schema(options: Mapping[str, str]) -> pa.Schema:
@@ -85,7 +87,8 @@ class DatasetReader(DataSourceReader):  # type: ignore[misc]
 
 
 def _opened(options: Mapping[str, Any]) -> tuple[SweepFolder, str]:
-    unknown = [name for name in options if name.lower() not in OPTIONS]
+    given = [name for name in options if not name.startswith("option.") and name not in OF_A_TABLE]
+    unknown = [name for name in given if name.lower() not in OPTIONS]
     if unknown:
         raise ConfigError(f"option '{unknown[0]}' is not known. Of a dataset there are: {', '.join(OPTIONS)}.")
     return SweepFolder.read(options["path"]), check_table(options.get("table", TXNS))
