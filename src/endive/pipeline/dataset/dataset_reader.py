@@ -87,8 +87,13 @@ class DatasetReader(DataSourceReader):  # type: ignore[misc]
 
 
 def _opened(options: Mapping[str, Any]) -> tuple[SweepFolder, str]:
-    given = [name for name in options if not name.startswith("option.") and name not in OF_A_TABLE]
-    unknown = [name for name in given if name.lower() not in OPTIONS]
+    """The dataset and the table that the options name, as a reader gives them or as a table of a catalog has them."""
+    given = {name.removeprefix("option.").lower(): value for name, value in options.items() if name not in OF_A_TABLE}
+    unknown = [name for name in given if name not in OPTIONS]
     if unknown:
         raise ConfigError(f"option '{unknown[0]}' is not known. Of a dataset there are: {', '.join(OPTIONS)}.")
-    return SweepFolder.read(options["path"]), check_table(options.get("table", TXNS))
+    path = given.get("path") or options.get("location")
+    if not path:
+        known = ", ".join(sorted(options)) or "none"
+        raise ConfigError(f"Name a dataset with load(place), or a study with option('study', file). Options: {known}.")
+    return SweepFolder.read(path), check_table(given.get("table", TXNS))

@@ -10,7 +10,7 @@ that is not needed in all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSource
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from endive.pipeline.dataset.dataset_reader import DatasetReader
     from endive.pipeline.sweep.study_reader import StudyReader
     from endive.pipeline.sweep.writer import SweepWriter
+
+
+# Spark forgets the options of a table of its catalog before it is read (seen with 4.3), but not the schema.
+PLACE: Final = "endive.options"
 
 
 class EndiveDataSource(DataSource):  # type: ignore[misc]
@@ -38,6 +42,7 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
             from endive.pipeline.dataset.dataset_reader import dataset_schema
 
             schema: StructType = from_arrow_schema(dataset_schema(dict(self.options)))
+            schema.fields[0].metadata = {PLACE: dict(self.options)}
         else:
             from endive.pipeline.sweep.study_reader import Options, study_schema
 
@@ -49,7 +54,8 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
         if self._is_dataset:
             from endive.pipeline.dataset.dataset_reader import DatasetReader
 
-            return DatasetReader(dict(self.options))
+            options = dict(self.options) or schema.fields[0].metadata.get(PLACE, {})
+            return DatasetReader(options)
         from endive.pipeline.sweep.study_reader import Options, StudyReader
 
         return StudyReader(Options.of(dict(self.options)))
@@ -62,4 +68,4 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
 
     @property
     def _is_dataset(self) -> bool:
-        return bool(self.options.get("path")) and not self.options.get("study")
+        return not self.options.get("study")
