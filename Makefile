@@ -19,7 +19,7 @@ RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/pytho
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel pins clean
+.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel advisories pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -47,7 +47,7 @@ bench: $(FOR_TEST) $(JAVA) ## measure speed, side by side, as ratios
 fuzz-engines: $(FOR_TEST) ## compare the two engines on random configurations
 	@$(RUN)python -m verification.fuzz_engines
 
-fuzz-config: $(FOR_TEST) ## read 20,000 mutated configurations, studies, profiles and traces
+fuzz-config: $(FOR_TEST) ## read 20,000 mutated files: configurations, studies, tables, folders, questions of the page
 	@$(RUN)python -m verification.fuzz_config
 
 chaos: $(FOR_TEST) $(JAVA) ## break 100 sweeps at random, let them go on, and compare
@@ -67,6 +67,9 @@ site: $(FOR_SITE) ## build the documentation site, strictly: out/site/index.html
 
 wheel: $(FOR_RUN) $(JAVA) ## build the wheel, install it apart, and run, sweep and report without the checkout
 	@$(RUN)python tools/try_wheel.py
+
+advisories: $(FOR_CHECK) ## hold the pinned versions against published advisories, without a network
+	@$(BIN)/python -m tools.check_advisories
 
 clean: ## remove .venv and every cache; results stay
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

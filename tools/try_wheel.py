@@ -2,7 +2,7 @@
 
 This file defines the trial: a new environment, the wheel with its extras, an empty folder, and in it a run, a sweep, an
 analysis and a report, on the engine that needs no compiling. Packages come from wherever pip is told to take them.
-dist/ keeps what was built.
+dist/ keeps what was built, and the bill of materials.
 
     python tools/try_wheel.py [--with-packages-of-this-environment]
 """
@@ -73,9 +73,12 @@ def main() -> int:
 
 
 def _built() -> Path:
-    """The wheel of the present sources, with the source archive beside it."""
+    """The wheel of the present sources, with the source archive and the bill of materials beside it."""
     code = "from hatchling.build import build_sdist, build_wheel; build_sdist('dist'); print(build_wheel('dist'))"
-    return ROOT / "dist" / _run([sys.executable, "-c", code], ROOT).splitlines()[-1]
+    wheel = ROOT / "dist" / _run([sys.executable, "-c", code], ROOT).splitlines()[-1]
+    bill = "-".join(wheel.name.split("-")[:2])
+    _run([sys.executable, "-m", "tools.write_sbom", f"dist/{bill}.cdx.json"], ROOT)
+    return wheel
 
 
 def _environment(folder: Path, wheel: Path) -> Path:

@@ -1,4 +1,7 @@
-"""Mutate every shipped configuration, study, profile and a trace: each is read, or refused with an error of ours.
+"""Mutate whatever Endive reads of others: each is read, or refused with an error of ours.
+
+Configurations, studies, profiles and a trace are here; tables, folders and questions of the page in
+``verification.fuzz_strangers``.
 
 This file defines the mutations and the readers. Whatever else happens to a reader, an exception of another kind or more
 time than a case may take, is a failure, and its text is kept. Cases are numbered: the same seed makes the same cases.
@@ -32,6 +35,7 @@ from endive.workload.trace import read_trace
 
 ROOT = Path(__file__).parents[1]
 SECONDS_MAX = 20.0  # of CPU, for one case
+STRANGERS = 3  # how often a stranger's text comes for one of the project's own
 COMBINATIONS_READ_MAX = 40  # of a study; larger grids are read but not expanded
 TRACE = "submit_ms,kind,runtime_ms,table\n" + "".join(f"{10 * i},fast_append,{i}.5,{i % 3}\n" for i in range(20))
 
@@ -57,6 +61,8 @@ class Subject:
     text: str
     reader: Reader
     ending: str = ".toml"
+    mutations: tuple[Mutation, ...] | None = None  # those of texts, if none
+    encoding: str = "utf-8"
 
 
 @dataclass(slots=True)
@@ -114,6 +120,13 @@ def subjects() -> list[Subject]:
         found.append(Subject(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"), read_profile))
     found.append(Subject("a trace", TRACE, read_a_trace, ".csv"))
     return found
+
+
+def all_subjects() -> list[Subject]:
+    """The project's own texts, and each of a stranger's several times: they are fewer."""
+    from verification.fuzz_strangers import stranger_subjects
+
+    return [*subjects(), *STRANGERS * stranger_subjects()]
 
 
 # ---- mutations ---------------------------------------------------------------------------------------
@@ -178,16 +191,18 @@ MUTATIONS: tuple[Mutation, ...] = (
 def fuzz(cases: int, seed: int = 1, keep: Path | None = None) -> Outcome:
     """Read so many mutated texts."""
     found = Outcome()
-    known = subjects()
+    known = all_subjects()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(cases):
             chance = random.Random(f"{seed}/{number}")
             subject = known[number % len(known)]
             text = subject.text
             for _ in range(chance.choice((1, 1, 1, 2, 3))):
-                text = chance.choice(MUTATIONS)(chance, text)
+                text = chance.choice(subject.mutations or MUTATIONS)(chance, text)
             path = Path(scratch) / f"case{subject.ending}"
-            path.write_text(text, encoding="utf-8", errors="surrogatepass")
+            path.write_bytes(
+                text.encode(subject.encoding, "replace" if subject.encoding != "utf-8" else "surrogatepass")
+            )
             _read(found, subject, path, f"{seed}/{number} {subject.name}", keep)
     return found
 

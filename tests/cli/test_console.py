@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -29,6 +30,21 @@ SLEEPER = textwrap.dedent(
             time.sleep(60)
         finally:
             print("tidied", flush=True)
+    @app.command()
+    def other(): ...
+    app()
+    """
+)
+
+
+UNICODE = textwrap.dedent(
+    """
+    import typer
+    from endive.cli.console import EndiveGroup
+    app = typer.Typer(cls=EndiveGroup)
+    @app.command()
+    def show():
+        print("a \\u2265 b")
     @app.command()
     def other(): ...
     app()
@@ -99,3 +115,12 @@ def test_closed_streams_are_no_reason_for_a_traceback() -> None:
     command = f"{sys.executable} -m endive.cli.main providers >&- 2>/dev/null"
 
     assert 0 == subprocess.run(["sh", "-c", command], check=False).returncode
+
+
+def test_a_terminal_without_unicode_is_no_reason_for_a_traceback() -> None:
+    variables = {**os.environ, "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    found = subprocess.run(
+        [sys.executable, "-c", UNICODE, "show"], env=variables, capture_output=True, text=True, check=False, timeout=300
+    )
+
+    assert (0, "a ? b\n") == (found.returncode, found.stdout), found.stderr

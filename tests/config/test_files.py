@@ -133,3 +133,11 @@ def test_a_folder_that_observe_wrote_stands_for_the_configuration_in_it(tmp_path
     config = load_simulation_config(tmp_path)
 
     assert (7, str(tmp_path / "trace.csv")) == (config.simulation.seed, config.sources[0].arrivals.path)
+
+
+def test_a_whole_number_of_thousands_of_digits_is_refused_in_words(tmp_path):
+    path = tmp_path / "huge.toml"
+    path.write_text(f"[catalog]\nnum_tables = 0x{'f' * 5_000}\n")
+
+    with pytest.raises(ConfigError, match="has a whole number of more than 300 digits"):
+        load_simulation_config(path)

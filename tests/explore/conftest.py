@@ -36,7 +36,7 @@ class CrewHere:
         self.jobs: list[str] = []
         self.cancelled: list[str] = []
 
-    async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[dict[str, Any], None]:
+    async def run(self, lane: str, name: str, payload: Any, client: str = "") -> AsyncGenerator[dict[str, Any], None]:
         self.jobs.append(f"{lane}/{name}")
         stop = threading.Event()
         events = answered(JOBS[name], payload, stop.is_set)

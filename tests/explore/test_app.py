@@ -103,6 +103,43 @@ def test_what_is_no_question_gets_one_sentence(client):
     assert "The question is not JSON." == answer.json()["problems"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("ask", b"[" * 30_000 + b"]" * 30_000),
+        ("ask", b'{"start": "\\ud800"}'),
+        ("ask", b'{"start": ' + b"9" * 5_000 + b"}"),
+        ("ask", b'{"start": NaN}'),
+        ("ask", b"\xff"),
+        ("open", b'{"start": "point/x/' + b"9" * 5_000 + b'"}'),
+        ("study", b'{"study": []}'),
+        ("study", b'{"study": {}}'),
+        ("study", b"[]"),
+        ("compare", b'{"a": 1, "b": []}'),
+    ],
+    ids=range(10),
+)
+def test_a_hostile_body_is_refused_in_words_with_the_headers_that_guard_the_page(client, route, body):
+    answer = client.post(f"{ASK}/{route}", content=body)
+
+    assert 422 == answer.status_code
+    assert answer.json()["problems"]
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+def test_a_mistake_of_ours_is_told_without_a_traceback_and_with_the_headers(client, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr("endive.explore.app.read_question", fail)
+
+    answer = client.post(f"{ASK}/open", json=question())
+
+    assert 500 == answer.status_code
+    assert answer.text.startswith("This is a mistake in Endive")
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
 def test_a_comparison_pairs_both_sides_by_seed(client):
     both = {"a": question(), "b": question(**{"source.writers.arrivals.clients": "40"})}
 

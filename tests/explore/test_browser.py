@@ -167,7 +167,7 @@ def test_another_key_is_found_by_what_it_means(desk):
     desk.locator("#search").fill("snapshots the metadata keeps")
     desk.locator("#found button").first.click()
 
-    assert 1 == desk.locator("#added [data-key='table.snapshots_kept_max']").count()
+    desk.locator("#added [data-key='table.snapshots_kept_max']").wait_for()
     desk.locator("[data-key='table.snapshots_kept_max'] .reset").dispatch_event("click")
 
 

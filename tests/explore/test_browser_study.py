@@ -38,6 +38,9 @@ def marks(page, chart=SUCCESS):
     return page.locator(f"{chart} .mark-symbol path").evaluate_all("(all) => all.map((one) => one.__data__.datum)")
 
 
+FOUR_CHARTS = "document.querySelectorAll('#study-charts figure').length === 4"
+
+
 def choose(page, label, value):
     before = page.evaluate("Number(document.getElementById('study-charts').dataset.drawn)")
     page.get_by_label(label, exact=True).focus()
@@ -48,7 +51,7 @@ def choose(page, label, value):
 def test_a_study_opens_with_its_answer_its_charts_and_its_points(page):
     assert "Grid" == page.locator("#study-title").inner_text()
     assert page.locator("#study-answer b").inner_text()
-    assert 1 + 12 == page.locator("#study-point option").count()
+    page.wait_for_function("document.querySelectorAll('#study-point option').length === 1 + 12")
     assert {"0.5", "1", "2"} == {row["xl"] for row in marks(page)}
 
 
@@ -71,13 +74,13 @@ def test_any_axis_goes_along_the_page_and_another_into_colours(page):
 
 
 def test_all_charts_of_the_report_are_there_on_demand(page):
-    assert 4 == page.locator("#study-charts figure").count()
+    page.wait_for_function(FOUR_CHARTS)
 
     page.locator("#study-more").click()
     page.wait_for_function("document.querySelectorAll('#study-charts figure svg').length > 6")
     assert "Fewer charts" == page.locator("#study-more").inner_text()
     page.locator("#study-more").click()
-    assert 4 == page.locator("#study-charts figure").count()
+    page.wait_for_function(FOUR_CHARTS)
 
 
 def test_a_click_on_a_mark_opens_the_configuration_that_was_run_there(page):

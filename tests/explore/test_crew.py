@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import time
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import pytest
 
@@ -31,8 +31,10 @@ def die(payload, is_cancelled):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def deaf(payload, is_cancelled):
+def deaf(place, is_cancelled):
     yield {"type": "begun"}
+    if place is not None:
+        place.touch()  # from now on it hears nothing
     time.sleep(600)
 
 
@@ -54,11 +56,11 @@ def jobs_of_this_file(monkeypatch):
     monkeypatch.setattr(crew_module, "CANCEL_S_MAX", 0.5)
 
 
-def run(question):
-    """Run a coroutine with a crew of one prompt and one patient worker."""
+def run(question, patient=1):
+    """Run a coroutine with a crew of one prompt and so many patient workers."""
 
     async def with_crew():
-        made = Crew(1)
+        made = Crew(patient)
         try:
             return await asyncio.wait_for(question(made), 30)
         finally:
@@ -67,8 +69,8 @@ def run(question):
     return asyncio.run(with_crew())
 
 
-async def all_of(crew, lane, name, payload=None):
-    return [event async for event in crew.run(lane, name, payload)]
+async def all_of(crew, lane, name, payload=None, client=""):
+    return [event async for event in crew.run(lane, name, payload, client)]
 
 
 def test_the_events_of_a_job_come_in_order():
@@ -88,11 +90,17 @@ def test_a_job_that_nobody_reads_any_more_ends_and_its_process_works_on():
     assert (True, 1) == run(question)
 
 
-def test_a_process_that_does_not_stop_is_replaced():
+async def until(condition):
+    """Wait for a condition, however long that takes on a busy machine."""
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+def test_a_process_that_does_not_stop_is_replaced(tmp_path):
     async def question(crew):
-        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+        async with aclosing(crew.run(PATIENT, "deaf", tmp_path / "deaf")) as events:
             await anext(events)
-            await asyncio.sleep(0.3)  # until it hears no more
+            await until((tmp_path / "deaf").exists)
             before = set(crew.processes)
         after = await all_of(crew, PATIENT, "count", 2)
         return len(before & set(crew.processes)), len(after)
@@ -119,7 +127,7 @@ def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced_unseen():
         await all_of(crew, PATIENT, "count", 1)
         for process in crew.processes:
             os.kill(process, signal.SIGKILL)
-        await asyncio.sleep(0.3)  # until they are gone
+        await until(lambda: not any(worker.process.is_alive() for worker in crew._workers))
         return [len(await all_of(crew, lane, "count", 2)) for lane in (PROMPT, PATIENT)]
 
     assert [2, 2] == run(question)
@@ -132,6 +140,55 @@ def test_a_first_answer_does_not_wait_for_what_refines():
             return await all_of(crew, PROMPT, "count", 1)
 
     assert 1 == len(run(question))
+
+
+def test_who_asks_first_is_served_first_however_long_it_takes(monkeypatch):
+    monkeypatch.setattr(crew_module, "WAIT_S", 0.005)  # many turns of the question whether there can be a process
+    served = []
+
+    async def ask(crew, number):
+        async for _ in crew.run(PATIENT, "count", 4, client=f"page {number}"):
+            if number not in served:
+                served.append(number)
+
+    async def question(crew):
+        waiting = []
+        for number in range(12):
+            waiting.append(asyncio.create_task(ask(crew, number)))
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+
+    run(question)
+    assert list(range(12)) == served
+
+
+def test_one_page_cannot_take_every_process(tmp_path):
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None, client="greedy")) as first:
+            await anext(first)
+            greedy = asyncio.create_task(all_of(crew, PATIENT, "deaf", None, "greedy"))
+            await asyncio.sleep(0)
+            other = await all_of(crew, PATIENT, "count", 2, "modest")
+            is_waiting = not greedy.done()
+            greedy.cancel()
+            return len(other), is_waiting
+
+    assert (2, True) == run(question, patient=2)
+
+
+def test_who_no_longer_waits_leaves_the_queue():
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+            await anext(events)
+            gone = asyncio.create_task(all_of(crew, PATIENT, "count", 1))
+            await asyncio.sleep(0)
+            gone.cancel()
+            with suppress(asyncio.CancelledError):
+                await gone
+        return await all_of(crew, PATIENT, "count", 1), crew._waiting[PATIENT]
+
+    answers, waiting = run(question)
+    assert (1, []) == (len(answers), waiting)
 
 
 def test_no_more_processes_than_were_planned_however_many_ask():

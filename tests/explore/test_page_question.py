@@ -66,6 +66,14 @@ def test_a_problem_belongs_beside_the_key_it_names_first():
         ({"simulation.duration_ms": "8d"}, "simulation.duration_ms = 6.912e+08 is more than 6.048e+08"),
         ({"catalog.num_tables": "1001"}, "catalog.num_tables = 1001 is more than 1,000 tables."),
         ({"source.writers.arrivals.clients": "100000"}, f"txns, more than {TXNS_MAX:,}."),
+        (
+            {"source.writers.arrivals": '{ kind = "jobs", jobs = 1_000_000, period_ms = "100d" }'},
+            "1,000,000 writers (jobs and clients) and 1 partitions of 1 tables are as much work as 16,",
+        ),
+        (
+            {"catalog.partitions": "{ enabled = true, num_partitions = 100_000 }", "catalog.num_tables": "90"},
+            "9,000,000 partitions of 90 tables are as much work as 4",
+        ),
     ],
 )
 def test_a_configuration_beyond_the_limits_is_refused_in_words(starts, changes, told):

@@ -142,6 +142,9 @@ def phone(browser, html):
     return open_page(browser, html, 390)
 
 
+MARKS = "document.querySelectorAll('#chart-0-{} .mark-symbol path:not([opacity=\"0\"])').length === {}"
+
+
 def marks_of(page, chart: str, kind: str = "symbol") -> int:
     """Visible marks of a chart; those that only catch the pointer do not count."""
     return page.locator(f"#chart-0-{chart} .mark-{kind} path:not([opacity='0'])").count()
@@ -182,21 +185,20 @@ def test_a_point_tells_what_it_is(desk):
 
 
 def test_the_legend_filters_every_chart_of_its_series_by_pointer_and_by_keyboard(desk):
-    assert 10 == marks_of(desk, "success")
+    desk.wait_for_function(MARKS.format("success", 10))
 
     desk.locator("#chart-0-success button[data-entry=merge]").click()
     desk.wait_for_function(
         "document.querySelector('#chart-0-throughput button[data-entry=merge]').ariaPressed === 'false'"
     )
-    desk.wait_for_function(
-        "document.querySelectorAll('#chart-0-latency .mark-symbol path:not([opacity=\"0\"])').length === 5"
-    )
-    assert (5, 5) == (marks_of(desk, "success"), marks_of(desk, "throughput"))
+    for chart in ("latency", "success", "throughput"):
+        desk.wait_for_function(MARKS.format(chart, 5))
 
     desk.locator("#chart-0-latency button[data-entry=merge]").focus()
     desk.keyboard.press("Enter")
     desk.wait_for_function("document.querySelectorAll('#chart-0-timeline .mark-line path').length === 2")
-    assert (10, 10) == (marks_of(desk, "success"), marks_of(desk, "latency"))
+    for chart in ("success", "latency"):
+        desk.wait_for_function(MARKS.format(chart, 10))
 
 
 def test_another_figure_can_be_shown(desk):
@@ -220,7 +222,7 @@ def test_another_load_can_be_selected_for_all_charts_that_need_one(desk):
 def test_the_data_of_a_chart_can_be_read_and_downloaded(desk):
     chart = desk.locator("#chart-0-success")
     chart.locator("summary").click()
-    assert 10 == chart.locator("tbody tr").count()
+    desk.wait_for_function("document.querySelectorAll('#chart-0-success tbody tr').length === 10")
     assert "75.0 %" in chart.locator("tbody").inner_text()
 
     with desk.expect_download() as download:

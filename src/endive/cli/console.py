@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
@@ -117,10 +118,13 @@ def _unexpected(error: Exception) -> str:
 
 
 def _provide_streams() -> None:
-    """Somewhere to write to, also for a process that was started without."""
+    """Somewhere to write to, also for a process that was started without, and a mark for what cannot be shown there."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # until the process ends
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
 
 
 @contextlib.contextmanager

@@ -15,6 +15,8 @@ from endive.intake import NESTING_MAX, is_deeper_than, read_bytes
 
 BYTES_MAX: Final = 2**20  # the largest study of the project has 6 kB
 KEY_PARTS_MAX: Final = 32
+DIGITS_MAX: Final = 300
+_BITS_MAX: Final = 1_000  # about as many digits
 
 _LONG_KEY: Final = re.compile(rf"^[^=\n]*(?:\.[^=.\n]*){{{KEY_PARTS_MAX},}}=", re.MULTILINE)
 GIVE_FILE: Final = "Give the path of a TOML file."
@@ -46,4 +48,17 @@ def document_of(text: str) -> dict[str, Any] | str:
         return f"is nested more than {NESTING_MAX} levels deep."
     except ValueError as error:  # a whole number of thousands of digits
         return f"is not valid TOML: {error}."
-    return f"is nested more than {NESTING_MAX} levels deep." if is_deeper_than(document) else document
+    if is_deeper_than(document):
+        return f"is nested more than {NESTING_MAX} levels deep."
+    return f"has a whole number of more than {DIGITS_MAX} digits." if _has_huge_number(document) else document
+
+
+def _has_huge_number(document: dict[str, Any]) -> bool:
+    """Whether a number has more digits than Python writes out; hexadecimal ones are read however long they are."""
+    level: list[Any] = [document]
+    while level:
+        inner = [item for each in level for item in (each.values() if isinstance(each, dict) else each)]
+        if any(isinstance(item, int) and item.bit_length() > _BITS_MAX for item in inner):
+            return True
+        level = [item for item in inner if isinstance(item, (dict, list))]
+    return False

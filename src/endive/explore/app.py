@@ -21,23 +21,26 @@ from starlette.routing import Route
 
 from endive import __version__
 from endive.answers.variation import Base
-from endive.errors import ConfigError, EndiveError
+from endive.errors import ConfigError, EndiveError, IntakeError
 from endive.explore.controls import all_keys, controls_of
 from endive.explore.crew import PATIENT, PROMPT, Crew
 from endive.explore.curve import Along
 from endive.explore.finished import Finished
 from endive.explore.guard import Guard
-from endive.explore.limits import DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
+from endive.explore.limits import BODY_BYTES_MAX, DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
 from endive.explore.page_question import Question, problems_by_key, read_question
 from endive.explore.server_sent import refused, stream
 from endive.explore.starts import Starts
 from endive.explore.taken import taken
+from endive.intake import parse_json
 from endive.objectives import duration_text
 from endive.report.chart import CONFIG
 from endive.report.chart_script import bundle
 
 PAGE: Final = Path(__file__).parent / "page"
 MEDIA: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGE_HEADER: Final = "x-endive-page"
+PAGE_CHARACTERS_MAX: Final = 64
 LIMITS: Final = (
     f"The page simulates at most {TXNS_MAX:,} txns, {duration_text(DURATION_MS_MAX)}, {TABLES_MAX:,} tables and "
     f"{SOURCES_MAX} sources at once. The command line has no such limits."
@@ -160,19 +163,19 @@ async def _ask(request: Request) -> Response:
         base = question.base()
     except ConfigError as error:
         return refused(_placed(question, error))
-    return stream(request.app.state.crew, (PROMPT, "first", base), (PATIENT, "refine", base))
+    return stream(request.app.state.crew, _client(request), (PROMPT, "first", base), (PATIENT, "refine", base))
 
 
 async def _curve(request: Request) -> Response:
-    return stream(request.app.state.crew, (PATIENT, "curve", _along(await _question(request))))
+    return stream(request.app.state.crew, _client(request), (PATIENT, "curve", _along(await _question(request))))
 
 
 async def _report(request: Request) -> Response:
-    return stream(request.app.state.crew, (PATIENT, "report", _along(await _question(request))))
+    return stream(request.app.state.crew, _client(request), (PATIENT, "report", _along(await _question(request))))
 
 
 async def _watch(request: Request) -> Response:
-    return stream(request.app.state.crew, (PATIENT, "watch", (await _question(request)).base()))
+    return stream(request.app.state.crew, _client(request), (PATIENT, "watch", (await _question(request)).base()))
 
 
 async def _compare(request: Request) -> Response:
@@ -180,13 +183,14 @@ async def _compare(request: Request) -> Response:
     if not isinstance(body, dict) or not {"a", "b"} <= body.keys():
         raise ConfigError("A comparison needs two questions, a and b.")
     bases: list[Base] = [read_question(body[side], request.app.state.starts).base() for side in ("a", "b")]
-    return stream(request.app.state.crew, (PATIENT, "compare", (bases[0], bases[1])))
+    return stream(request.app.state.crew, _client(request), (PATIENT, "compare", (bases[0], bases[1])))
 
 
 async def _study(request: Request) -> Response:
     """The charts of a finished study, with axes as asked."""
     body = await _body(request)
-    found = request.app.state.studies.get(body.get("study")) if isinstance(body, dict) else None
+    name = body.get("study") if isinstance(body, dict) else None
+    found = request.app.state.studies.get(name) if isinstance(name, str) else None
     if found is None:
         raise ConfigError("There is no such study. Start endive explore with the folder of one.")
     roles, chosen = body.get("roles", {}), body.get("selection", {})
@@ -208,9 +212,15 @@ async def _question(request: Request) -> Question:
 
 async def _body(request: Request) -> Any:
     try:
-        return await request.json()
-    except ValueError:
-        raise ConfigError("The question is not JSON.") from None
+        return parse_json(await request.body(), name="The question", bytes_max=BODY_BYTES_MAX)
+    except IntakeError as error:
+        is_other = not error.reason.startswith("is not JSON")
+        raise ConfigError(str(error) if is_other else "The question is not JSON.") from None
+
+
+def _client(request: Request) -> str:
+    """Which page asks: a name that each makes up when it is loaded."""
+    return request.headers.get(PAGE_HEADER, "")[:PAGE_CHARACTERS_MAX]
 
 
 def _placed(question: Question, error: ConfigError) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """The worker processes: a fixed number, one of them kept free for first answers, each replaced if it dies.
 
-This file defines who works on what, how a job is cancelled and what happens if a process ends or hangs. What a job does
-is ``endive.explore.jobs``'.
+Who asks first is served first, and one page never has all of them. What a job does is ``endive.explore.jobs``'.
 """
 
 from __future__ import annotations
@@ -9,9 +8,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import signal
 import threading
+from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine
-from multiprocessing import get_all_start_methods, get_context
+from dataclasses import dataclass
+from multiprocessing import forkserver, get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -20,7 +22,7 @@ from endive.explore.process import CANCEL, main
 PROMPT: Final = "prompt"  # first answers: short, one after another
 PATIENT: Final = "patient"  # everything that refines
 PATIENT_MAX: Final = 3
-EVENT_S_MAX: Final = 120.0  # without an event; then the process is ended
+EVENT_S_MAX: Final = {PROMPT: 30.0, PATIENT: 120.0}  # without an event; then the process is ended
 HIRE_AGAIN_S: Final = 2.0  # after a process that ended before it could do anything
 STARTS_MAX: Final = 3  # processes that end so, one after another, before those who wait are told
 WAIT_S: Final = 0.5  # for a free process, before the question whether there can be one
@@ -28,7 +30,7 @@ CANCEL_S_MAX: Final = 2.0  # between being told to stop and stopping
 START_METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 PRELOADED: Final = ["endive.explore.process"]
 DIED: Final = "The process that simulated this has ended. Another one has been started: move something, or ask again."
-HUNG: Final = f"No answer within {EVENT_S_MAX:.0f} s, so the simulation was ended. Ask for less simulated time or load."
+HUNG: Final = "No answer within {:.0f} s, so the simulation was ended. Ask for less simulated time or load."
 NO_START: Final = (
     "The processes that simulate end while they start, so there is no answer. `endive run` with any configuration, in "
     "the terminal, says why; this page goes on when they start again."
@@ -36,6 +38,19 @@ NO_START: Final = (
 
 Event = dict[str, Any]
 _starting = threading.Lock()
+
+
+def start_forkserver() -> None:
+    """Start the process that starts the others, deaf to the Ctrl-C that a terminal sends to all; in the main thread."""
+    if START_METHOD != "forkserver":
+        return
+    context: Any = get_context(START_METHOD)
+    context.set_forkserver_preload(PRELOADED)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it inherits
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Worker:
@@ -82,6 +97,14 @@ class Worker:
         self._connection.close()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Waiting:
+    """A page that waits, and the worker it will have."""
+
+    client: str
+    worker: asyncio.Future[Worker]
+
+
 class Crew:
     """All workers; make it inside a running event loop, and close it."""
 
@@ -90,7 +113,10 @@ class Crew:
         count = min(PATIENT_MAX, max(1, (os.cpu_count() or 2) - 1)) if patient is None else patient
         self._numbers = itertools.count(1)
         self._workers: set[Worker] = set()
-        self._idle: dict[str, asyncio.Queue[Worker]] = {PROMPT: asyncio.Queue(), PATIENT: asyncio.Queue()}
+        self._sizes = {PROMPT: 1, PATIENT: count}
+        self._idle: dict[str, list[Worker]] = {PROMPT: [], PATIENT: []}
+        self._waiting: dict[str, list[Waiting]] = {PROMPT: [], PATIENT: []}  # in the order they came
+        self._held: Counter[tuple[str, str]] = Counter()  # processes, by lane and page
         self._ended_early = {PROMPT: 0, PATIENT: 0}  # processes, since one of the lane last started
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -109,23 +135,32 @@ class Crew:
 
     async def _hire(self, lane: str) -> None:
         """Start a process beside the event loop, which goes on answering."""
-        worker = await asyncio.to_thread(Worker, self._loop, lane)
+        try:
+            worker = await asyncio.to_thread(Worker, self._loop, lane)
+        except (OSError, EOFError):  # whoever starts processes has ended, as with a signal to all of us
+            self._ended_early[lane] += 1
+            await self._hire_again(lane)
+            return
         self._workers.add(worker)
         if self._is_closed:
             worker.end()
         if await worker.events.get() is not None:  # it has the engine; to compile that may have taken minutes
             self._ended_early[lane] = 0
-            self._idle[lane].put_nowait(worker)
+            self._idle[lane].append(worker)
+            self._hand_out(lane)
             return
         self._workers.discard(worker)
         self._ended_early[lane] += 1
+        await self._hire_again(lane)
+
+    async def _hire_again(self, lane: str) -> None:
         await asyncio.sleep(HIRE_AGAIN_S)
         if not self._is_closed:
             self._later(self._hire(lane))
 
-    async def run(self, lane: str, name: str, payload: Any) -> AsyncGenerator[Event, None]:
-        """The events of a job; closing the iterator cancels it."""
-        worker = await self._free(lane)
+    async def run(self, lane: str, name: str, payload: Any, client: str = "") -> AsyncGenerator[Event, None]:
+        """The events of a job that a page asks for; closing the iterator cancels it."""
+        worker = await self._free(lane, client)
         if worker is None:
             yield {"type": "failed", "text": NO_START}
             return
@@ -134,48 +169,75 @@ class Crew:
         is_over = False
         try:
             while not is_over:
-                event, is_over = await self._next(worker, number)
+                event, is_over = await self._next(lane, worker, number)
                 if event is not None:
                     yield event
         finally:
             if is_over:
-                self._give_back(lane, worker)
+                self._give_back(lane, worker, client)
             else:
                 worker.send((CANCEL,))
-                self._later(self._wait_for_end(lane, worker, number))
+                self._later(self._wait_for_end(lane, worker, number, client))
 
-    async def _free(self, lane: str) -> Worker | None:
+    async def _free(self, lane: str, client: str) -> Worker | None:
         """A worker with nothing to do, or None while none can start.
 
-        One that has died meanwhile is replaced before anybody hears of it.
+        One that has died meanwhile is replaced before anybody hears of it, and whoever was to have it is next.
         """
+        place = len(self._waiting[lane])
         while True:
-            try:
-                worker = await asyncio.wait_for(self._idle[lane].get(), WAIT_S)
-            except TimeoutError:
-                if self._ended_early[lane] >= STARTS_MAX:
-                    return None
-                continue
-            if worker.process.is_alive():
+            waiting = Waiting(client, self._loop.create_future())
+            self._waiting[lane].insert(place, waiting)
+            self._hand_out(lane)
+            worker = await self._wait(lane, waiting)
+            if worker is None or worker.process.is_alive():
                 return worker
             worker.is_lost = True
-            self._give_back(lane, worker)
+            self._give_back(lane, worker, client)
+            place = 0
 
-    async def _next(self, worker: Worker, number: int) -> tuple[Event | None, bool]:
+    async def _wait(self, lane: str, waiting: Waiting) -> Worker | None:
+        """What is handed to somebody who waits; asking whether there can be one costs nobody the place."""
+        try:
+            while not waiting.worker.done():
+                await asyncio.wait({waiting.worker}, timeout=WAIT_S)
+                if not waiting.worker.done() and self._ended_early[lane] >= STARTS_MAX:
+                    self._waiting[lane].remove(waiting)
+                    return None
+        except asyncio.CancelledError:
+            if waiting.worker.done():
+                self._give_back(lane, waiting.worker.result(), waiting.client)
+            else:
+                self._waiting[lane].remove(waiting)
+            raise
+        return waiting.worker.result()
+
+    def _hand_out(self, lane: str) -> None:
+        """Free processes to those who wait, the first first; a page that has its share waits for one of its own."""
+        share = max(1, self._sizes[lane] - 1)
+        for waiting in list(self._waiting[lane]):
+            if not self._idle[lane]:
+                return
+            if self._held[lane, waiting.client] < share:
+                self._waiting[lane].remove(waiting)
+                self._held[lane, waiting.client] += 1
+                waiting.worker.set_result(self._idle[lane].pop(0))
+
+    async def _next(self, lane: str, worker: Worker, number: int) -> tuple[Event | None, bool]:
         """The next event of a job, and whether it was the last."""
         while True:
             try:
-                message = await asyncio.wait_for(worker.events.get(), EVENT_S_MAX)
+                message = await asyncio.wait_for(worker.events.get(), EVENT_S_MAX[lane])
             except TimeoutError:
                 worker.end()
-                return {"type": "failed", "text": HUNG}, True
+                return {"type": "failed", "text": HUNG.format(EVENT_S_MAX[lane])}, True
             if message is None:
                 worker.is_lost = True
                 return {"type": "failed", "text": DIED}, True
             if message[0] == number:
                 return message[1], message[1] is None
 
-    async def _wait_for_end(self, lane: str, worker: Worker, number: int) -> None:
+    async def _wait_for_end(self, lane: str, worker: Worker, number: int, client: str) -> None:
         """Give a cancelled worker time to stop between two simulations; end it if it does not."""
         try:
             async with asyncio.timeout(CANCEL_S_MAX):
@@ -185,11 +247,13 @@ class Crew:
                         break
         except TimeoutError:
             worker.end()
-        self._give_back(lane, worker)
+        self._give_back(lane, worker, client)
 
-    def _give_back(self, lane: str, worker: Worker) -> None:
+    def _give_back(self, lane: str, worker: Worker, client: str) -> None:
+        self._held[lane, client] -= 1
         if not worker.is_lost:
-            self._idle[lane].put_nowait(worker)
+            self._idle[lane].append(worker)
+            self._hand_out(lane)
             return
         self._workers.discard(worker)
         worker.end()

@@ -21,6 +21,7 @@ from endive.report.reading import Row, Study, open_analysis
 from endive.report.report import make_section
 
 POINTS_MAX: Final = 2_000  # that are listed
+POINT_DIGITS_MAX: Final = 9
 ROLES: Final = ("x", "series", "panel")
 
 
@@ -94,7 +95,8 @@ class Finished:
 
     def start(self, place: str) -> Start | None:
         """The configuration of a point, by the end of its id."""
-        plain = self._configs.get(int(place)) if place.isdecimal() else None
+        is_number = place.isascii() and place.isdecimal() and len(place) <= POINT_DIGITS_MAX
+        plain = self._configs.get(int(place)) if is_number else None
         if plain is None:
             return None
         return start_from(plain, id=f"{self.place}{place}", title=self._title(int(place)), group="Points")

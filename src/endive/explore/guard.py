@@ -8,6 +8,7 @@ begins with the token that was printed at the start, and a body is small. What a
 
 from __future__ import annotations
 
+import logging
 from hmac import compare_digest
 from typing import Final
 
@@ -17,6 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from endive.explore.limits import BODY_BYTES_MAX
 
+LOG: Final = logging.getLogger("uvicorn.error")
+MISTAKE: Final = "This is a mistake in Endive, not in what you asked for: please report it, with what you did."
 HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
 SAFE_SITES: Final = ("same-origin", "none")
 HEADERS: Final = {
@@ -48,15 +51,24 @@ class Guard:
         if refused is not None:
             await PlainTextResponse(refused[1], status_code=refused[0], headers=HEADERS)(scope, receive, send)
             return
+        is_begun = False
         inner = {**scope, "path": scope["path"][len(self._prefix) - 1 :], "raw_path": None, "root_path": ""}
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal is_begun
             if message["type"] == "http.response.start":
+                is_begun = True
                 added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
-        await self._app(inner, receive, send_with_headers)
+        try:
+            await self._app(inner, receive, send_with_headers)
+        except Exception as error:
+            if is_begun:
+                raise
+            LOG.error("%s: %s", type(error).__name__, " ".join(str(error).split())[:300])
+            await PlainTextResponse(MISTAKE, status_code=500, headers=HEADERS)(scope, receive, send)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and words, if the request is turned away."""

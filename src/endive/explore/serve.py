@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import uvicorn
 
 from endive.errors import OutputError
 from endive.explore.app import make_app
+from endive.explore.crew import start_forkserver
 from endive.explore.finished import Finished
 from endive.explore.starts import Starts
 
@@ -32,10 +34,31 @@ def serve(
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
     )
+    start_forkserver()
     tell(address)
     if is_opened:
         webbrowser.open(address)
-    uvicorn.Server(config).run(sockets=[bound])
+    run_until_told(uvicorn.Server(config), bound)
+
+
+def run_until_told(server: uvicorn.Server, bound: socket.socket) -> None:
+    """Serve until a signal ends it; uvicorn hears SIGINT and SIGTERM, and a terminal that closes sends SIGHUP."""
+    if not hasattr(signal, "SIGHUP") or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        server.run(sockets=[bound])
+        return
+    heard: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        heard.append(number)
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGHUP, stop)
+    try:
+        server.run(sockets=[bound])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    if heard:
+        signal.raise_signal(heard[0])
 
 
 def bind(port: int | None) -> socket.socket:

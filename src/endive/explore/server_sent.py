@@ -19,12 +19,12 @@ def event_text(event: dict[str, Any]) -> str:
     return f"data: {json.dumps(event, allow_nan=False, separators=(',', ':'))}\n\n"
 
 
-def stream(crew: Crew, *jobs: tuple[str, str, Any]) -> StreamingResponse:
-    """The events of jobs (lane, name, payload), one job after another; whoever stops reading cancels them."""
+def stream(crew: Crew, client: str, *jobs: tuple[str, str, Any]) -> StreamingResponse:
+    """The events of a page's jobs (lane, name, payload), one after another; whoever stops reading cancels them."""
 
     async def told() -> AsyncIterator[str]:
         for lane, name, payload in jobs:
-            async with aclosing(crew.run(lane, name, payload)) as events:
+            async with aclosing(crew.run(lane, name, payload, client)) as events:
                 async for event in events:
                     yield event_text(event)
                     if event["type"] in ("failed", "refused"):

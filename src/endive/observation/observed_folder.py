@@ -13,19 +13,24 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from endive.config import SimulationConfig, apply_overrides, parse_config, parse_overrides, read_toml
 from endive.config.load import OBSERVED_FILE
+from endive.config.printable import printable
 from endive.config.toml_text import toml_text
+from endive.config.values import DURATION_MS_MAX
 from endive.errors import OutputError
+from endive.intake import parse_json, read_bytes, refused_as
 from endive.observation.arrival_fit import begins_us
 from endive.observation.findings import iso
+from endive.observation.observed_history import OPERATIONS
 from endive.observation.sources import FittedSource
 from endive.results.writer import output_errors
+from endive.workload.trace_file import read_columns
 
 CONFIG_FILE: Final = OBSERVED_FILE
 TRACE_FILE: Final = "trace.csv"
@@ -43,6 +48,12 @@ TRACE_COLUMNS: Final = (
     "attempts",
     "outcome",
 )
+FINDINGS_BYTES_MAX: Final = 64 * 2**20
+COUNT_MAX: Final = 10**9
+ATTEMPTS_MAX: Final = 1_000_000
+_REPLAYED: Final = ("timestamp", "operation", "source", "duration_ms", "attempts", "outcome")
+_NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_AGAIN: Final = "Observe the table again: endive observe."
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -147,14 +158,69 @@ def observed_folders(path: Path) -> list[Path]:
 
 def read_findings(folder: Path) -> dict[str, Any]:
     """What was seen, as it was written."""
-    try:
-        document: dict[str, Any] = json.loads((folder / FINDINGS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise OutputError(f"'{folder / FINDINGS_FILE}' cannot be read: {error}.") from None
-    return document
+    path = folder / FINDINGS_FILE
+    with refused_as(OutputError):
+        content = read_bytes(path, bytes_max=FINDINGS_BYTES_MAX, noun="an observation")
+        document = parse_json(content, name=f"'{path}'", bytes_max=FINDINGS_BYTES_MAX)
+    wrong = [
+        key for key, is_right in _FINDINGS.items() if not isinstance(document, dict) or not is_right(document.get(key))
+    ]
+    if wrong:
+        raise OutputError(f"'{path}' is damaged: {wrong[0]} is missing or makes no sense. {_AGAIN}")
+    return {**document, "table": printable(document["table"])}
+
+
+def read_history(folder: Path) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """The trace and the configuration of an observed table, which belong together; OutputError if they do not."""
+    path = folder / TRACE_FILE
+    columns = read_columns(path)
+    missing = [name for name in _REPLAYED if name not in columns]
+    if missing or not columns[_REPLAYED[0]]:
+        raise OutputError(f"'{path}' is damaged: it has no {missing[0] if missing else 'rows'}. {_AGAIN}")
+    document = read_toml(folder / CONFIG_FILE)
+    parse_config(document, source=str(folder / CONFIG_FILE))  # before any of it is taken apart
+    sources = document.get("source") or []
+    names = {source.get("name") for source in sources}
+    if not sources or None in names:
+        raise OutputError(f"'{folder / CONFIG_FILE}' is damaged: it has no [[source]] with a name. {_AGAIN}")
+    for row, cells in enumerate(zip(*(columns[name] for name in _REPLAYED), strict=True), start=1):
+        wrong = _wrong_cell(dict(zip(_REPLAYED, cells, strict=True)), names)
+        if wrong:
+            raise OutputError(f"'{path}', row {row} is damaged: {wrong} makes no sense. {_AGAIN}")
+    return columns, document
+
+
+def _wrong_cell(row: Mapping[str, Any], sources: set[Any]) -> str | None:
+    """The column of a row that cannot be what was written."""
+    if row["operation"] not in OPERATIONS:
+        return "operation"
+    if row["source"] not in sources:
+        return "source"
+    for name, largest in (("duration_ms", DURATION_MS_MAX), ("attempts", ATTEMPTS_MAX)):
+        text = str(row[name] if row[name] is not None else "").strip()
+        if text and not (_NUMBER.fullmatch(text) and float(text) <= largest):
+            return name
+    return None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
+
+
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= DURATION_MS_MAX
 
 
 def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConfig:
     """The configuration of an observed table, with ``key=value`` on top: what limit, advise and run start from."""
     path = folder / CONFIG_FILE
     return parse_config(apply_overrides(read_toml(path), parse_overrides(overrides)), source=str(path))
+
+
+_FINDINGS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "table": lambda value: isinstance(value, str),
+    "duration_ms": _is_duration,
+    "commits": _is_count,
+    "manifests_first": lambda value: value is None or _is_count(value),
+    "durations_from": lambda value: value is None or isinstance(value, str),
+}

@@ -17,11 +17,10 @@ import numpy as np
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
-from endive.observation.observed_folder import CONFIG_FILE, TRACE_FILE, read_findings
+from endive.observation.observed_folder import TRACE_FILE, read_findings, read_history
 from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation
-from endive.workload.trace_file import read_columns
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
@@ -91,10 +90,9 @@ def replay(
 ) -> Replay:
     """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if."""
     findings = read_findings(folder)
-    columns = read_columns(folder / TRACE_FILE)
+    columns, document = read_history(folder)
     real = seen_of_trace(columns)
     given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
-    document = read_toml(folder / CONFIG_FILE)
     if catalog_profile is not None:
         document["catalog"] = read_toml(catalog_profile).get("catalog", {})
     document = apply_overrides(document, parse_overrides(given))

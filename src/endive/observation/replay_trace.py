@@ -55,7 +55,7 @@ def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
 def _traced(document: Mapping[str, Any], columns: Columns, leads_ms: BySource, path: Path) -> dict[str, Any]:
     """The sources with their trace, each row by ``leads_ms`` before its time."""
     observed = apply_overrides(document, {})
-    weights = {source["name"]: source["operation_types"] for source in observed["source"]}
+    weights = {source["name"]: source.get("operation_types", {}) for source in observed["source"]}
     rows = []
     cells = zip(columns["timestamp"], columns["operation"], columns["source"], strict=True)
     for row, (when, operation, name) in enumerate(cells, start=1):

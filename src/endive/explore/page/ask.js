@@ -1,19 +1,22 @@
 // Questions to the server: JSON in, server-sent events out. Nothing is asked of any other host.
 
+// Which page asks, so that none can take all the processes from the others.
+const HEADERS = { "Content-Type": "application/json", "X-Endive-Page": String(Math.random()).slice(2) };
+
 export async function getJson(path) {
   const response = await fetch(path);
   return response.json();
 }
 
 export async function postJson(path, body, signal) {
-  const response = await fetch(path, { method: "POST", body: JSON.stringify(body), signal, headers: { "Content-Type": "application/json" } });
+  const response = await fetch(path, { method: "POST", body: JSON.stringify(body), signal, headers: HEADERS });
   return response.json();
 }
 
 // Reads the events of a question until it ends; aborting the signal takes the question back.
 export async function ask(path, body, signal, onEvent) {
   try {
-    const response = await fetch(path, { method: "POST", body: JSON.stringify(body), signal, headers: { "Content-Type": "application/json" } });
+    const response = await fetch(path, { method: "POST", body: JSON.stringify(body), signal, headers: HEADERS });
     if (!response.ok) {
       const found = await response.json();
       onEvent({ type: "refused", problems: found.problems });
