@@ -19,7 +19,7 @@ RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/pytho
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel advisories pins clean
+.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel soak advisories pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -67,6 +67,9 @@ site: $(FOR_SITE) ## build the documentation site, strictly: out/site/index.html
 
 wheel: $(FOR_RUN) $(JAVA) ## build the wheel, install it apart, and run, sweep and report without the checkout
 	@$(RUN)python tools/try_wheel.py
+
+soak: $(FOR_TEST) $(JAVA) ## an hour of everything that breaks things; what it found is appended to docs/validation/soak.md
+	@$(RUN)python -m verification.soak
 
 advisories: $(FOR_CHECK) ## hold the pinned versions against published advisories, without a network
 	@$(BIN)/python -m tools.check_advisories

@@ -267,6 +267,7 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--minutes", type=float, help="how long, instead of how many rounds")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", choices=sorted(FAULTS), help="one kind of fault")
     parser.add_argument("--keep", type=Path, default=Path("out/chaos"), help="folder for datasets that differ")
@@ -282,7 +283,10 @@ def main() -> int:
         begin_s = time.monotonic()
         assert launch_sweep(study, expected).wait(WAIT_MAX_S) == 0, "a sweep without any fault must work"
         longest_s = time.monotonic() - begin_s
-        for number in range(options.rounds):
+        end_s = time.monotonic() + 60.0 * (options.minutes or float("inf"))
+        for number in range(options.rounds if options.minutes is None else sys.maxsize):
+            if number and time.monotonic() > end_s:
+                break
             name = chance.choice(names)
             folder = Path(scratch) / f"round-{number}"
             arena = Arena(folder, lambda *places, **how: launch_sweep(study, *places, **how), chance, longest_s)
@@ -295,7 +299,9 @@ def main() -> int:
     print("\nfault               rounds  the same")
     for name, results in sorted(played.items()):
         print(f"{name:<18} {len(results):7d} {results.count(None):9d}")
-    return 1 if any(wrong for results in played.values() for wrong in results) else 0
+    wrong_rounds = sum(wrong is not None for results in played.values() for wrong in results)
+    print(f"{sum(map(len, played.values()))} rounds (seed {options.seed}), {wrong_rounds} differ")
+    return 1 if wrong_rounds else 0
 
 
 if __name__ == "__main__":

@@ -188,12 +188,15 @@ MUTATIONS: tuple[Mutation, ...] = (
 # ---- cases -------------------------------------------------------------------------------------------
 
 
-def fuzz(cases: int, seed: int = 1, keep: Path | None = None) -> Outcome:
-    """Read so many mutated texts."""
+def fuzz(cases: int, seed: int = 1, keep: Path | None = None, seconds_max: float = float("inf")) -> Outcome:
+    """Read so many mutated texts, or as many as there is time for."""
     found = Outcome()
+    end_s = time.monotonic() + seconds_max
     known = all_subjects()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(cases):
+            if time.monotonic() > end_s:
+                break
             chance = random.Random(f"{seed}/{number}")
             subject = known[number % len(known)]
             text = subject.text
@@ -244,15 +247,19 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, help="how long, instead of how many; with a new seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("out/fuzz-config"), help="folder for texts that failed")
     options = parser.parse_args()
-    found = fuzz(options.cases, options.seed, options.keep)
+    if options.minutes is not None:
+        options.cases, options.seed = sys.maxsize, int(time.time())
+    found = fuzz(options.cases, options.seed, options.keep, 60.0 * (options.minutes or float("inf")))
     for case, told in found.failures:
         print(f"FAILED {case}\n{told}")
+    cases = found.read + found.refused + len(found.failures)
     kinds = ", ".join(f"{count:,} {name}" for name, count in found.kinds.most_common())
     print(
-        f"{options.cases:,} cases of seed {options.seed}: {found.read:,} read, {found.refused:,} refused ({kinds}), "
+        f"{cases:,} cases of seed {options.seed}: {found.read:,} read, {found.refused:,} refused ({kinds}), "
         f"{len(found.failures):,} failed; the slowest took {found.slowest_s:.1f} s of CPU"
     )
     return 1 if found.failures else 0

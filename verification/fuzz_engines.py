@@ -337,7 +337,7 @@ def main() -> int:
         print("stopped")
     print(f"{search.tally.line(search.elapsed_s)}\n{search.tally.table()}")
     if search.failed is None:
-        print("the engines agree on all of them")
+        print(f"the engines agree: {search.tally.line(search.elapsed_s)}")
         return 0
     print(f"THE ENGINES DIFFER: {search.failed.difference}\nconfiguration: {search.write_mismatch()}")
     return 1

@@ -1,0 +1,31 @@
+"""``make soak``: what a part says becomes an entry of the page, and a part that fails is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from verification import soak
+from verification.soak import PARTS, Part, Ran, entry, run_part
+
+
+def test_the_parts_share_the_whole_time():
+    assert pytest.approx(1.0) == sum(part.share for part in PARTS)
+
+
+def test_an_entry_says_how_long_each_part_ran_and_how_it_ended():
+    ran = [Ran(PARTS[0], 21.0, 0, "agree"), Ran(PARTS[1], 12.5, 1, "3 failed | x")]
+
+    text = entry(ran, "2026-11-16")
+
+    assert "## 2026-11-16, 34 minutes" in text
+    assert "| engines | 21.0 | held | agree |" in text
+    assert "| files | 12.5 | FAILED (1) | 3 failed / x |" in text
+
+
+def test_a_part_is_a_process_whose_last_line_and_code_are_kept(tmp_path, monkeypatch):
+    (tmp_path / "trouble.py").write_text("import sys; print(sys.argv[1:]); print('5 of 6 held'); sys.exit(1)")
+    monkeypatch.setattr(soak, "ROOT", tmp_path)
+
+    ran = run_part(Part("trouble", "", 1.0, "trouble"), 0.01)
+
+    assert (1, "5 of 6 held") == (ran.code, ran.told)
