@@ -191,8 +191,8 @@ MUTATIONS: tuple[Mutation, ...] = (
 def fuzz(cases: int, seed: int = 1, keep: Path | None = None, seconds_max: float = float("inf")) -> Outcome:
     """Read so many mutated texts, or as many as there is time for."""
     found = Outcome()
-    end_s = time.monotonic() + seconds_max
     known = all_subjects()
+    end_s = time.monotonic() + seconds_max
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(cases):
             if time.monotonic() > end_s:

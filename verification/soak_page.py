@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -43,6 +44,14 @@ def ask(address: SplitResult, client: int, number: int) -> tuple[str, float]:
     finally:
         connection.close()
     return event["type"], time.monotonic() - begin_s
+
+
+def is_child(pid: int, parent: int) -> bool:
+    """Whether a process is a child of that one, and not of one of its children."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == parent
+    except (OSError, ValueError):
+        return True  # it has ended
 
 
 def main() -> int:
@@ -73,9 +82,11 @@ def main() -> int:
     killed = 0
     while time.monotonic() < end_s:
         time.sleep(KILL_EVERY_S)
-        victims = [pid for pid, told in descendants(server.pid) if "forkserver" in told or "multiprocessing" in told]
-        if len(victims) > 1:  # the first one starts the others
-            os.kill(random.choice(victims[1:]), signal.SIGKILL)
+        victims = [
+            pid for pid, told in descendants(server.pid) if "forkserver" in told and not is_child(pid, server.pid)
+        ]
+        if victims:
+            os.kill(random.choice(victims), signal.SIGKILL)
             killed += 1
     for thread in threads:
         thread.join(2 * WAIT_S_MAX)

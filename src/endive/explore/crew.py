@@ -76,7 +76,7 @@ class Worker:
         while message is not None:
             try:
                 message = self._connection.recv()
-            except (EOFError, OSError):
+            except (EOFError, OSError, TypeError):  # TypeError: it was closed while it was read
                 message = None
             try:
                 loop.call_soon_threadsafe(self.events.put_nowait, message)
