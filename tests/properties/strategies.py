@@ -281,11 +281,15 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mod
     return keys
 
 
-def _add_reading(draw: Any, keys: Mapping, version: int, detector: str, is_merging: bool, has_partitions: bool) -> None:
+def _add_reading(
+    draw: Any, keys: Mapping, version: int, detector: str, is_merging: bool, has_partitions: bool, can_transact: bool
+) -> None:
     """What a source has read, checks and writes; ``keys`` are those of the whole source."""
     if draw(st.booleans()) or not keys["operation_types"]["validated_overwrite"]:
         return
     maybe(keys, draw, "starting_sequence_number", st.booleans())
+    if can_transact:
+        maybe(keys, draw, "commit_path", st.sampled_from(("table", "transaction")))
     overwrite = keys["overwrite"]
     if overwrite == "replace_partitions":
         return
@@ -430,7 +434,10 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
     for source in sources:
         whole = {**transaction, **source}
         given = set(whole)
-        _add_reading(draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog)
+        is_java = commit["protocol"] == "iceberg" and not {"base", "io"} & set(commit) and mode == "rewrite"
+        _add_reading(
+            draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog, is_java
+        )
         source.update({key: value for key, value in whole.items() if key not in given})
     drop_unread(transaction, sources)
     has_failures = catalog["type"] != "append" and draw(st.booleans())

@@ -118,7 +118,7 @@ FORMATS: Final = (
 FORMATS_OF_SOURCES: Final = (
     _row(
         "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms read "
-        "adds_rows checks deletes starting_sequence_number",
+        "adds_rows checks deletes starting_sequence_number commit_path",
         is_(FORMAT, ICEBERG),
         "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
     ),
@@ -301,6 +301,13 @@ SOURCE_READINGS: Final = (
     _row("adds_rows", is_("adds_rows", False), _DEFAULT, unless=ALWAYS),
     _row("checks", is_not("checks", "all"), _DEFAULT, unless=ALWAYS),
     _row("starting_sequence_number", is_("starting_sequence_number", False), _DEFAULT, unless=ALWAYS),
+    _row("commit_path", is_not("commit_path", "table"), _DEFAULT, unless=ALWAYS),
+    _row(
+        "commit_path",
+        all_of(is_("commit.protocol", "iceberg"), is_("commit.base", "refresh"), is_("commit.io", "before_swap")),
+        "only Java Iceberg, which refreshes and builds before the swap, has Transactions",
+    ),
+    _row("commit_path", is_("transaction.manifest_list_mode", "rewrite"), "transaction.manifest_list_mode is 'append'"),
     _row("read adds_rows checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
     _row(
         "read adds_rows checks deletes",

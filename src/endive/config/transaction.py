@@ -420,6 +420,11 @@ class SourceKeys(Table):
         "v3); with both, the positions are those of rows it has just added.",
         json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
     )
+    commit_path: Annotated[Literal["table", "transaction"], OneOf()] = Field(
+        "table",
+        description="How the engine commits: to the table (Spark, Flink), or through a Transaction (Trino), which "
+        "builds on the table as loaded and again if that has moved.",
+    )
     starting_sequence_number: Flag = Field(
         True,
         description="Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "

@@ -20,5 +20,6 @@ class Operation(Record):
     reads: Int8  # what it has read: files, partitions, the table
     checks: Int8  # which checks its engine asks for
     deletes: Int8  # how a row delta deletes: by position, by key, by deletion vectors
+    is_in_transaction: Int8  # it commits through a Transaction, as Trino does
     adds_rows: Int8 = 1
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

@@ -180,6 +180,18 @@ def pay_load(payer: Payer, world: Any, txn: Any, position: int, table: TableStat
 
 
 @rule
+def builds_before_looking(operation: Operation) -> bool:
+    """Whether it builds on the table as loaded before its first attempt asks for the newest state."""
+    return effects.is_in_transaction(operation)
+
+
+@rule
+def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+    """What it builds then."""
+    payments.pay_beginning(payer, world, txn, position, table)
+
+
+@rule
 def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
     """All an attempt looks at before it knows whether it may go on."""
     payments.pay_validation(payer, world, txn, position, table, made.iceberg)

@@ -409,6 +409,7 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
         checks=CHECKS.index(source.checks),
         deletes=DELETE_KINDS.index(source.deletes or ("position" if config.table.format_version == 2 else "vector")),
         adds_rows=int(source.adds_rows),
+        is_in_transaction=int(source.commit_path == "transaction"),
         is_sequenced=int(source.starting_sequence_number),
         retain_last=source.retain_last if source.retain_last is not None else 1,
         expire_age_us=us_of(source.expire_older_than_ms or 0.0),

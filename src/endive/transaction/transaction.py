@@ -161,6 +161,8 @@ class Transaction:
             self.row.attempts += 1
             if attempt > 1:
                 waited_us = yield from self._wait(world, attempt - 1, waited_us)
+            elif rules.builds_before_looking(self.operation):
+                yield from self._begin(world, start)
             if rules.must_read_catalog(world, attempt, known is not None):
                 base = yield from self._refresh(world, base, REFRESH)
             elif known is not None:
@@ -196,6 +198,12 @@ class Transaction:
             if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
+
+    def _begin(self, world: World, start: CatalogSnapshot) -> Life:
+        """Build on the tables as they were loaded."""
+        for position, table in enumerate(self.tables[: self.n_written]):
+            rules.pay_beginning(WRITING_DOWN, world, self, position, start.tables[table].state)
+        yield from settle(self, world)
 
     def _wait(self, world: World, number: int, waited_us: int) -> Generator[int, None, int]:
         """Back off before a retry."""

@@ -54,6 +54,8 @@ class AttemptCost(Record):
     list_writes: Int32
     metadata_writes: Int32
     list_appends: Int32
+    list_rereads: Int32  # of the list just written
+    after_lists: Int32  # lists of rivals that a Transaction reads once it has committed
     check_reads: Int32  # of the metadata object, when the client looks whether its base still stands
     expired: Int32  # snapshots that the attempt expires
     manifests_added: Int32  # to the list, by its commit; negative if it takes more away

@@ -54,6 +54,12 @@ def filtered_manifests(operation: Operation) -> int:
 
 
 @rule
+def is_in_transaction(operation: Operation) -> bool:
+    """Whether it is built on the table as loaded first, and again only if that has moved (``BaseTransaction``)."""
+    return operation.is_in_transaction == 1 and operation.kind <= REWRITE_FILES
+
+
+@rule
 def takes_files(operation: Operation) -> bool:
     """Whether it takes data files out of the table."""
     return operation.kind == REWRITE_FILES or (operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA)

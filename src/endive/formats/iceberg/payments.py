@@ -9,6 +9,7 @@ Every rule here takes the payer, the world (its ``format.iceberg``), the txn, an
 from typing import Any
 
 from endive.formats.iceberg.attempt import AttemptCost
+from endive.formats.iceberg.conflicts import replaces_whole_partitions
 from endive.formats.iceberg.draws import (
     AFTER_READ,
     CLEANUP,
@@ -33,7 +34,14 @@ from endive.formats.iceberg.draws import (
     STATUS_METADATA,
     VALIDATE_READ,
 )
-from endive.formats.iceberg.effects import snapshots_after, snapshots_kept
+from endive.formats.iceberg.effects import (
+    filtered_manifests,
+    is_in_transaction,
+    own_manifests,
+    snapshots_after,
+    snapshots_kept,
+    takes_files,
+)
 from endive.formats.iceberg.maintenance import manifests_to_scan
 from endive.formats.iceberg.protocol import (
     RELEASE_1_9,
@@ -70,6 +78,8 @@ MERGE_DRAWS = 1 << 21
 # Draws of one LIST_APPEND slot: three per physical attempt; of the rewrite of a sealed list: HEAD, read, write.
 APPEND_DRAWS = 3
 REWRITE_DRAWS = 1 << 20
+# Draws of what a Transaction builds before its first attempt looks at the table, behind those of that attempt.
+BEGIN_DRAWS = 1 << 20
 
 
 @rule
@@ -138,7 +148,38 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     counter = slot(attempt, LIST_WRITE, position)
     size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, cost.list_writes, 1)
+    manifests = table.iceberg.manifests + 1
+    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, cost.list_rereads, head + 1, read + 1)
     txn.leftovers.iceberg.kept_manifests += cost.own_writes + cost.filter_writes
+    if is_in_transaction(txn.operation):
+        txn.leftovers.iceberg.lost_lists += cost.list_writes  # it takes the place of one written before
+
+
+@rule
+def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
+    """What a Transaction builds on the table as it was loaded, before it asks for the newest state.
+
+    ``BaseTransaction``: the update is committed to the Transaction first, and once more, on a fresh base, if the table
+    has moved when the Transaction is committed.
+    """
+    attempt, operation = txn.row.attempts, txn.operation
+    head, read = slot(attempt, LIST_HEAD, position) + BEGIN_DRAWS, slot(attempt, LIST_READ, position) + BEGIN_DRAWS
+    manifests, protocol = table.iceberg.manifests, world.format.iceberg.protocol
+    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, head, read)
+    filtered = filtered_manifests(operation)
+    reads = filtered * 2 if replaces_whole_partitions(operation) else filtered
+    if protocol.release != RELEASE_1_9 and takes_files(operation):
+        reads += table.iceberg.live_deletes
+    counter = slot(attempt, MANIFEST_READ, position) + BEGIN_DRAWS
+    parallel, size_bytes = protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
+    payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, reads, parallel)
+    pay_manifests(payer, world, txn, position, filtered, parallel, FILTER_DRAWS)
+    pay_manifests(payer, world, txn, position, own_manifests(operation), 1, 0)
+    counter = slot(attempt, LIST_WRITE, position) + BEGIN_DRAWS
+    size_bytes = list_bytes(world.format.iceberg.sizes, manifests + 1)
+    payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
+    rereads = 0 if operation.kind == FAST_APPEND else 1
+    pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests + 1, rereads, head + 1, read + 1)
 
 
 @rule
@@ -207,9 +248,15 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
         if txn.operation.kind == EXPIRE_SNAPSHOTS:
             pay_expiry(payer, world, txn, position, table, cost)
-        elif txn.operation.kind != FAST_APPEND:
+        elif txn.operation.kind != FAST_APPEND or is_in_transaction(txn.operation):
             manifests = table.iceberg.manifests + 1
             pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, counter + 1, counter + 2)
+        if cost.after_lists > 0:
+            size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
+            lists, phase = cost.after_lists, PHASE_MANIFEST_LIST
+            if world.format.iceberg.protocol.is_list_headed == 1:
+                payer.many(world, txn, phase, counter + FILTER_DRAWS, MANIFEST_LIST, HEAD, 0, lists, 1)
+            payer.many(world, txn, phase, counter + MERGE_DRAWS, MANIFEST_LIST, READ, size_bytes, lists, 1)
 
 
 @rule
@@ -262,12 +309,13 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
     if cleans_up(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, CLEANUP, 0)
-        payer.many(
-            world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, txn.leftovers.iceberg.lost_lists, 1
-        )
-        manifests = txn.leftovers.iceberg.lost_manifests
+        lists, manifests = txn.leftovers.iceberg.lost_lists, txn.leftovers.iceberg.lost_manifests
         if not is_committed:
             manifests += txn.leftovers.iceberg.kept_manifests
+        if is_in_transaction(txn.operation):  # all of it in one request
+            lists = 1 if lists > 0 or not is_committed else 0
+            manifests = 0
+        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, lists, 1)
         counter = slot(txn.row.attempts, CLEANUP, 1)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)
     txn.leftovers.iceberg.lost_lists = 0

@@ -21,6 +21,7 @@ from endive.formats.iceberg.conflicts import (
 from endive.formats.iceberg.effects import (
     added_manifests,
     filtered_manifests,
+    is_in_transaction,
     merges_bins,
     own_manifests,
     snapshot_number,
@@ -34,6 +35,7 @@ from endive.kernel import rule
 from endive.vocabulary import (
     CHECKS_ADDED_ROWS,
     EXPIRE_SNAPSHOTS,
+    FAST_APPEND,
     MERGE_APPEND,
     OVERWRITE_FILES,
     READS_COLUMNS,
@@ -87,7 +89,8 @@ def describe_situation(
     commits = snapshot_number(base) - snapshot_number(start)
     describe_manifests(protocol, operation, start, base, since, commits, partition_manifests, situation)
     unseen = base.iceberg.delete_manifests - previous.iceberg.delete_manifests
-    situation.deletes_unseen = base.iceberg.live_deletes if attempt == 1 else unseen
+    is_all_unseen = attempt == 1 and not is_in_transaction(operation)
+    situation.deletes_unseen = base.iceberg.live_deletes if is_all_unseen else unseen
     situation.live_manifests = base.iceberg.manifests
     situation.start_manifests = start.iceberg.manifests
     situation.is_history_lost = 0
@@ -225,7 +228,8 @@ def plan_manifests(
 ) -> None:
     """The manifest files an attempt reads and writes."""
     is_first = situation.attempt == 1
-    if protocol.own_manifest == choices.OWN_EACH_ATTEMPT or (is_first and protocol.own_manifest != choices.OWN_NONE):
+    is_owning = protocol.own_manifest == choices.OWN_EACH_ATTEMPT or is_first
+    if is_owning and protocol.own_manifest != choices.OWN_NONE and not is_in_transaction(operation):
         plan_own(operation, cost)
     if protocol.release != choices.RELEASE_1_9 and takes_files(operation):
         cost.filter_reads += situation.deletes_unseen  # looked through for deletes of the files it takes
@@ -253,8 +257,13 @@ def plan_attempt(
     protocol = settings.protocol
     if operation.kind == EXPIRE_SNAPSHOTS:
         cost.expired = situation.expiring
-    else:
+    elif not is_in_transaction(operation):
         plan_snapshot(protocol, operation, situation, cost)
+    else:
+        cost.after_lists = situation.reachable
+        if situation.attempt > 1 or situation.is_moved == 1:  # else what it built on the loaded table stands
+            plan_snapshot(protocol, operation, situation, cost)
+            cost.list_rereads = 0 if operation.kind == FAST_APPEND else 1
     plan_metadata(protocol, situation, cost)
     cost.manifests_added = added_manifests(settings, operation, situation)
 

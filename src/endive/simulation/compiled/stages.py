@@ -130,6 +130,11 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
     txn.row.attempts += 1
     if txn.attempt > 1:
         wait(world, txn)
+    elif formats.builds_before_looking(txn.operation):
+        for position in range(txn.row.n_tables_written):
+            formats.pay_beginning(adding_up(), world, txn, position, touched_at(world, txn, position).start)
+        if txn.has_failed == 1:
+            return fail(world, txn)
     if formats.must_read_catalog(world, txn.attempt, txn.is_known == 1):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_REFRESH, slot(txn.row.attempts, REFRESH, 0), txn.base_bytes)

@@ -73,7 +73,7 @@ def play_out(
         if txn_id == VICTIM_ID and attempt > 0  # before: loading the table
         for _ in range(count)
     ]
-    if row["kind"] == "expire_snapshots":
+    if row["kind"] == "expire_snapshots" or config.sources[0].commit_path == "transaction":
         requests = [BULK_DELETE if request.operation == "delete" else request for request in requests]
     outcome = str(row["reason"] or row["status"])
     outcome = VALIDATION_EXCEPTION if outcome == HISTORY_EXPIRED else outcome  # one of them, to Iceberg
