@@ -126,7 +126,10 @@ def catalogs(draw: Any) -> Mapping:
     kind = draw(st.sampled_from(("cas", "instant", "append", "append", "service", "service")))
     catalog: Mapping = {"type": kind, "num_tables": draw(st.sampled_from((1, 1, 2, 5)))}
     if draw(st.booleans()):
-        catalog["partitions"] = {"enabled": True, "num_partitions": draw(st.sampled_from((1, 2, 6)))}
+        counts = [draw(st.sampled_from((1, 2, 6))) for _ in range(catalog["num_tables"])]
+        catalog["partitions"] = {"enabled": True, "num_partitions": max(counts)}
+        if draw(st.integers(0, 3)) == 0:
+            catalog["partitions"] = {"enabled": True, "per_table": counts}
     if kind in ("cas", "instant"):
         scopes = ["catalog", "group", "table"] + ["partition"] * ("partitions" in catalog)
         catalog["scope"] = draw(st.sampled_from(scopes))
@@ -277,7 +280,7 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mod
         maybe(keys, draw, "application_retries", st.integers(0, 2))
     maybe(keys, draw, "tables", table_choices(catalog["num_tables"]))
     if "partitions" in catalog:
-        maybe(keys, draw, "partitions", partition_choices(catalog["partitions"]["num_partitions"]))
+        maybe(keys, draw, "partitions", partition_choices(most_partitions(catalog["partitions"])))
     return keys
 
 
@@ -305,14 +308,29 @@ def _add_reading(
         maybe(keys, draw, "read", st.sampled_from(reads))
 
 
+def most_partitions(partitions: Mapping) -> int:
+    """Of the table that has most of them."""
+    return int(max(partitions.get("per_table", [partitions.get("num_partitions", 1)])))
+
+
+def count_tables() -> st.SearchStrategy[Mapping]:
+    """A number of tables or partitions that is drawn."""
+    return st.sampled_from(
+        (
+            {"distribution": "uniform", "min": 1, "max": 3},
+            {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 9},
+            {"distribution": "fixed", "value": 2},
+        )
+    )
+
+
 @st.composite
 def table_choices(draw: Any, num_tables: int) -> Mapping:
     """Which tables, and how many of them."""
     choice: Mapping = {}
-    if draw(st.booleans()):
-        choice["count"] = draw(st.integers(1, num_tables))
-    else:
-        choice["count_zipf"] = draw(st.sampled_from((0.5, 1.5)))
+    how = draw(st.sampled_from(("count", "count_zipf", "count_distribution")))
+    numbers = {"count": st.integers(1, num_tables), "count_zipf": st.sampled_from((0.5, 1.5))}
+    choice[how] = draw(numbers.get(how, count_tables()))
     _add_selection(draw, choice)
     return choice
 
@@ -321,6 +339,8 @@ def table_choices(draw: Any, num_tables: int) -> Mapping:
 def partition_choices(draw: Any, num_partitions: int) -> Mapping:
     """Which partitions, and how many of them."""
     choice: Mapping = {"count": draw(st.integers(1, num_partitions))}
+    if draw(st.integers(0, 3)) == 0:
+        choice = {"count_distribution": draw(count_tables())}
     _add_selection(draw, choice)
     return choice
 
@@ -410,6 +430,8 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
     detector = draw(st.sampled_from(("probabilistic", "files")))
     if "partitions" in catalog:
         detector = draw(st.sampled_from(("probabilistic", "partition_overlap", "files")))
+    if detector == "files" and "partitions" in catalog:  # files are spread evenly over partitions
+        catalog["partitions"] = {"enabled": True, "num_partitions": most_partitions(catalog["partitions"])}
     mode = draw(st.sampled_from(("rewrite", "rewrite", "append")))
     transaction = draw(source_keys(catalog, commit, detector, mode))
     transaction["manifest_list_mode"] = mode
