@@ -6,7 +6,8 @@ from endive.answers.estimates import estimate_of
 from endive.answers.replicate import Replicator, run_sample
 from endive.answers.sample import SampleSink
 from endive.config.slo import names_of
-from endive.objectives import FIELDS, Subject
+from endive.objectives import FIELDS, Subject, field_at
+from endive.objectives.intervals import rate_estimate, share_estimate
 from endive.simulation import Simulation
 
 
@@ -61,3 +62,26 @@ def test_what_ran_before_is_not_run_again(busy):
         replicator.samples(busy, range(3))
 
         assert 3 == replicator.simulations
+
+
+@pytest.mark.parametrize("name", ["writers", "merge"])
+def test_commits_are_as_sure_as_the_share_that_commits_and_at_most_the_offered(busy, name):
+    samples = [run_sample(busy, seed) for seed in range(1, 7)]
+    txns = [sample.slice("source", name).tallies[:, 0] for sample in samples]
+    committed, submitted = [int(count[0]) for count in txns], [int(count.sum()) for count in txns]
+    length_s = samples[0].window.length_us / 1e6
+
+    found = estimate_of(samples, Subject("source", name, field_at("committed_per_s")))
+    rate, offered = (rate_estimate(counts, [length_s] * 6, 0.95) for counts in (committed, submitted))
+    share = share_estimate(committed, submitted, 0, 0.95)
+    assert found.low == min(rate.low, offered.value * share.low)
+    assert found.high == max(found.value, min(max(rate.high, offered.value * share.high), offered.high))
+    assert found.low < found.high
+
+
+def test_one_run_has_every_figure_and_no_interval(busy):
+    sample = run_sample(busy, 1)
+
+    for field in FIELDS:
+        found = estimate_of([sample], Subject("source", "writers", field))
+        assert (None, None) == (found.low, found.high), field.name

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from endive.answers.variation import base_of
+from endive.answers.variation import base_of, scaled_source
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -24,3 +24,20 @@ def test_a_default_of_transaction_is_no_obstacle_to_varying_the_sources(key):
     varied = base.with_values({key: 40 if key.endswith("clients") else 2.0})
 
     assert (40, 4) == (varied.sources[0].arrivals.clients, varied.sources[0].retry)
+
+
+def test_load_scales_gaps_periods_and_jitter_alike_and_clients_the_other_way():
+    arrivals = {
+        "periodic": {"kind": "periodic", "period_ms": 60_000.0, "offset_ms": 5_000.0, "jitter_ms": 6_000.0},
+        "jobs": {"kind": "jobs", "jobs": 3, "period_ms": 30_000.0, "phase": "random", "jitter_ms": 1_000.0},
+        "poisson": {"kind": "poisson", "mean_ms": 500.0},
+        "closed": {"kind": "closed", "clients": 3, "think_ms": 1_000.0},
+    }
+    scaled = {
+        kind: scaled_source({"name": kind, "arrivals": table}, 2.0)["arrivals"] for kind, table in arrivals.items()
+    }
+
+    assert (30_000.0, 3_000.0) == (scaled["periodic"]["period_ms"], scaled["periodic"]["jitter_ms"])
+    assert (15_000.0, 500.0, 3) == tuple(scaled["jobs"][key] for key in ("period_ms", "jitter_ms", "jobs"))
+    assert 250.0 == scaled["poisson"]["mean_ms"]
+    assert 6 == scaled["closed"]["clients"]

@@ -12,6 +12,7 @@ from typing import Final
 
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
+from endive.answers.enough import RUNS, take_enough
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.levers import Lever, Values, offers_of
 from endive.answers.price import usd_per_commit
@@ -25,7 +26,7 @@ from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, Verd
 from endive.objectives.names import ALL
 from endive.objectives.tree import Constant
 
-SEEDS: Final = 6
+SEEDS: Final = 16
 PAIRED: Final = 4  # of the best levers, every two together
 _ORDER: Final = {MET: 0, CANNOT_TELL: 1, NOT_MET: 2}
 
@@ -140,13 +141,21 @@ class _Asked:
             words=words,
             gives_up=gives_up,
             keys=keys,
-            verdict=judge_samples(objective_of(config, self.slo), after),
+            verdict=self._verdict(config, after),
             found=estimate_of(after, subject),
             effect=effect,
             gain=sign * (effect.value or 0.0),
             requests_per_commit=figures["requests"]["per_committed_txn"],
             usd_per_1000_commits=None if usd is None else 1000.0 * usd,
         )
+
+    def _verdict(self, config: SimulationConfig, after: Sequence[Sample]) -> Verdict:
+        """With more runs than effects are measured with, if the objective holds and cannot be told from so many."""
+        objective = objective_of(config, self.slo)
+        verdict = judge_samples(objective, after)
+        if verdict.outcome != CANNOT_TELL or not verdict.holds or self.count < RUNS:
+            return verdict
+        return judge_samples(objective, take_enough(self.replicator, config, objective))
 
 
 def _advised_on(verdict: Verdict) -> tuple[Subject, float]:

@@ -31,7 +31,7 @@ def advise(
         str | None,
         typer.Option(metavar="NAMES", help="Levers to try, separated by commas: retries,backoff,store; else all."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 6,
+    seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 16,
     show_all: Annotated[
         bool, typer.Option("--all", help="Show every change that was tried, not only the best.")
     ] = False,

@@ -21,6 +21,7 @@ from endive.config.slo import objective_of
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json, read_bytes
 from endive.objectives import Estimate, Subject, judge
+from endive.objectives.certainty import ONE_RUN
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.chart import Spec
 from endive.report.chart_files import to_svg
@@ -44,8 +45,8 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     summary, txns = _read(folder)
     config = load_simulation_config(folder / CONFIG_FILE)
     verdict = judge(objective_of(config, slo), lambda subject: _figure(summary, subject))
-    outcome = {True: "is met", False: "is not met", None: "cannot be judged"}[verdict.holds]
-    headline = f"The objective ({verdict.objective.text}) {outcome}."
+    outcome = {True: "holds", False: "does not hold", None: "cannot be judged"}[verdict.holds]
+    headline = f"In this run the objective ({verdict.objective.text}) {outcome}; {ONE_RUN}."
     lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *_source_lines(summary))
     title = summary.get("label") or folder.name
     charts = _charts(summary, txns)

@@ -8,9 +8,9 @@ import statistics
 import numpy as np
 import pytest
 
-from endive.objectives.intervals import score_ends
+from endive.objectives.intervals import rate_estimate, score_ends, share_estimate
 from endive.objectives.student import student_t
-from endive.pipeline.analysis.across_seeds import STATISTICS, over_seeds
+from endive.pipeline.analysis.across_seeds import STATISTICS, of_whole_txns, over_seeds, within_offered
 
 
 def found(groups):
@@ -104,3 +104,29 @@ def test_counts_stand_beside_their_ratios(analysis):
     assert math.isclose(statistics.fmean(per_commit), figures["requests_catalog_cas_per_committed_txn"], rel_tol=1e-15)
     assert statistics.fmean(row["requests_catalog_cas"] for row in runs) == figures["requests_catalog_cas"]
     assert not [figure for figure in figures if figure.startswith(("requests_log_", "append_"))]
+
+
+def test_shares_of_equally_many_txns_have_the_interval_that_every_answer_has():
+    hits = [40, 60, 45, 55, 100, 100, 100, 100]
+    one = over_seeds(np.array(hits) / 100.0, np.array([0, 4]), of=np.full(8, 100.0))
+
+    for place, of_group in enumerate((hits[:4], hits[4:])):
+        expected = share_estimate(of_group, [100] * 4, 0, 0.95)
+        assert (expected.low, expected.high) == pytest.approx((one.ci95_low[place], one.ci95_high[place]), rel=1e-9)
+
+
+def test_rates_are_never_surer_than_whole_txns_allow_as_in_every_answer():
+    counts = [0, 0, 0, 5, 5, 5, 3, 9, 6]
+    per_s = over_seeds(np.array(counts) / 10.0, np.array([0, 3, 6]))
+    one = of_whole_txns(per_s, np.full(3, 10.0))
+
+    for place in range(3):
+        expected = rate_estimate(counts[3 * place : 3 * place + 3], [10.0] * 3, 0.95)
+        assert (expected.low, expected.high) == pytest.approx((one.ci95_low[place], one.ci95_high[place]), rel=1e-9)
+
+
+def test_commits_are_at_most_what_is_offered():
+    offered = over_seeds(np.array([10.0, 10.2, 9.9]), np.array([0]))
+    committed = over_seeds(np.array([9.0, 10.2, 7.0]), np.array([0]))
+
+    assert committed.ci95_high[0] > offered.ci95_high[0] == within_offered(committed, offered).ci95_high[0]

@@ -99,10 +99,8 @@ def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[
     }
     length_s = (_floats(joined["window_end_ms"]) - _floats(joined["window_start_ms"]))[first] / 1000.0
     for name in RATE_FIGURES:
-        found[name] = _of_whole_txns(found[name], length_s)
-    offered, committed = found["offered_per_s"], found["committed_per_s"]
-    most = np.maximum(committed.mean, np.minimum(committed.ci95_high, offered.ci95_high))
-    found["committed_per_s"] = replace(committed, ci95_high=most)
+        found[name] = of_whole_txns(found[name], length_s)
+    found["committed_per_s"] = within_offered(found["committed_per_s"], found["offered_per_s"])
     return Figures(groups=joined.select(list(POINT_GROUP)).take(pa.array(first)), by_name=found)
 
 
@@ -138,7 +136,13 @@ def over_seeds(values: Floats, first: Ints, *, of: Floats | None = None) -> Over
     )
 
 
-def _of_whole_txns(rate: OverSeeds, length_s: Floats) -> OverSeeds:
+def within_offered(committed: OverSeeds, offered: OverSeeds) -> OverSeeds:
+    """Commits, no more of them than are submitted."""
+    most = np.maximum(committed.mean, np.minimum(committed.ci95_high, offered.ci95_high))
+    return replace(committed, ci95_high=most)
+
+
+def of_whole_txns(rate: OverSeeds, length_s: Floats) -> OverSeeds:
     """A rate of txns, which is never surer than whole numbers in so many windows of ``length_s`` allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen = count_reach(rate.seeds, CONFIDENCE) / length_s
