@@ -145,11 +145,6 @@ def phone(browser, html):
 MARKS = "document.querySelectorAll('#chart-0-{} .mark-symbol path:not([opacity=\"0\"])').length === {}"
 
 
-def marks_of(page, chart: str, kind: str = "symbol") -> int:
-    """Visible marks of a chart; those that only catch the pointer do not count."""
-    return page.locator(f"#chart-0-{chart} .mark-{kind} path:not([opacity='0'])").count()
-
-
 def test_every_chart_is_drawn(desk):
     sizes = desk.evaluate(
         """() => [...document.querySelectorAll('figure')].map((figure) => {
