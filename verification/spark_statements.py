@@ -198,6 +198,7 @@ def record(given: argparse.Namespace) -> None:
         entries = json.loads(given.out.read_text(encoding="utf-8"))["entries"]
     end_s = time.monotonic() + 60.0 * given.minutes
     grounds = list(itertools.product(FORMATS, MODES, ISOLATIONS, (False, True)))
+    wanted = [key for key in _all_keys() if key not in entries and re.search(given.only, key)]
     folder = Path(tempfile.mkdtemp(prefix="endive-spark-"))
     spark = start_spark(given.jar, folder / "warehouse", given.threads)
     lock, turns = threading.Lock(), iter(grounds)
@@ -208,7 +209,7 @@ def record(given: argparse.Namespace) -> None:
                 ground = next(turns, None)
             if ground is None:
                 return
-            _play_ground(spark, folder, ground, entries, end_s)
+            _play_ground(spark, folder, ground, wanted, entries, end_s)
 
     threads = [threading.Thread(target=work) for _ in range(given.threads)]
     for thread in threads:
@@ -238,20 +239,21 @@ def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> st
     return f"v{version} / {mode} / {isolation} / {victim} / {rival}"
 
 
-def _play_ground(spark: Any, folder: Path, ground: Any, entries: dict[str, dict[str, str]], end_s: float) -> None:
+def _play_ground(
+    spark: Any, folder: Path, ground: Any, wanted: list[str], entries: dict[str, dict[str, str]], end_s: float
+) -> None:
     version, mode, isolation, is_slow = ground
     victims = [each for each in VICTIMS if each.startswith("rewrite") == is_slow]
-    wanted = [
+    cells = [
         (victim, rival)
         for victim in victims
         for rival in RIVALS
-        if _key(version, mode, isolation, victim, rival) not in entries
-        and _key(version, mode, isolation, victim, rival) in _all_keys()
+        if _key(version, mode, isolation, victim, rival) in wanted
     ]
-    if not wanted or time.monotonic() > end_s:
+    if not cells or time.monotonic() > end_s:
         return
     table = Ground(spark, folder, mode, isolation, version, is_slow=is_slow)
-    for victim, rival in wanted:
+    for victim, rival in cells:
         if time.monotonic() > end_s:
             return
         told = table.play(victim, rival)
@@ -266,6 +268,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="cells whose key has it")
     parser.add_argument("--threads", type=int, default=2, help="tables played at a time")
     record(parser.parse_args())
     return 0
