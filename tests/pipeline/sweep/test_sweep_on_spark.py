@@ -14,7 +14,7 @@ from tests.pipeline.sweep.test_run_sweep import contents
 
 from endive.pipeline import run_sweep
 from endive.pipeline.sweep.datasource import EndiveDataSource
-from endive.pipeline.sweep.writer import SweepWriter
+from endive.pipeline.sweep.sweep_writer import SweepWriter
 
 pytestmark = pytest.mark.spark
 

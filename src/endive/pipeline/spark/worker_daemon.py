@@ -15,7 +15,7 @@ from pyspark import daemon
 NEEDED: Final = (
     "pandas",  # which Arrow looks for at the first conversion
     "endive.pipeline.sweep.part",
-    "endive.pipeline.sweep.writer",
+    "endive.pipeline.sweep.sweep_writer",
 )
 
 

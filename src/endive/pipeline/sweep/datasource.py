@@ -2,7 +2,7 @@
 
 ``spark.read.format("endive").load(place)`` is the dataset of a sweep, ``option("table", ..)`` one of its tables
 (``endive.pipeline.dataset.dataset_table``). ``option("study", file)`` is a study that is simulated when it is read
-(``study_reader``). Writing a frame of runs simulates them (``writer``).
+(``study_reader``). Writing a frame of runs simulates them (``sweep_writer``).
 
 Spark starts a Python process of its own for each step of planning, which imports this file first: it imports nothing
 that is not needed in all of them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from endive.pipeline.dataset.dataset_reader import DatasetReader
     from endive.pipeline.sweep.study_reader import StudyReader
-    from endive.pipeline.sweep.writer import SweepWriter
+    from endive.pipeline.sweep.sweep_writer import SweepWriter
 
 
 # Spark forgets the options of a table of its catalog before it is read (seen with 4.3), but not the schema.
@@ -62,7 +62,7 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
 
     def writer(self, schema: StructType, overwrite: bool) -> SweepWriter:
         """The writer of a sweep: the rows are runs, and are simulated."""
-        from endive.pipeline.sweep.writer import SweepWriter
+        from endive.pipeline.sweep.sweep_writer import SweepWriter
 
         return SweepWriter(dict(self.options), schema, overwrite=overwrite)
 

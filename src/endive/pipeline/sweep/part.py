@@ -1,7 +1,7 @@
 """One part of a sweep: its runs are simulated one after another, and written together.
 
-It knows no Spark. A task writes its parts to a place of its attempt (``writer``), and their bytes are the same whoever
-writes them. Where the files lie is in ``endive.pipeline.dataset.part_files``.
+It knows no Spark. A task writes its parts to a place of its attempt (``sweep_writer``), and their bytes are the same
+whoever writes them. Where the files lie is in ``endive.pipeline.dataset.part_files``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A study on Spark: every run that is missing is simulated, and what is there is kept.
 
-The order of things is plan, work, gather. Each step has a file of its own: ``planned_study`` and ``plan``, ``writer``
-and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has any influence on
-results. Nothing needs ``sparkContext``, so Spark Connect works too.
+The order of things is plan, work, gather. Each step has a file of its own: ``planned_study`` and ``plan``,
+``sweep_writer`` and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has any
+influence on results. Nothing needs ``sparkContext``, so Spark Connect works too.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_jobs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
 from endive.pipeline.sweep.standing import Progress, watched
+from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
 from endive.pipeline.sweep.warm_up import start_warm_up
-from endive.pipeline.sweep.writer import TASK_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
