@@ -6,6 +6,7 @@ This file defines the settings and what to say when there is no session; masters
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -227,6 +228,21 @@ def core_count(session: SparkSession) -> int:
     spread = session.range(0, 1 << 16).select(F.spark_partition_id().alias("partition"))
     last = spread.agg(F.max("partition").alias("last")).first()
     return int(last["last"]) + 1 if last is not None else 1
+
+
+@contextmanager
+def quiet_interrupts() -> Iterator[None]:
+    """A Ctrl-C that arrives while the JVM works is not also logged, with a traceback, by the bridge to it."""
+
+    def is_wanted(record: logging.LogRecord) -> bool:
+        return "KeyboardInterrupt while sending command" not in record.getMessage()
+
+    root = logging.getLogger()
+    root.addFilter(is_wanted)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_wanted)
 
 
 @contextmanager

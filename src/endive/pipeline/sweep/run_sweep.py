@@ -225,7 +225,7 @@ def _run_jobs(
     write: Callable[[DataFrame], None],
 ) -> None:
     """One job after another: what one has committed is kept, whatever happens then."""
-    from endive.pipeline.spark.session import job_named
+    from endive.pipeline.spark.session import job_named, quiet_interrupts
 
     cost_max = FIRST_PACE * cores * commit_every_s
     waiting = list(missing)
@@ -233,7 +233,7 @@ def _run_jobs(
         job, waiting = plan_jobs(waiting, runs, cost_max)
         run_ids = [run_id for part in job for run_id in part.run_ids]
         begin_s = time.monotonic()
-        with job_named(spark, f"simulate {len(run_ids):,} runs"):
+        with quiet_interrupts(), job_named(spark, f"simulate {len(run_ids):,} runs"):
             write(runs_frame(spark, plan_tasks(job, runs, cores=cores), runs))
         cost_max = sum(runs[run_id].cost for run_id in run_ids) * commit_every_s / (time.monotonic() - begin_s)
 
