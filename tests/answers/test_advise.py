@@ -3,14 +3,17 @@
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.advise import advise_on
+from endive.answers.advise import Advice, _ranked, advise_on
 from endive.answers.advise_text import advice_sentence
-from endive.answers.levers import LEVERS, offers_of
+from endive.answers.causes import causes_of
+from endive.answers.estimates import judge_samples
+from endive.answers.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
+from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
-from endive.objectives import MET
+from endive.objectives import MET, NOT_MET, Estimate, Verdict
 from endive.storage import load_profile
 
 
@@ -20,60 +23,110 @@ def advised(slo, levers=None, **options):
     )
 
 
-def test_every_lever_has_a_name_of_its_own_and_says_what_it_gives_up():
+def offered(config, *names, **options):
+    found = changes_of(base_of(config), names or None, **options)
+    return [(change.lever.name, change.config) for change in found]
+
+
+def test_every_lever_has_a_name_of_its_own_and_says_what_it_gives_up_and_how_it_can_be_had():
     assert len(LEVERS) == len({lever.name for lever in LEVERS})
-    assert all(lever.gives_up for lever in LEVERS)
+    assert all(lever.gives_up and lever.how for lever in LEVERS)
+    assert {AVAILABLE, NEEDS, HYPOTHETICAL} == {lever.had for lever in LEVERS}
 
 
 def test_every_offer_is_another_configuration():
-    base = base_of(busy_config())
-    hashes = [config.config_hash() for *_, config in offers_of(base)]
+    found = offered(busy_config(), with_hypothetical=True)
+    hashes = [config.config_hash() for _, config in found]
 
-    assert base.config.config_hash() not in hashes
+    assert busy_config().config_hash() not in hashes
     assert len(hashes) == len(set(hashes))
     assert {"retries", "backoff", "writers", "isolation", "tables", "kept", "store", "catalog"} <= {
-        lever.name for lever, *_ in offers_of(base)
+        name for name, _ in found
     }
 
 
-def test_only_writers_that_stay_are_offered_to_keep_their_table():
-    offered = [config for lever, *_, config in offers_of(base_of(busy_config())) if lever.name == "kept"]
+def test_what_nobody_can_have_is_tried_only_if_it_is_asked_for_by_name_or_as_such():
+    hypothetical = {lever.name for lever in LEVERS if lever.had == HYPOTHETICAL}
 
-    assert [[True, False]] == [[source.keeps_table for source in config.sources] for config in offered]
+    assert not hypothetical & {name for name, _ in offered(busy_config())}
+    assert {"rebasing", "jitter"} <= {name for name, _ in offered(busy_config(), with_hypothetical=True)}
+    assert ["rebasing"] == [name for name, _ in offered(busy_config(), "rebasing")]
+
+
+@pytest.mark.parametrize(("provider", "faster"), [("s3", ["s3x"]), ("azure", ["azurex"]), ("gcp", []), ("s3x", [])])
+def test_a_store_of_another_cloud_is_not_offered(provider, faster):
+    found = offered(busy_config(storage={"provider": provider}, catalog={"profile": "glue"}), "store")
+
+    assert faster == [config.storage.provider for _, config in found]
+
+
+def test_only_writers_that_stay_are_offered_to_keep_their_table():
+    found = offered(busy_config(), "kept")
+
+    assert [[True, False]] == [[source.keeps_table for source in config.sources] for _, config in found]
 
 
 def test_a_kept_table_is_not_offered_again():
-    kept = base_of(busy_config()).with_values({"source.writers.keeps_table": True})
-
-    assert not [lever for lever, *_ in offers_of(base_of(kept)) if lever.name == "kept"]
+    assert not offered(base_of(busy_config()).with_values({"source.writers.keeps_table": True}), "kept")
 
 
 def test_a_compaction_may_run_less_often_and_what_it_defeats_be_shorter_or_run_again():
     compaction = {"name": "compaction", "recipe": "spark_rewrite_data_files", "interval_ms": "30min"}
     merge = {"name": "merge", "recipe": "spark_merge_cow", "working_ms": "20min"}
-    base = base_of({"catalog": {"type": "service", "latency_ms": 5}, "source": [merge, compaction]})
-    names = ("schedule", "shorter", "restarts")
-    offered = {lever.name: config.sources for lever, *_, config in offers_of(base, names)}
+    config = {"catalog": {"type": "service", "latency_ms": 5}, "source": [merge, compaction]}
+    names = ("schedule", "restarts", "shorter")
+    found = {name: config.sources for name, config in offered(config, *names)}
 
-    assert names == tuple(offered)
-    assert 7_200_000.0 == offered["schedule"][1].arrivals.period_ms
-    assert 600_000.0 == offered["shorter"][0].runtime.ms
-    assert [3, 0] == [source.application_retries for source in offered["restarts"]]
+    assert names == tuple(found)
+    assert 7_200_000.0 == found["schedule"][1].arrivals.period_ms
+    assert 600_000.0 == found["shorter"][0].runtime.ms
+    assert [3, 0] == [source.application_retries for source in found["restarts"]]
 
 
-def test_partitions_are_offered_with_a_version_each_and_finer_where_there_are_some():
+def clocked(merge_period, compaction_period):
+    """A MERGE that works from minute 30 to 50, and a compaction that works for ten minutes."""
+    merge = {"recipe": "spark_merge_cow", "runtime": "20min"}
+    compaction = {"recipe": "spark_rewrite_data_files", "runtime": "10min"}
+    merge["arrivals"] = {"kind": "periodic", "period_ms": merge_period, "offset_ms": "30min"}
+    compaction["arrivals"] = {"kind": "periodic", "period_ms": compaction_period}
+    sources = [{"name": "merge", **merge}, {"name": "compaction", **compaction}]
+    return {"catalog": {"type": "service", "latency_ms": 5}, "source": sources}
+
+
+MIN = 60_000.0
+
+
+@pytest.mark.parametrize(
+    ("periods", "compaction", "merge"),
+    [
+        (("2h", "1h"), (60 * MIN, 52 * MIN), (120 * MIN, 11 * MIN)),  # each in the gap the other leaves
+        (("2h", "20min"), (120 * MIN, 52 * MIN), None),  # no gap between compactions: one for each MERGE
+        (("1h", "25min"), (60 * MIN, 52 * MIN), None),  # clocks that drift: the same
+        (("25min", "25min"), None, None),  # no time for both
+    ],
+)
+def test_a_job_by_the_clock_may_start_when_another_is_done(periods, compaction, merge):
+    found = [config.sources for _, config in offered(clocked(*periods), "shift")]
+    before = [source.arrivals for source in base_of(clocked(*periods)).config.sources]
+    moved = {}
+    for sources in found:
+        for place, name in enumerate(("merge", "compaction")):
+            if sources[place].arrivals != before[place]:
+                moved[name] = (sources[place].arrivals.period_ms, sources[place].arrivals.offset_ms)
+
+    assert (compaction, merge) == (moved.get("compaction"), moved.get("merge"))
+
+
+def test_partitions_are_offered_finer_where_there_are_some_and_versions_of_them_are_hypothetical():
     split = {"partitions": {"enabled": True, "num_partitions": 16}}
-    swapped = busy_config(catalog={"type": "cas"})
     divided = busy_config(catalog={"type": "service", "latency_ms": 5, **split})
 
-    assert [[("partition", 8)], [("table", 32)]] == [
-        [
-            (config.catalog.scope, config.catalog.partitions.num_partitions)
-            for lever, *_, config in offers_of(base_of(base))
-            if lever.name == "partitions"
-        ]
-        for base in (swapped, divided)
-    ]
+    def tried(config, name):
+        return [(each.catalog.scope, each.catalog.partitions.num_partitions) for _, each in offered(config, name)]
+
+    assert [("table", 32)] == tried(divided, "partitions")
+    assert not offered(busy_config(catalog={"type": "cas"}), "partitions")
+    assert [("partition", 8)] == tried(busy_config(catalog={"type": "cas"}), "versions")
 
 
 def test_a_writer_that_keeps_its_table_asks_for_less():
@@ -89,10 +142,127 @@ def test_a_job_with_partial_progress_may_use_one_thread_or_make_one_commit():
         "operation_types": {"rewrite_files": 1.0},
         "partial_progress": {"commits": 8, "threads": 4},
     }
-    offers = offers_of(base_of({"source": [compaction]}), ("threads",))
+    tried = [
+        config.to_dict()["source"][0]["partial_progress"] for _, config in offered({"source": [compaction]}, "threads")
+    ]
 
-    tried = [config.to_dict()["source"][0]["partial_progress"] for *_, config in offers]
     assert [{"commits": 8, "threads": 1}, {"commits": 1, "threads": 1}] == tried
+
+
+def test_the_smallest_step_that_is_enough_is_named_and_no_larger_one():
+    found = advised("writers.success_rate >= 97 %", ("retries",))
+    least = found.enough[0]
+    count = int(least.words.removesuffix(" retries"))
+    alone = Replicator(processes=1)
+    fewer = base_of(busy_config(16)).varied({"source.*.retry": count - 1})
+    below = judge_samples(objective_of(fewer.config, found.objective), alone.samples(fewer.config, range(1, 4)))
+
+    assert 4 < count < 10
+    assert 1 == len(found.enough)
+    assert MET != below.outcome
+    assert f"The least that meets writers.success_rate >= 97 %: {count} retries." in advice_sentence(found)
+
+
+def two_causes():
+    """A MERGE that streams defeat, and where they did not, a compaction that rewrites what it touches would."""
+    streams = {
+        "name": "streams",
+        "arrivals": {"kind": "poisson", "mean_ms": 10_000},
+        "runtime": {"distribution": "fixed", "ms": 100},
+        "touched_files": 1,
+    }
+    merge = {
+        "name": "merge",
+        "operation_types": {"validated_overwrite": 1.0},
+        "overwrite": "overwrite_files",
+        "arrivals": {"kind": "periodic", "period_ms": "20min"},
+        "runtime": {"distribution": "fixed", "ms": "5min"},
+        "touched_files": 100,
+    }
+    compaction = {
+        "name": "compaction",
+        "operation_types": {"rewrite_files": 1.0},
+        "arrivals": {"kind": "periodic", "period_ms": "20min", "offset_ms": "2min"},
+        "runtime": {"distribution": "fixed", "ms": "1min"},
+        "touched_files": 100,
+    }
+    return {
+        "simulation": {"duration_ms": "4h", "seed": 1},
+        "storage": {"provider": "s3"},
+        "catalog": {"type": "service", "latency_ms": 5},
+        "table": {"data_files": 100},
+        "slo": {"objective": "merge.success_rate >= 80 %"},
+        "source": [streams, merge, compaction],
+    }
+
+
+def test_levers_against_different_causes_are_paired_though_neither_helps_alone():
+    found = advise_on(
+        base_of(two_causes()),
+        levers=("retries", "isolation", "shift", "expiry"),
+        seeds=3,
+        replicator=Replicator(processes=1),
+    )
+    alone = {advice.words: advice.found.value for advice in found.advice if " + " not in advice.words}
+
+    assert 0.0 == found.now.found.value
+    assert 0.0 == alone["merge: snapshot isolation"]
+    assert 0.0 == alone["compaction: at 6 min of every 20 min, after merge"]
+    assert "merge: snapshot isolation + compaction: at 6 min of every 20 min, after merge" == found.enough[0].words
+    assert 1.0 == found.enough[0].found.value
+
+
+def test_blame_is_by_removal_and_of_all_together_where_each_hides_the_others():
+    base = base_of(two_causes())
+    alone = Replicator(processes=1)
+    subject = advise_on(base, levers=("expiry",), seeds=3, replicator=alone).subject
+    snapshot = base.with_values({"source.merge.isolation": "snapshot"})
+
+    def rivals(config):
+        return causes_of(alone, config, subject, 1.0, alone.samples(config, range(1, 4))).rivals
+
+    assert ("streams", "compaction") == rivals(base.config)
+    assert ("compaction",) == rivals(snapshot)
+
+
+def made(words, *levers, outcome=NOT_MET, gain=0.0):
+    by_name = {lever.name: lever for lever in LEVERS}
+    return Advice(
+        words=words,
+        levers=tuple(by_name[name] for name in levers),
+        keys={},
+        verdict=Verdict(objective=None, outcome=outcome, holds=outcome == MET, parts=()),
+        found=Estimate(0.5),
+        effect=Estimate(gain, gain, gain),
+        gain=gain,
+        seeds=3,
+        requests_per_commit=None,
+        usd_per_1000_commits=None,
+    )
+
+
+def test_effort_and_availability_rank_before_a_tenth_of_the_help_and_the_hypothetical_is_last():
+    ranked = _ranked(
+        [
+            made("hypothetical", "rebasing", outcome=MET, gain=0.9),
+            made("little", "retries", gain=0.3),
+            made("store", "store", gain=0.501),
+            made("setting", "isolation", gain=0.5),
+            made("met by a store", "store", outcome=MET, gain=0.9),
+            made("met by a pair", "isolation", "shift", outcome=MET, gain=0.7),
+            made("met by a schedule", "shift", outcome=MET, gain=0.7),
+        ]
+    )
+
+    assert [
+        "met by a schedule",
+        "met by a pair",
+        "met by a store",
+        "setting",
+        "store",
+        "little",
+        "hypothetical",
+    ] == [advice.words for advice in ranked]
 
 
 def test_changes_that_meet_the_objective_come_first_and_effects_are_differences():
@@ -114,8 +284,8 @@ def test_an_objective_of_less_is_advised_towards_less():
 def test_the_sentence_names_what_would_do_it():
     sentence = advice_sentence(advised("writers.success_rate >= 97 %", ("retries",)))
 
-    assert "would be met by: " in sentence
-    assert "20 retries" in sentence
+    assert "The least that meets writers.success_rate >= 97 %: " in sentence
+    assert "20 retries" not in sentence
 
 
 def test_too_few_txns_are_told_and_no_change_is_praised_that_does_nothing():

@@ -1,34 +1,41 @@
-"""Which change helps most: levers one at a time, the best in pairs, under common random numbers.
+"""Which change helps: levers one at a time, the smallest step that is enough, and pairs against different causes.
 
-This file defines what is measured of each and the ranking; the levers live in ``endive.answers.levers``.
+Every change is measured under common random numbers. The levers are ``endive.answers.levers``'; what a change leaves
+to be mended, and so what is worth pairing with it, is asked of ``endive.answers.causes``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
+from endive.answers.causes import Causes, causes_of
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
-from endive.answers.enough import RUNS, take_enough
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
-from endive.answers.levers import Lever, Values, offers_of
+from endive.answers.length import long_enough
+from endive.answers.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change, Lever, change_of, changes_of
+from endive.answers.offers import Offer, Values
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.slo import objective_of
-from endive.errors import ConfigError, ObjectiveError
+from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, Verdict
 from endive.objectives.names import ALL
 from endive.objectives.tree import Constant
 
 SEEDS: Final = 16
-PAIRED: Final = 4  # of the best levers, every two together
-_ORDER: Final = {MET: 0, CANNOT_TELL: 1, NOT_MET: 2}
+SEEDS_MOST: Final = 64  # of a change that would meet the objective, if only that could be told
+TXNS_MOST: Final = 4_000_000  # of all its runs
+TOLD: Final = 3  # changes that get more seeds
+PAIRED: Final = 2  # of the best levers
+PARTNERS: Final = 4  # of each
+_OUTCOMES: Final = {MET: 0, CANNOT_TELL: 1, NOT_MET: 2}
+_HAD: Final = {AVAILABLE: 0, NEEDS: 1, HYPOTHETICAL: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +43,32 @@ class Advice:
     """What one change, or two together, would do."""
 
     words: str
-    gives_up: str
+    levers: tuple[Lever, ...]
     keys: Values
     verdict: Verdict
     found: Estimate  # of the figure that is advised on
     effect: Estimate  # on that figure, against the configuration as it is
     gain: float  # the effect, counted towards the objective
+    seeds: int
     requests_per_commit: float | None
     usd_per_1000_commits: float | None
+
+    @property
+    def gives_up(self) -> str:
+        """What it costs those who use the table."""
+        return "; ".join(lever.gives_up for lever in self.levers)
+
+    @property
+    def availability(self) -> str:
+        """Whether it can be had, and how."""
+        return "; ".join(lever.availability for lever in self.levers)
+
+    @property
+    def effort(self) -> tuple[int, int, int]:
+        """What it takes, to be compared: whether it can be had, how many changes, how deep the deepest goes."""
+        had = max((_HAD[lever.had] for lever in self.levers), default=0)
+        deepest = max((lever.effort for lever in self.levers), default=0)
+        return had, deepest, len(self.levers)
 
     @property
     def is_sure(self) -> bool:
@@ -69,6 +94,11 @@ class Advised:
     seeds: int
     caveats: tuple[str, ...] = ()  # of the configuration as it is: everything to know before the advice is taken
 
+    @property
+    def enough(self) -> tuple[Advice, ...]:
+        """The changes that meet the objective, the least first."""
+        return tuple(advice for advice in self.advice if advice.verdict.outcome == MET)
+
 
 def advise_on(
     base: Base,
@@ -76,86 +106,71 @@ def advise_on(
     slo: str | None = None,
     levers: tuple[str, ...] | None = None,
     seeds: int = SEEDS,
+    with_hypothetical: bool = False,
     replicator: Replicator | None = None,
 ) -> Advised:
-    """Try the levers and rank them by their effect on the figure that is farthest from the objective."""
+    """Try the levers and rank them: what meets the objective first, and of that what takes the least."""
     objective = objective_of(base.config, slo)
+    base, note = long_enough(base, objective)
+    changes = changes_of(base, levers, with_hypothetical=with_hypothetical)
+    if not changes:
+        raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
     with replicator or Replicator() as running:
         asked = _Asked(base, slo, seeds, running)
-        before = asked.samples(base.config)
-        verdict = judge_samples(objective, before)
-        subject, sign = _advised_on(verdict)
-        now = asked.advice(subject, sign, before, base.config, "as it is", "", {})
-        offers = offers_of(base, levers)
-        if not offers:
-            raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
-        running.run_all([(config, seed) for *_, config in offers for seed in asked.seeds])
-        singles = [
-            asked.advice(subject, sign, before, config, words, lever.gives_up, keys)
-            for lever, words, keys, config in offers
-        ]
-        pairs = _pairs(asked, subject, sign, before, offers, singles)
+        now = asked.advice((), base.config, "as it is", {})
+        running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
+        singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
+        is_done = now.verdict.outcome == MET or any(advice.verdict.outcome == MET for _, advice in singles)
+        found = [advice for _, advice in singles]
+        if not is_done:
+            found += _pairs(asked, singles)
         return Advised(
             objective=objective.text,
-            subject=subject,
+            subject=asked.subject,
             now=now,
-            advice=tuple(sorted([*singles, *pairs], key=_rank)),
+            advice=_ranked(_told(asked, _ranked(found))),
             simulations=running.simulations,
             seeds=seeds,
-            caveats=caveats_of(base.config, before, running),
+            caveats=(*([] if note is None else [note]), *caveats_of(base.config, asked.before, running)),
         )
 
 
-@dataclass(frozen=True)
 class _Asked:
-    """What every change is asked."""
+    """What every change is asked: the figure that is farthest from the objective, and its direction."""
 
-    base: Base
-    slo: str | None
-    count: int
-    replicator: Replicator
+    def __init__(self, base: Base, slo: str | None, count: int, replicator: Replicator) -> None:
+        self.base, self.slo, self.replicator = base, slo, replicator
+        first = base.config.simulation.seed
+        self.seeds = range(first, first + count)
+        self.before = replicator.samples(base.config, self.seeds)
+        self.subject, self.sign = _advised_on(judge_samples(objective_of(base.config, slo), self.before))
 
-    @property
-    def seeds(self) -> range:
-        first = self.base.config.simulation.seed
-        return range(first, first + self.count)
-
-    def samples(self, config: SimulationConfig) -> list[Sample]:
-        return self.replicator.samples(config, self.seeds)
+    def of(self, change: Change) -> Advice:
+        return self.advice((change.lever,), change.config, change.offer.words, change.offer.keys)
 
     def advice(
-        self,
-        subject: Subject,
-        sign: float,
-        before: Sequence[Sample],
-        config: SimulationConfig,
-        words: str,
-        gives_up: str,
-        keys: Values,
+        self, levers: tuple[Lever, ...], config: SimulationConfig, words: str, keys: Values, count: int | None = None
     ) -> Advice:
-        after = self.samples(config)
-        effect = difference_of(before, after, subject)
+        first = self.seeds[0]
+        after = self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
+        effect = difference_of(self.before, after[: len(self.seeds)], self.subject)
         figures = pooled_figures(after, ALL, "")
         usd = usd_per_commit(config, figures)
         return Advice(
             words=words,
-            gives_up=gives_up,
+            levers=levers,
             keys=keys,
-            verdict=self._verdict(config, after),
-            found=estimate_of(after, subject),
+            verdict=judge_samples(objective_of(config, self.slo), after),
+            found=estimate_of(after, self.subject),
             effect=effect,
-            gain=sign * (effect.value or 0.0),
+            gain=self.sign * (effect.value or 0.0),
+            seeds=len(after),
             requests_per_commit=figures["requests"]["per_committed_txn"],
             usd_per_1000_commits=None if usd is None else 1000.0 * usd,
         )
 
-    def _verdict(self, config: SimulationConfig, after: Sequence[Sample]) -> Verdict:
-        """With more runs than effects are measured with, if the objective holds and cannot be told from so many."""
-        objective = objective_of(config, self.slo)
-        verdict = judge_samples(objective, after)
-        if verdict.outcome != CANNOT_TELL or not verdict.holds or self.count < RUNS:
-            return verdict
-        return judge_samples(objective, take_enough(self.replicator, config, objective))
+    def samples(self, config: SimulationConfig) -> list[Sample]:
+        return self.replicator.samples(config, self.seeds)
 
 
 def _advised_on(verdict: Verdict) -> tuple[Subject, float]:
@@ -165,32 +180,143 @@ def _advised_on(verdict: Verdict) -> tuple[Subject, float]:
     return part.subject, 1.0 if is_upward else -1.0
 
 
-def _pairs(
-    asked: _Asked,
-    subject: Subject,
-    sign: float,
-    before: Sequence[Sample],
-    offers: Sequence[tuple[Lever, str, Values, SimulationConfig]],
-    singles: Sequence[Advice],
-) -> list[Advice]:
-    """The best levers, two at a time, unless they are two strengths of one."""
-    ranked = sorted(zip(offers, singles, strict=True), key=lambda item: _rank(item[1]))
-    best = [(offer, advice) for offer, advice in ranked if advice.helps][:PAIRED]
-    found: list[Advice] = []
-    for (one, first), (other, second) in combinations(best, 2):
-        if one[0].name == other[0].name:
+# --- the smallest step --------------------------------------------------------------------------------
+
+
+def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple[Change, Advice]]:
+    """A lever with steps that meets the objective is offered with the smallest step that does, and no larger one."""
+    found: list[tuple[Change, Advice]] = []
+    done: set[tuple[str, str | None]] = set()
+    for change, advice in singles:
+        graded = change.offer.graded
+        if _family(change) in done:
             continue
-        keys = {**first.keys, **second.keys}
-        try:
-            config = asked.base.with_values(keys)
-        except ConfigError:
+        if graded is None or advice.verdict.outcome != MET:
+            found.append((change, advice))
             continue
-        words, gives_up = f"{first.words} + {second.words}", f"{first.gives_up}; {second.gives_up}"
-        found.append(asked.advice(subject, sign, before, config, words, gives_up, keys))
+        done.add(_family(change))
+        best, low, high = (change, advice), graded.now, graded.step
+        while high - low > 1:
+            middle = (low + high) // 2
+            tried = change_of(asked.base, change.lever, graded.offer(middle))
+            answer = None if tried is None else _surely(asked, asked.of(tried))
+            if tried is not None and answer is not None and answer.verdict.outcome == MET:
+                best, high = (tried, answer), middle
+            else:
+                low = middle
+        found.append(best)
     return found
 
 
-def _rank(advice: Advice) -> tuple[int, float, bool, int]:
-    """Those that meet the objective first, then by effect; of equals those with a figure, and the simpler one."""
-    is_unknown = advice.found.value is None
-    return _ORDER[advice.verdict.outcome], -advice.gain, is_unknown, advice.words.count(" + ")
+def _family(change: Change) -> tuple[str, str | None]:
+    """What several strengths of one lever have in common."""
+    return change.lever.name, change.offer.aims_at
+
+
+# --- pairs --------------------------------------------------------------------------------------------
+
+
+def _pairs(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Advice]:
+    """Levers, each with those that remove what it leaves: another cause than its own.
+
+    Those that take the least are paired first, and no more once two of them are enough.
+    """
+    order = {advice.words: place for place, advice in enumerate(_ranked([advice for _, advice in singles]))}
+    efforts = {advice.words: advice.effort for _, advice in singles}
+    by_rank = sorted((change for change, _ in singles), key=lambda change: order[change.offer.words])
+    helpful = {advice.words for _, advice in singles if advice.helps}
+    best = [change for change in by_rank if change.offer.words in helpful][:PAIRED]
+    firsts = {change.offer.words: change for change in (*_aimed(asked, singles), *best)}
+    found: dict[str, Advice] = {}
+    for change in sorted(firsts.values(), key=lambda change: efforts[change.offer.words]):
+        left = causes_of(asked.replicator, change.config, asked.subject, asked.sign, asked.samples(change.config))
+
+        def suits(other: Change, left: Causes = left) -> tuple[object, ...]:
+            words = other.offer.words
+            return left.rank(other.lever.removes, other.offer.aims_at), efforts[words], order[words]
+
+        for pair in _partnered(asked, change, sorted(by_rank, key=suits)):
+            levers = (change.lever, pair.lever)
+            found.setdefault(
+                pair.config.config_hash(), asked.advice(levers, pair.config, pair.offer.words, pair.offer.keys)
+            )
+        if any(advice.verdict.holds and advice.helps for advice in found.values()):
+            break
+    return list(found.values())
+
+
+def _aimed(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Change]:
+    """One lever of each sort that suits the causes as they are now, whether or not it helps alone."""
+    now = causes_of(asked.replicator, asked.base.config, asked.subject, asked.sign, asked.before)
+    suited = sorted(singles, key=lambda item: (now.rank(item[0].lever.removes, item[0].offer.aims_at), item[1].effort))
+    sorts: dict[str, Change] = {}
+    for change, _ in suited:
+        if change.lever.removes in now.remedies:
+            sorts.setdefault(change.lever.removes, change)
+    return list(sorts.values())
+
+
+def _partnered(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Change]:
+    """One change together with the first few others, of each lever the first strength."""
+    found: dict[tuple[str, str | None], Change] = {}
+    for other in others:
+        if other.lever.name == one.lever.name or _family(other) in found or len(found) == PARTNERS:
+            continue
+        words = f"{one.offer.words} + {other.offer.words}"
+        offer = Offer(words=words, keys={**one.offer.keys, **other.offer.keys})
+        pair = change_of(asked.base, other.lever, offer)
+        if pair is not None:
+            found[_family(other)] = pair
+    return list(found.values())
+
+
+# --- order --------------------------------------------------------------------------------------------
+
+
+def _told(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
+    """The first few that would meet the objective if that could be told, with as many seeds as it takes."""
+    found = list(ranked)
+    unsure = [place for place, advice in enumerate(ranked) if advice.verdict.outcome == CANNOT_TELL and advice.helps]
+    for place in unsure[:TOLD]:
+        found[place] = _surely(asked, found[place])
+        if found[place].verdict.outcome == MET:
+            break
+    return found
+
+
+def _surely(asked: _Asked, advice: Advice) -> Advice:
+    """The same with more seeds, while its estimate meets the objective and that cannot be told."""
+    if advice.verdict.outcome != CANNOT_TELL or not advice.verdict.holds:
+        return advice
+    config = asked.base.with_values(advice.keys)
+    txns = max(1, *(sample.n_txns for sample in asked.samples(config)))
+    most = min(SEEDS_MOST, TXNS_MOST // txns)
+    while advice.verdict.outcome == CANNOT_TELL and 2 * advice.seeds <= most:
+        advice = asked.advice(advice.levers, config, advice.words, advice.keys, 2 * advice.seeds)
+    return advice
+
+
+def _ranked(found: Sequence[Advice]) -> tuple[Advice, ...]:
+    """What can be had first; what meets the objective before what may, and that before the rest.
+
+    Of those that meet it the one that takes the least; of the others the one that helps most, where a tenth of the
+    greatest help is no difference, and then the one that takes the least.
+    """
+    greatest = max((advice.gain for advice in found), default=0.0)
+
+    def rank(advice: Advice) -> tuple[object, ...]:
+        is_met = advice.verdict.outcome == MET
+        tenths = 0 if is_met or greatest <= 0.0 else -round(10.0 * max(advice.gain, -greatest) / greatest)
+        holds = advice.verdict.outcome == CANNOT_TELL and not advice.verdict.holds
+        is_hypothetical = advice.effort[0] == _HAD[HYPOTHETICAL]
+        return (
+            is_hypothetical,
+            _OUTCOMES[advice.verdict.outcome],
+            holds,
+            tenths,
+            advice.effort,
+            advice.found.value is None,
+            -advice.gain,
+        )
+
+    return tuple(sorted(found, key=rank))

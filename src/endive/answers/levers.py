@@ -1,28 +1,34 @@
-"""The levers people have: what they can change, and what each change gives up.
+"""The levers people have, as a table: what each takes, what it gives up, what it removes, and whether it can be had.
 
-This file is a registry. A lever looks at a configuration and names the keys it would set, in one or several strengths;
-a lever that makes no sense there names none, and one that the configuration refuses is left out. To add one, write a
-function and a line in ``LEVERS``.
+What a lever sets is a function in ``endive.answers.offers``. To add one, write that function and a row in ``LEVERS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from endive.answers import offers
+from endive.answers.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.config.transaction import SourceConfig
+from endive.errors import ConfigError, ObjectiveError
 
-Values = Mapping[str, Any]
-Offer = tuple[str, Values]  # words, and the keys it sets
+# What a lever takes, the least first.
+SETTING, SCHEDULE, JOB, SYSTEM = range(4)
+EFFORTS: Final = ("a setting", "a schedule", "a change of the job", "another system")
 
-RETRIES: Final = (10, 20)
-PARTITIONS: Final = 8
-STAYING: Final = ("closed", "jobs")  # arrivals with clients that can keep something
-REGULAR: Final = ("poisson", "fixed", "periodic")
-STORES: Final = {"s3x": "S3 Express", "azurex": "Azure Premium"}
+# Whether it can be had.
+AVAILABLE: Final = "available"
+NEEDS: Final = "needs"
+HYPOTHETICAL: Final = "hypothetical"
+
+# What it removes: why a txn fails or is slow.
+TRIES: Final = "tries"  # too few of them
+HASTE: Final = "haste"  # an attempt takes so long that others come first
+RIVALS: Final = "rivals"  # so many others commit
+VERDICT: Final = "verdict"  # what others commit counts as a conflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,195 +36,267 @@ class Lever:
     """Something that can be changed."""
 
     name: str
+    effort: int
+    had: str  # available, needs, hypothetical
+    how: str  # the setting and its release, what it needs, or why nobody has it
+    removes: str
     gives_up: str
-    offers: Callable[[Base], Iterator[Offer]]
+    offers: Callable[[Base], Offers]
+
+    @property
+    def availability(self) -> str:
+        """``available: ...``, ``needs ...`` or ``hypothetical: ...``."""
+        return f"{self.had} {self.how}" if self.had == NEEDS else f"{self.had}: {self.how}"
 
 
-def _named(source: SourceConfig, key: str) -> str:
-    return f'source."{source.name}".{key}'
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An offer that the configuration can have."""
 
-
-def _does(source: SourceConfig, *kinds: str) -> bool:
-    return any(getattr(source.operation_types, kind) > 0 for kind in kinds)
-
-
-def _retries(base: Base) -> Iterator[Offer]:
-    most = min(source.retry for source in base.config.sources)
-    yield from ((f"{count} retries", {"source.*.retry": count}) for count in RETRIES if count > most)
-
-
-def _backoff(base: Base) -> Iterator[Offer]:
-    yield "pauses with full jitter", {"source.*.retry_backoff": {"policy": "full_jitter"}}
-    yield (
-        "first pause of 1 s",
-        {"source.*.retry_backoff": {"policy": "iceberg", "base_ms": 1_000.0, "multiplier": 2.0, "max_ms": 60_000.0}},
-    )
-
-
-def _batching(base: Base) -> Iterator[Offer]:
-    """Appends of an open source are collected, and every k-th commits for all of them."""
-    for source in base.config.sources:
-        if _does(source, "fast_append", "merge_append") and source.arrivals.kind in REGULAR:
-            for k in (2, 10):
-                yield f"{source.name}: {k} commits batched into one", {f'source."{source.name}".load': 1.0 / k}
-
-
-def _fewer_writers(base: Base) -> Iterator[Offer]:
-    for source in base.config.sources:
-        clients = getattr(source.arrivals, "clients", 1)
-        if clients > 1:
-            yield f"{source.name}: half the writers", {_named(source, "arrivals.clients"): clients // 2}
-        if clients > 2:
-            yield f"{source.name}: one committer", {_named(source, "arrivals.clients"): 1}
-
-
-def _fewer_threads(base: Base) -> Iterator[Offer]:
-    """A job whose own commits get into each other's way."""
-    for source in base.config.sources:
-        progress = source.partial_progress
-        if progress is None:
-            continue
-        if progress.threads > 1:
-            yield f"{source.name}: one thread", {_named(source, "partial_progress.threads"): 1}
-        if progress.commits > 1:
-            yield (
-                f"{source.name}: all groups in one commit",
-                {_named(source, "partial_progress"): {"commits": 1, "threads": 1}},
-            )
-
-
-def _schedule(base: Base) -> Iterator[Offer]:
-    """Maintenance that runs less often is in the way of fewer."""
-    for source in base.config.sources:
-        if _does(source, "rewrite_files", "rewrite_manifests") and source.arrivals.kind in REGULAR:
-            yield f"{source.name}: a quarter as often", {f'source."{source.name}".load': 0.25}
-
-
-def _shorter(base: Base) -> Iterator[Offer]:
-    """A job that others can make fail is overtaken by fewer of them while it works."""
-    for source in base.config.sources:
-        table = source.runtime.model_dump(exclude_none=True)
-        if _does(source, "validated_overwrite") and not {"components", "quantiles"} & table.keys():
-            half = {key: value / 2 if key.endswith("ms") else value for key, value in table.items()}
-            yield f"{source.name}: works half as long", {_named(source, "runtime"): half}
-
-
-def _restarts(base: Base) -> Iterator[Offer]:
-    for source in base.config.sources:
-        if _does(source, "validated_overwrite") and source.application_retries == 0:
-            yield f"{source.name}: the job runs again, up to 3 times", {_named(source, "application_retries"): 3}
-
-
-def _isolation(base: Base) -> Iterator[Offer]:
-    for source in base.config.sources:
-        if _does(source, "validated_overwrite") and source.isolation == "serializable":
-            yield f"{source.name}: snapshot isolation", {_named(source, "isolation"): "snapshot"}
-
-
-def _merging(base: Base) -> Iterator[Offer]:
-    if base.config.commit.merging != "off":
-        yield "manifests are not merged", {"commit.merging": "off"}
-
-
-def _expiry(base: Base) -> Iterator[Offer]:
-    kept = base.config.table.snapshots_kept_max
-    if kept == 0 or kept > 100:
-        yield "100 snapshots kept", {"table.snapshots_kept_max": 100}
-
-
-def _tables(base: Base) -> Iterator[Offer]:
-    yield "the table split in two", {"catalog.num_tables": 2 * base.config.catalog.num_tables}
-
-
-def _partitions(base: Base) -> Iterator[Offer]:
-    """Versions by partition, which no catalog of Iceberg keeps; and finer partitions where there are some."""
-    partitions = base.config.catalog.partitions
-    count = 2 * partitions.num_partitions if partitions.enabled else PARTITIONS
-    split = {"catalog.partitions.enabled": True, "catalog.partitions.num_partitions": count}
-    if partitions.enabled:
-        yield f"{count} partitions instead of {partitions.num_partitions}", split
-    if base.config.catalog.scope != "partition":
-        yield f"{count} partitions with a version each", {**split, "catalog.scope": "partition"}
-
-
-def _kept(base: Base) -> Iterator[Offer]:
-    """A writer that stays and keeps its table; a batch job would have to become a service for that."""
-    staying = [each for each in base.config.sources if each.arrivals.kind in STAYING and not each.keeps_table]
-    for source in staying:
-        yield f"{source.name}: the table is kept", {_named(source, "keeps_table"): True}
-
-
-def _inlined(base: Base) -> Iterator[Offer]:
-    if not base.config.catalog.table_metadata_inlined:
-        yield "metadata inlined in the catalog", {"catalog.table_metadata_inlined": True}
-
-
-def _appended_lists(base: Base) -> Iterator[Offer]:
-    if base.config.transaction.manifest_list_mode == "rewrite":
-        yield "manifest lists appended to (ML+)", {"transaction.manifest_list_mode": "append"}
-
-
-def _stores(base: Base) -> Iterator[Offer]:
-    for provider, title in STORES.items():
-        if provider != base.config.storage.provider:
-            yield f"{title} as the store", {"storage.provider": provider}
-
-
-def _catalogs(base: Base) -> Iterator[Offer]:
-    catalog = base.config.catalog
-    if catalog.type != "service":
-        yield "a REST catalog of 5 ms", {"catalog.type": "service", "catalog.latency_ms": 5.0, **_REST}
-        return
-    if catalog.service.flavour != "rest":
-        yield "a REST catalog", _REST
-    if catalog.service.server_retries == 0:
-        yield "a REST catalog that rebases appends", {**_REST, "catalog.service.server_retries": 5}
-    if catalog.latency_ms:
-        yield "a catalog twice as fast", {"catalog.latency_ms": catalog.latency_ms / 2}
-
-
-_REST: Final = {"catalog.service.flavour": "rest"}
+    lever: Lever
+    offer: Offer
+    config: SimulationConfig
 
 
 LEVERS: Final = (
-    Lever("retries", "a loser keeps trying, so the tail grows", _retries),
-    Lever("backoff", "a loser waits longer before it tries again", _backoff),
-    Lever("batching", "data arrive later, in fewer and larger commits", _batching),
-    Lever("writers", "fewer jobs at once; what they did must be queued", _fewer_writers),
-    Lever("threads", "a job takes longer, or loses all it did if its one commit fails", _fewer_threads),
-    Lever("schedule", "small files pile up from one run to the next", _schedule),
-    Lever("shorter", "more machines for the job, or less work in each", _shorter),
-    Lever("restarts", "the work is done again, and paid again", _restarts),
-    Lever("isolation", "snapshot isolation: a concurrent append is not seen by the overwrite", _isolation),
-    Lever("merging", "manifests pile up, and readers plan slower", _merging),
-    Lever("expiry", "older snapshots cannot be read any more", _expiry),
-    Lever("tables", "readers must read two tables", _tables),
-    Lever("partitions", "small files; for a version each, a catalog that keeps versions by partition", _partitions),
-    Lever("kept", "jobs that stay; they see a new schema or setting only at their next refresh", _kept),
-    Lever("inlined", "a catalog that stores metadata itself", _inlined),
-    Lever("ml+", "a store with conditional append, and readers that know the format", _appended_lists),
-    Lever("store", "another store, at its price", _stores),
-    Lever("catalog", "another catalog to run", _catalogs),
+    Lever(
+        "retries",
+        SETTING,
+        AVAILABLE,
+        "commit.retry.num-retries (Iceberg 1.9)",
+        TRIES,
+        "a loser keeps trying, so the tail grows",
+        offers.retries,
+    ),
+    Lever(
+        "backoff",
+        SETTING,
+        AVAILABLE,
+        "commit.retry.min-wait-ms (Iceberg 1.9)",
+        TRIES,
+        "a loser waits longer before it tries again",
+        offers.longer_pause,
+    ),
+    Lever(
+        "isolation",
+        SETTING,
+        AVAILABLE,
+        "write.merge.isolation-level = snapshot (Iceberg 1.9)",
+        VERDICT,
+        "rows that others add meanwhile are not seen: a MERGE may insert a key that is there already",
+        offers.snapshot_isolation,
+    ),
+    Lever(
+        "merging",
+        SETTING,
+        AVAILABLE,
+        "commit.manifest-merge.enabled = false (Iceberg 1.9)",
+        HASTE,
+        "manifests pile up, and readers plan slower",
+        offers.no_merging,
+    ),
+    Lever(
+        "expiry",
+        SETTING,
+        AVAILABLE,
+        "expire_snapshots (Iceberg 1.9)",
+        HASTE,
+        "older snapshots cannot be read any more",
+        offers.expiry,
+    ),
+    Lever(
+        "threads",
+        SETTING,
+        AVAILABLE,
+        "max-concurrent-file-group-rewrites, partial-progress.enabled (Iceberg 1.9)",
+        RIVALS,
+        "a job takes longer, or loses all it did if its one commit fails",
+        offers.fewer_threads,
+    ),
+    Lever(
+        "shift",
+        SCHEDULE,
+        AVAILABLE,
+        "whoever schedules the job",
+        RIVALS,
+        "the job has its hour, and what runs longer than usual still meets it",
+        offers.another_hour,
+    ),
+    Lever(
+        "schedule",
+        SCHEDULE,
+        AVAILABLE,
+        "whoever schedules the job",
+        RIVALS,
+        "small files pile up from one run to the next",
+        offers.less_upkeep,
+    ),
+    Lever(
+        "restarts",
+        SCHEDULE,
+        AVAILABLE,
+        "whoever schedules the job",
+        VERDICT,
+        "the work is done again, and paid again",
+        offers.running_again,
+    ),
+    Lever(
+        "predicate",
+        JOB,
+        NEEDS,
+        "a statement whose rows lie in partitions that are known when it is written",
+        VERDICT,
+        "rows of other partitions are not matched",
+        offers.partition_predicate,
+    ),
+    Lever(
+        "batching",
+        JOB,
+        NEEDS,
+        "a longer interval between commits of the job",
+        RIVALS,
+        "data arrive later, in fewer and larger commits",
+        offers.batching,
+    ),
+    Lever(
+        "writers",
+        JOB,
+        NEEDS,
+        "a coordinator to which the writers hand their files",
+        RIVALS,
+        "files wait until the coordinator commits, and all fail with it",
+        offers.gathering,
+    ),
+    Lever(
+        "shorter",
+        JOB,
+        NEEDS,
+        "more machines, or a job cut in two",
+        VERDICT,
+        "more machines for the job, or less work in each",
+        offers.less_work,
+    ),
+    Lever(
+        "kept",
+        JOB,
+        NEEDS,
+        "a job that stays, as Flink's sink does",
+        HASTE,
+        "jobs that stay; they see a new schema or setting only at their next refresh",
+        offers.kept_table,
+    ),
+    Lever(
+        "partitions",
+        SYSTEM,
+        NEEDS,
+        "another layout of the table",
+        VERDICT,
+        "small files",
+        offers.finer_partitions,
+    ),
+    Lever(
+        "tables",
+        SYSTEM,
+        NEEDS,
+        "two tables instead of one",
+        RIVALS,
+        "readers must read two tables",
+        offers.two_tables,
+    ),
+    Lever(
+        "store",
+        SYSTEM,
+        NEEDS,
+        "another store of the same cloud",
+        HASTE,
+        "another store, at its price",
+        offers.faster_store,
+    ),
+    Lever(
+        "catalog",
+        SYSTEM,
+        NEEDS,
+        "another catalog",
+        HASTE,
+        "another catalog to run",
+        offers.rest_catalog,
+    ),
+    Lever(
+        "jitter",
+        SETTING,
+        HYPOTHETICAL,
+        "Iceberg's pauses have a tenth of jitter, and no property changes that",
+        TRIES,
+        "a loser may wait longer before it tries again",
+        offers.full_jitter,
+    ),
+    Lever(
+        "fast_catalog",
+        SYSTEM,
+        HYPOTHETICAL,
+        "no catalog is named that is",
+        HASTE,
+        "another catalog to run",
+        offers.faster_catalog,
+    ),
+    Lever(
+        "rebasing",
+        SYSTEM,
+        HYPOTHETICAL,
+        "no catalog whose source was read rebases a commit",
+        TRIES,
+        "another catalog to run, which reads and rewrites the list itself",
+        offers.rebasing_catalog,
+    ),
+    Lever(
+        "versions",
+        SYSTEM,
+        HYPOTHETICAL,
+        "no catalog of Iceberg keeps versions by partition",
+        RIVALS,
+        "small files, and a catalog that keeps versions by partition",
+        offers.partition_versions,
+    ),
+    Lever(
+        "inlined",
+        SYSTEM,
+        HYPOTHETICAL,
+        "clients of Iceberg expect metadata.json",
+        HASTE,
+        "a catalog that stores metadata itself",
+        offers.inlined_metadata,
+    ),
+    Lever(
+        "ml+",
+        SYSTEM,
+        HYPOTHETICAL,
+        "no format has appended manifest lists",
+        HASTE,
+        "a store with conditional append, and readers that know the format",
+        offers.appended_lists,
+    ),
 )
 
 
-def offers_of(base: Base, names: tuple[str, ...] | None = None) -> list[tuple[Lever, str, Values, SimulationConfig]]:
-    """Every offer that the configuration allows: lever, words, keys, and the configuration with them."""
-    from endive.errors import ConfigError, ObjectiveError
-
+def changes_of(base: Base, names: tuple[str, ...] | None = None, *, with_hypothetical: bool = False) -> list[Change]:
+    """Every change that the configuration allows; what nobody can have only if it is named or asked for."""
     known = tuple(lever.name for lever in LEVERS)
     for name in names or ():
         if name not in known:
             raise ObjectiveError(f"--levers: '{name}' is not known. Levers are: {', '.join(known)}.")
     found = []
     for lever in LEVERS:
-        if names is not None and lever.name not in names:
+        if (lever.name not in names) if names is not None else (lever.had == HYPOTHETICAL and not with_hypothetical):
             continue
-        for words, values in lever.offers(base):
-            try:
-                config = base.with_values(values)
-            except ConfigError:
-                continue  # the catalog or the store cannot do that
-            if config.config_hash() != base.config.config_hash():
-                found.append((lever, words, values, config))
+        made = [change_of(base, lever, offer) for offer in lever.offers(base)]
+        found += [change for change in made if change is not None]
     return found
+
+
+def change_of(base: Base, lever: Lever, offer: Offer) -> Change | None:
+    """An offer as a change; None if the configuration cannot have it, or has it already."""
+    try:
+        config = base.with_values(offer.keys)
+    except ConfigError:
+        return None  # the catalog or the store cannot do that
+    return None if config.config_hash() == base.config.config_hash() else Change(lever, offer, config)

@@ -7,12 +7,13 @@ once the work ahead is worth the start; where a simulation runs changes nothing 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from types import TracebackType
 from typing import Final
 
@@ -37,13 +38,22 @@ def run_sample(config: SimulationConfig, seed: int, *, is_per_table: bool = Fals
 class Replicator:
     """Runs jobs and keeps their samples; close it, or use it as a context manager."""
 
-    def __init__(self, *, processes: int | None = None, is_per_table: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        processes: int | None = None,
+        is_per_table: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.simulations = 0  # run so far
+        self._progress = progress  # is told how many were run, and how many are known to be
+        self._children: set[int] = set()  # of this process, before the pool started
         self._processes = os.cpu_count() or 1 if processes is None else processes
         self._is_per_table = is_per_table
         self._pool: ProcessPoolExecutor | None = None
         self._kept: dict[tuple[str, int], Sample] = {}
         self._seconds_each: float | None = None  # the longest simulation so far
+        self._due = 0  # simulations that are known to be run
 
     def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
         """One sample per seed, in their order."""
@@ -53,10 +63,12 @@ class Replicator:
         """One sample per job, in their order; what ran before is not run again."""
         keys = [(config.config_hash(), seed) for config, seed in jobs]
         todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in self._kept}
+        self._due = self.simulations + len(todo)
         while todo and not self._is_pool_worth_it(len(todo)):
             key, (config, seed) = next(iter(todo.items()))
             self._kept[key] = self._run_here(config, seed)
             del todo[key]
+            self._tell()
         if todo:
             self._run_in_pool(todo)
         return [self._kept[key] for key in keys]
@@ -71,7 +83,10 @@ class Replicator:
 
     def _run_in_pool(self, todo: dict[tuple[str, int], Job]) -> None:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self._processes, mp_context=get_context(START_METHOD))
+            self._children = {child.pid for child in active_children() if child.pid is not None}
+            self._pool = ProcessPoolExecutor(
+                self._processes, mp_context=get_context(START_METHOD), initializer=_leave_interrupts
+            )
         futures = {
             key: self._pool.submit(run_sample, config, seed, is_per_table=self._is_per_table)
             for key, (config, seed) in todo.items()
@@ -79,6 +94,11 @@ class Replicator:
         for key, future in futures.items():
             self._kept[key] = future.result()
             self.simulations += 1
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self.simulations, self._due)
 
     def _is_pool_worth_it(self, count: int) -> bool:
         if self._processes < 2 or count < 2 or (START_METHOD == "fork" and threading.active_count() > 1):
@@ -87,10 +107,14 @@ class Replicator:
             return True
         return self._seconds_each is not None and self._seconds_each * count > POOL_WORTH_S
 
-    def close(self) -> None:
-        """End the processes."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End the processes; at once, in the middle of what they simulate, if nobody waits for it any more."""
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            if at_once:
+                for child in active_children():
+                    if child.pid not in self._children:
+                        child.kill()  # a handler would only be called once the simulation has ended
+            self._pool.shutdown(wait=not at_once, cancel_futures=True)
             self._pool = None
 
     def __enter__(self) -> Replicator:
@@ -99,4 +123,9 @@ class Replicator:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(at_once=error is not None)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is answered by the process that was asked, which ends this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,6 +1,6 @@
 """``endive advise``: try what people can change, and rank it by its effect.
 
-This file defines the options and the table; the trials live in ``endive.answers.advise``.
+Options and the table; the trials are ``endive.answers.advise``'s.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ def advise(
         typer.Option(metavar="NAMES", help="Levers to try, separated by commas: retries,backoff,store; else all."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 16,
+    hypothetical: Annotated[
+        bool, typer.Option("--hypothetical", help="Try also what no release has: shown last, and said to be so.")
+    ] = False,
     show_all: Annotated[
         bool, typer.Option("--all", help="Show every change that was tried, not only the best.")
     ] = False,
@@ -41,12 +44,22 @@ def advise(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Try the levers one at a time and the best in pairs, and rank them by what they do for the objective."""
+    """Try the levers one at a time, and pairs of them if none is enough; name the least that meets the objective."""
     from endive.answers.advise import advise_on
+    from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
+    from endive.cli.progress import counted_progress
 
     names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
-    found = advise_on(base_of(config, overrides or []), slo=slo, levers=names, seeds=seeds)
+    with counted_progress("simulating") as report:
+        found = advise_on(
+            base_of(config, overrides or []),
+            slo=slo,
+            levers=names,
+            seeds=seeds,
+            with_hypothetical=hypothetical,
+            replicator=Replicator(progress=report),
+        )
     if as_json:
         typer.echo(json.dumps(advised_json(found), allow_nan=False))
     else:
@@ -72,6 +85,8 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
     return {
         "words": advice.words,
         "gives_up": advice.gives_up,
+        "availability": [{"lever": each.name, "is": each.had, "how": each.how} for each in advice.levers],
+        "seeds": advice.seeds,
         "keys": dict(advice.keys),
         "outcome": advice.verdict.outcome,
         "found": estimate_json(advice.found),
@@ -92,8 +107,16 @@ def _print(found: Advised, show_all: bool) -> None:
     console.print(Text(advice_sentence(found), style="bold"))
     console.print(_table(found, show_all))
     for advice in found.advice[:3]:
-        console.print(Text(f"{advice.words} gives up: {advice.gives_up}."))
+        console.print(Text(f"{advice.words}: {advice.availability}. Gives up: {advice.gives_up}."))
     print_warnings(console, found.caveats)
+
+
+def _takes(advice: Advice) -> str:
+    from endive.answers.levers import EFFORTS, HYPOTHETICAL
+
+    if any(lever.had == HYPOTHETICAL for lever in advice.levers):
+        return HYPOTHETICAL
+    return EFFORTS[advice.effort[1]] if advice.levers else ""
 
 
 def _table(found: Advised, show_all: bool) -> Table:
@@ -105,12 +128,14 @@ def _table(found: Advised, show_all: bool) -> Table:
     table = new_table(f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect")
     table.add_column("change")
     table.add_column("objective")
+    table.add_column("takes")
     for column in (field.name, "effect", "requests", "USD / 1,000"):
         table.add_column(column, justify="right")
     for advice in (found.now, *found.advice[: None if show_all else _SHOWN]):
         table.add_row(
             advice.words,
             advice.verdict.outcome,
+            _takes(advice),
             figure_text(field, advice.found.value),
             "" if advice is found.now else signed_estimate(field, advice.effect),
             number(advice.requests_per_commit, 1),

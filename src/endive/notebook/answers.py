@@ -108,11 +108,12 @@ class AdviceAnswer(_Shown):
                 a.verdict.outcome,
                 figure_text(field, a.found.value),
                 signed_estimate(field, a.effect),
+                a.availability,
                 a.gives_up,
             )
             for a in self.found.advice
         ]
-        return ("change", "objective", str(self.found.subject), "effect", "gives up"), rows
+        return ("change", "objective", str(self.found.subject), "effect", "can it be had", "gives up"), rows
 
     def _caveats(self) -> Sequence[str]:
         return self.found.caveats

@@ -1,0 +1,40 @@
+"""Another hour for a job that runs by the clock, so that it is done while nobody is at work whom it can defeat."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.config.arrivals import Periodic
+from endive.config.transaction import SourceConfig
+from endive.distributions.from_table import from_table
+
+SPARE: Final = 0.1  # of the work, for the commit and for runs that take longer
+SPARE_MS: Final = 60_000.0
+
+
+def shifted(victim: SourceConfig, rival: SourceConfig) -> dict[str, float] | None:
+    """Period and offset of a rival that starts when the victim is done; None if the clock cannot keep them apart.
+
+    The rival keeps its period if it finds room between two runs of the victim, else it runs once for each of them.
+    """
+    if not isinstance(victim.arrivals, Periodic) or not isinstance(rival.arrivals, Periodic):
+        return None
+    begin_ms, busy_ms = victim.arrivals.offset_ms, _busy_ms(victim)
+    needs_ms = busy_ms + _busy_ms(rival)
+    clock_ms = victim.arrivals.period_ms
+    for period_ms in (rival.arrivals.period_ms, max(clock_ms, rival.arrivals.period_ms)):
+        shorter_ms, longer_ms = sorted((clock_ms, period_ms))
+        if shorter_ms < needs_ms or longer_ms % shorter_ms:
+            continue
+        offset_ms = (begin_ms + busy_ms) % period_ms
+        if (period_ms, offset_ms) == (rival.arrivals.period_ms, rival.arrivals.offset_ms):
+            return None
+        return {"period_ms": period_ms, "offset_ms": offset_ms}
+    return None
+
+
+def _busy_ms(source: SourceConfig) -> float:
+    """From the earliest start of a run to its end, with something to spare."""
+    assert isinstance(source.arrivals, Periodic)
+    work_ms = from_table(source.runtime.model_dump(exclude_none=True), "runtime").quantile(0.99)
+    return source.arrivals.jitter_ms + work_ms + max(SPARE_MS, SPARE * work_ms)
