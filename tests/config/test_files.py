@@ -141,3 +141,12 @@ def test_a_whole_number_of_thousands_of_digits_is_refused_in_words(tmp_path):
 
     with pytest.raises(ConfigError, match="has a whole number of more than 300 digits"):
         load_simulation_config(path)
+
+
+def test_a_study_is_told_from_a_configuration(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text('seeds = 3\n[study]\nname = "a"\n[axes]\n"catalog.num_tables" = [1, 2]\n')
+
+    (problem,) = problems_of(path)
+
+    assert problem.startswith(f"'{path}' is a study, not a configuration: it has the section 'study'. Run it with")

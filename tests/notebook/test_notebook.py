@@ -49,6 +49,38 @@ def test_several_seeds_are_one_value():
     assert "seeds 1 to 2" in repr(runs)
 
 
+def test_several_runs_are_a_frame_with_a_row_for_each_run_and_source():
+    runs = endive.simulate(busy_config(), seeds=2)
+    frame = runs.to_pandas()
+    total = runs.to_json_dict()["by_source"]["writers"]["txns"]["committed"]
+
+    assert [(1, "writers"), (1, "merge"), (2, "writers"), (2, "merge")] == list(
+        zip(frame["seed"], frame["source"], strict=True)
+    )
+    assert total == frame[frame["source"] == "writers"]["committed"].sum()
+
+
+def test_several_runs_have_a_plot_of_all_their_commits():
+    pytest.importorskip("altair")
+    curves, phases = endive.simulate(busy_config(), seeds=2).plot().to_dict()["hconcat"]
+
+    assert {"writers"} <= {row["source"] for row in curves["data"]["values"]}
+    assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}
+
+
+def test_a_plot_shows_itself_without_a_network():
+    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    shown = endive.simulate(busy_config(), seeds=2).plot()._repr_mimebundle_()
+
+    assert shown["image/svg+xml"].startswith("<svg")
+    assert "text/html" not in shown
+
+
+def test_the_package_shows_its_own_names_only():
+    assert sorted(endive.__all__) == dir(endive)
+
+
 def test_a_plot_has_a_curve_for_each_source_that_commits():
     pytest.importorskip("altair")
     chart = endive.simulate(busy_config()).plot().to_dict()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
+from endive.report.reading import Study
 from endive.report.report import make_report
 from endive.report.words import log_ticks, number, percent, with_interval
 
@@ -21,8 +22,8 @@ def test_the_load_that_meets_the_objective_comes_first_with_its_success_and_that
     answer = answer_of(tmp_path, plain())
 
     assert (
-        "At least 99 % of txns commit up to 2 txns/s (100 % [97.5, 100]); at 4 txns/s it is 75.0 % [73.1, 76.9]."
-        == answer.headline
+        "At least 99 % of txns commit up to 2 txns/s (100 % [97.5, 100]); at 4 txns/s it is 75.0 % [73.1, 76.9]; "
+        "cannot tell at any place that meets it: more seeds would." == answer.headline
     )
 
 
@@ -63,7 +64,8 @@ def test_the_price_in_latency_says_how_many_txns_it_is_of(tmp_path):
 def test_series_that_agree_are_told_together(report):
     assert (
         "At least 99 % of txns commit up to 2 txns/s, with iceberg and with merge alike; at 4 txns/s it is 78.8 % "
-        "[76.8, 80.7] with merge, but 75.0 % [73.1, 76.9] with iceberg." == report.sections[0].answer.headline
+        "[76.8, 80.7] with merge, but 75.0 % [73.1, 76.9] with iceberg; cannot tell at any place that meets it: more "
+        "seeds would." == report.sections[0].answer.headline
     )
 
 
@@ -72,15 +74,15 @@ def test_series_that_differ_are_told_apart(tmp_path):
     study = SyntheticStudy("study", axes, has_groups=False, capacity_per_s=2.9)  # the second takes 3.045
 
     assert (
-        "At least 99 % of txns commit up to 3.02 txns/s with merge; up to 2 txns/s with iceberg."
-        == answer_of(tmp_path, study).headline
+        "At least 99 % of txns commit up to 3.02 txns/s with merge; up to 2 txns/s with iceberg; cannot tell at any "
+        "place that meets it: more seeds would." == answer_of(tmp_path, study).headline
     )
 
 
 def test_a_load_that_never_misses_is_not_called_a_limit(tmp_path):
     answer = answer_of(tmp_path, plain(capacity_per_s=100.0))
 
-    assert "At least 99 % of txns commit everywhere from 1 to 8 txns/s." == answer.headline
+    assert answer.headline.startswith("At least 99 % of txns commit everywhere from 1 to 8 txns/s; cannot tell at any")
     assert "The objective is missed nowhere" == answer.lines[2]
 
 
@@ -97,7 +99,7 @@ def test_a_question_about_one_source_is_answered_for_that_source(tmp_path):
 
     assert (
         "At least 99 % of the txns of overwrites commit up to 0.5 txns/s (100 % [97.5, 100]); at 1 txns/s it is 75.0 % "
-        "[73.1, 76.9]." == section.answer.headline
+        "[73.1, 76.9]; cannot tell at 0.5 txns/s: more seeds would." == section.answer.headline
     )
     assert "The most commits of overwrites are 0.600 txns/s [0.585, 0.615]" in section.answer.paragraph
     assert "Success of overwrites against offered load" in [chart.title for chart in section.charts]
@@ -106,7 +108,28 @@ def test_a_question_about_one_source_is_answered_for_that_source(tmp_path):
 def test_where_every_source_is_asked_the_one_that_misses_is_named(tmp_path):
     study = SyntheticStudy("study", {"load_per_s": (0.5, 4)}, objective="every source.success_rate >= 99 %")
 
-    assert answer_of(tmp_path, study).headline.endswith("at 4 txns/s it is 18.8 % [18.3, 19.2] for overwrites.")
+    assert "at 4 txns/s it is 18.8 % [18.3, 19.2] for overwrites; " in answer_of(tmp_path, study).headline
+
+
+def test_a_doubt_says_how_many_more_txns_would_tell(tmp_path, monkeypatch):
+    figure_rows = Study.figure_rows
+
+    def with_counts(study, figures, *group):
+        counted = [{"point": point, "mean": 16.0, "seeds": 3} for point in range(4)]
+        return counted if "txns_committed" in figures else figure_rows(study, figures, *group)
+
+    monkeypatch.setattr(Study, "figure_rows", with_counts)
+
+    assert "; cannot tell at any place that meets it: about 340 more txns each would." in (
+        answer_of(tmp_path, plain()).headline
+    )
+
+
+def test_what_is_sure_is_told_without_a_doubt(tmp_path):
+    sure = plain(objective="success_rate >= 90 %")
+
+    assert "At least 90 % of txns commit up to 2 txns/s" in answer_of(tmp_path, sure).headline
+    assert "cannot tell" not in answer_of(tmp_path, sure).headline
 
 
 def test_the_terminal_gets_five_lines(report):
@@ -121,7 +144,7 @@ def test_one_configuration_is_described_not_compared(tmp_path):
     study = SyntheticStudy("one", {"load_per_s": (1,)}, seeds=1, has_groups=False)
     answer = answer_of(tmp_path, study)
 
-    assert "The objective (success_rate >= 99 %) is met: it is 100 %." == answer.headline
+    assert "The objective (success_rate >= 99 %) cannot be told yet (more seeds would): it is 100 %." == answer.headline
     assert "One configuration, 1 seed: nothing is compared here." == answer.scale
 
 
@@ -129,7 +152,9 @@ def test_configurations_without_a_load_are_compared_by_name(tmp_path):
     study = SyntheticStudy("names", {"storage.provider": ("s3", "azure", "gcp")}, load=None, has_groups=False)
     answer = answer_of(tmp_path, study)
 
-    assert "At least 99 % of txns commit with all of S3, Azure and Google Cloud." == answer.headline
+    assert answer.headline.startswith(
+        "At least 99 % of txns commit with all of S3, Azure and Google Cloud; cannot tell"
+    )
     assert answer.paragraph.startswith(
         "Commit latency P95 goes from 195 ms [191, 200] (Google Cloud) to 200 ms [195, 205] (S3)."
     )

@@ -17,6 +17,7 @@ from endive.config.overrides import apply_overrides, parse_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.errors import ConfigError
 
+STUDY_SECTIONS: Final = frozenset({"study", "axes", "linked", "base"})
 OBSERVED_FILE: Final = "endive.toml"  # what ``endive observe`` calls the configuration in its folder
 
 
@@ -42,11 +43,22 @@ def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> Simulati
     ``source`` is the file it came from, if any: relative paths of profiles and traces start at its folder,
     else at the current one. Raises ConfigError with every problem found.
     """
+    if isinstance(mapping, Mapping) and STUDY_SECTIONS & mapping.keys():
+        raise ConfigError(_is_study(mapping, source))
     folder = None if source.startswith("<") else Path(source).parent
     config, problems = examine(mapping, folder)
     if problems or config is None:
         raise ConfigError(problems)
     return config
+
+
+def _is_study(mapping: Mapping[str, Any], source: str) -> str:
+    section = next(name for name in mapping if name in STUDY_SECTIONS)
+    name = "This" if source.startswith("<") else f"'{source}'"
+    return (
+        f"{name} is a study, not a configuration: it has the section '{section}'. Run it with `endive study`, or give "
+        "one configuration, with the keys of its [base] at the top."
+    )
 
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:

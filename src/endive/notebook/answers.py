@@ -6,22 +6,29 @@ This file wraps the answers in values that show themselves; the answers live in 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from endive.answers.advise import Advised, advise_on
 from endive.answers.advise_text import advice_sentence
 from endive.answers.compare import Comparison, compare_configs
 from endive.answers.compare_page import difference_words, html_table, signed_estimate
+from endive.answers.estimates import pooled_figures
 from endive.answers.explain import Explanation, explain_run
 from endive.answers.limit import Limit, find_limit
 from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
+from endive.answers.sample import Sample
 from endive.answers.variation import ConfigLike, base_of
 from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
+from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import figure_text
+from endive.results.statistics import joined
 
 
 class _Shown(ABC):
@@ -62,6 +69,43 @@ class Runs:
     def to_json_dict(self) -> dict[str, Any]:
         """What ``endive run --seeds N --json`` prints."""
         return self.answer.to_json_dict()
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with a row for each run and source: what was submitted, what committed, and how fast."""
+        return pa.Table.from_pylist([row for sample in self.answer.samples for row in _figure_rows(sample)]).to_pandas()
+
+    def plot(self) -> Any:
+        """Commit latency by source, and where it goes, all runs taken together; needs the extra ``report``."""
+        from endive.report.run_chart import run_chart
+
+        names = self.answer.samples[0].statistics.source_names
+        parts = {name: joined([sample.slice(SOURCE, name) for sample in self.answer.samples]) for name in names}
+        latencies = pa.table(
+            {
+                "source": [name for name, part in parts.items() for _ in part.commit_us],
+                "commit_latency_ms": np.concatenate([part.commit_us for part in parts.values()]) / 1000.0,
+                "status": ["committed"] * sum(len(part.commit_us) for part in parts.values()),
+            }
+        )
+        figures = {name: pooled_figures(self.answer.samples, SOURCE, name) for name in names}
+        return run_chart(latencies, {name: figure["phases_ms"] for name, figure in figures.items()})
+
+
+def _figure_rows(sample: Sample) -> Iterator[dict[str, Any]]:
+    """The figures of one run that people plot, source by source."""
+    for name in sample.statistics.source_names:
+        figures = pooled_figures([sample], SOURCE, name)
+        txns, latency = figures["txns"], figures["commit_latency_ms"]
+        yield {
+            "seed": sample.seed,
+            "source": name,
+            "submitted": txns["submitted"],
+            "committed": txns["committed"],
+            **{f"aborted_{reason}": count for reason, count in txns["aborted"].items()},
+            "success_rate": figures["success_rate"],
+            "committed_per_s": figures["committed_per_s"],
+            **{f"commit_latency_{p}_ms": latency[p] for p in ("p50", "p95", "p99")},
+        }
 
 
 @dataclass(frozen=True, repr=False)

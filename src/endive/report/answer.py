@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from endive.report.along import Curve, curves, named_value, place_words
+from endive.report.doubt import doubt_words, telling_words
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import (
@@ -61,7 +62,7 @@ def answer(material: Material) -> Answer:
 
 def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -> Answer:
     best = max(found, key=lambda curve: _commits(curve.rows[curve.most]))
-    headline = _headline(material, found)
+    headline = f"{_headline(material, found).removesuffix('.')}{doubt_words(material, found)}."
     missed = _missed(material, found)
     differing = _differing(material)
     sentences = [missed, *differing, _most(material, best, len(found)), _cost(best, len(found))]
@@ -293,6 +294,8 @@ def _of_one(material: Material, row: Row, seeds: str) -> Answer:
     question = material.question
     phase, reason = _main_phase(material, row["point"]), _main_reason(material, row["point"])
     verdict = {True: "is met", False: "is not met", None: "cannot be judged"}[row["meets_objective"]]
+    if row["meets_objective"] is not None and not question.is_told(row["point"]):
+        verdict = f"cannot be told yet ({telling_words(material, [row['point']])})"
     headline = (
         f"The objective ({question.objective.text}) {verdict}: it is {question.state(row['point'])}"
         f"{f'; {reason}' if reason else ''}."

@@ -6,12 +6,13 @@ by the analysis (``endive.pipeline.analysis.verdicts``); whole sentences are ``e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
 
-from endive.objectives import Judged, Names, Objective, Subject, judge, parse_objective
+from endive.objectives import CANNOT_TELL, Judged, Names, Objective, Subject, judge, parse_objective
+from endive.objectives.certainty import more_txns
 from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
 from endive.objectives.tree import Comparison, Constant, Junction, comparisons
@@ -19,9 +20,11 @@ from endive.objectives.verdict_text import estimate_text
 from endive.pipeline.analysis.verdicts import PointFigures, group_of
 from endive.report.reading import Study
 from endive.report.words import KIND_NAMES, percent
+from endive.vocabulary import REASONS
 
 ALL: Final = ("all", "all")
 _SUCCESS: Final = "success_rate"
+_ENDED: Final = ("txns_committed", *(f"txns_aborted_{reason}" for reason in REASONS[1:]))
 _NO_FIGURES: Final = pa.table(
     {name: pa.array([], pa.string()) for name in ("study", "point", "scope", "name", "figure", "mean")}
 )
@@ -86,6 +89,21 @@ class Question:
         missed = [part for part in known if part.holds is False]
         worst = sorted(missed or known, key=_badness)
         return self._told(worst[0])
+
+    def is_told(self, point: int) -> bool:
+        """Whether it is sure that a configuration meets the objective, or that it does not."""
+        return judge(self.objective, self.figures.lookup(self.study.name, point)).outcome != CANNOT_TELL
+
+    def more_txns(self, point: int) -> int | None:
+        """About how many more txns would tell; None if the study does not say how many there were, or far too many."""
+        part = judge(self.objective, self.figures.lookup(self.study.name, point)).decisive[0]
+        txns = self._txns_ended(point) if group_of(part.subject) == (self.scope, self.name) else None
+        return None if txns is None else more_txns(replace(part, left=replace(part.left, txns=txns)))
+
+    def _txns_ended(self, point: int) -> int | None:
+        """How many txns the figures of one configuration rest on, in all seeds."""
+        rows = [row for row in self.study.figure_rows(_ENDED, self.scope, self.name) if row["point"] == point]
+        return round(sum(row["mean"] * row["seeds"] for row in rows)) or None
 
     def _told(self, part: Judged) -> str:
         found, field = part.found, part.subject.field

@@ -22,7 +22,14 @@ function show() {
   byId("pin").setAttribute("aria-pressed", String(Boolean(state.pin)));
 }
 
+export function showComparing() {
+  show();
+  byId("compare").dataset.stage = "computing";
+  byId("compare-about").textContent = "Simulating both with the same seeds…";
+}
+
 export function showComparison(event) {
+  byId("compare").dataset.stage = "done";
   show();
   if (event.type !== "comparison") {
     const text = event.text || event.problems.map((problem) => problem.text ?? problem).join(" ");

@@ -159,7 +159,7 @@ export function wireSearch() {
   const search = byId("search"), list = byId("found");
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fit = words.length ? keys.filter((row) => words.every((word) => (row[0] + " " + row[3]).toLowerCase().includes(word))).slice(0, 12) : [];
+    const fit = words.length ? keys.filter((row) => words.every((word) => (row[0] + " " + row[1] + " " + row[3]).toLowerCase().includes(word))).slice(0, 12) : [];
     list.replaceChildren(...fit.map(([key, allowed, standard, meaning]) => element("li", {}, element("button", { type: "button", onclick: () => {
       const control = addKey(key);
       search.value = "";

@@ -3,7 +3,7 @@ import { ask, byId, element, getJson, postJson } from "./ask.js";
 import { forget, showAnswer, showFailure, showInvalid, showWaiting } from "./answer.js";
 import { Board, setConfig } from "./charts.js";
 import { labelOf, showControls, showProblems, variedKeys, wireSearch } from "./controls.js";
-import { showComparison, wireCompare } from "./compare.js";
+import { showComparing, showComparison, wireCompare } from "./compare.js";
 import { question, readLink, state, writeLink } from "./state.js";
 import { wireStudy } from "./study.js";
 import { showTaken, wireTake } from "./take.js";
@@ -23,7 +23,6 @@ function moved() {
 function askAll() {
   current.abort();
   const turn = (current = new AbortController());
-  writeLink();
   document.documentElement.dataset.moved = String(performance.now());
   let isFirst = true;
   ask("api/ask", question(false), turn.signal, (event) => {
@@ -31,7 +30,7 @@ function askAll() {
     if (event.type === "failed") { showFailure(event.text); return; }
     showAnswer(event);
     document.documentElement.dataset.answered = String(performance.now());
-    if (isFirst) { isFirst = false; showProblems([]); afterFirst(turn.signal); }
+    if (isFirst) { isFirst = false; writeLink(); showProblems([]); afterFirst(turn.signal); } // what is refused is not kept
   });
 }
 
@@ -40,7 +39,7 @@ const placed = (problems) => problems.map((problem) => (typeof problem === "stri
 function afterFirst(signal) {
   postJson("api/open", question(false), signal).then(showTaken).catch(() => {});
   askCurve(signal);
-  if (state.pin) ask("api/compare", { a: state.pin, b: question(false) }, signal, showComparison);
+  if (state.pin) { showComparing(); ask("api/compare", { a: state.pin, b: question(false) }, signal, showComparison); }
   ask("api/watch", question(false), signal, showWatch);
 }
 

@@ -39,6 +39,13 @@ export function readLink() {
   return found;
 }
 
+const SETTLED_MS = 1000; // a slider that is dragged is one step back, not a hundred
+let writtenMs = -SETTLED_MS;
+
 export function writeLink() {
-  history.replaceState(null, "", "#" + linkText());
+  const link = "#" + linkText();
+  if (link === location.hash) return;
+  const isStep = location.hash !== "" && performance.now() - writtenMs > SETTLED_MS;
+  writtenMs = performance.now();
+  history[isStep ? "pushState" : "replaceState"](null, "", link);
 }

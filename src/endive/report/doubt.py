@@ -1,0 +1,33 @@
+"""What a headline cannot be sure of: places that meet the objective by their estimates alone, and what would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from endive.objectives import CANNOT_TELL
+from endive.report.along import Curve
+from endive.report.material import Material
+
+
+def doubt_words(material: Material, found: Sequence[Curve]) -> str:
+    """Where the objective is met by the estimates alone, and what would tell."""
+    met = [
+        (row["point"], place)
+        for curve in found
+        for row, place, meets in zip(curve.rows, curve.places, curve.meets, strict=True)
+        if meets
+    ]
+    unsure = [(point, place) for point, place in met if not material.question.is_told(point)]
+    if not unsure:
+        return ""
+    where = f"at {unsure[0][1]}"
+    if len(unsure) > 1:
+        where = "at any place that meets it" if unsure == met else f"at {len(unsure)} of the {len(met)} that meet it"
+    return f"; {CANNOT_TELL} {where}: {telling_words(material, [point for point, _ in unsure])}"
+
+
+def telling_words(material: Material, points: Sequence[int]) -> str:
+    """What would tell whether configurations meet the objective."""
+    most = max((material.question.more_txns(point) or 0 for point in points), default=0)
+    each = " each" if len(points) > 1 else ""
+    return f"about {most:,} more txns{each} would" if most else "more seeds would"
