@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from endive.answers.enough import RUNS, take_enough
-from endive.answers.estimates import estimate_of, judge_samples
+from endive.answers.estimates import commits_estimate, estimate_of, judge_samples
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
@@ -27,11 +27,15 @@ from endive.answers.variation import base_of
 from endive.config import SimulationConfig, parse_config
 from endive.config.slo import objective_of
 from endive.objectives import Estimate, Subject, field_at
+from endive.objectives.intervals import share_estimate
 from endive.objectives.names import KIND, SOURCE
+from endive.objectives.student import CONFIDENCE
 from endive.objectives.verdict_text import estimate_text, figure_text
+from endive.results import statistics as st
+from endive.results.schema import Ints
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "coverage.md"
-FIGURES: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+SHARES: Final = (0.5, 0.95, 0.99)
 SIZES: Final = (4, 8, RUNS)
 TRUTH_SEEDS: Final = 120
 TRUTH_FIRST: Final = 1_000_000  # no answer has these seeds
@@ -119,33 +123,67 @@ CASES: Final = (
 )
 
 
-def subject_of(case: Case, figure: str) -> Subject:
-    """One figure of the part of a case that is looked at."""
-    field = field_at(figure)
-    assert field is not None
-    return Subject(case.scope, case.part, field)
-
-
 def holds(found: Estimate, truth: float) -> bool:
     """Whether an interval holds the truth; one that is not known does not."""
     return found.low is not None and found.high is not None and found.low <= truth <= found.high
 
 
-def coverage(
-    population: Sequence[Sample], subject: Subject, size: int, draws: int, generator: np.random.Generator
-) -> tuple[float, float] | None:
-    """Truth, and the share of draws of ``size`` runs whose interval holds it; None if there is no truth."""
-    truth = estimate_of(population, subject).value
-    if truth is None:
-        return None
-    held, asked = 0, 0
+@dataclass(frozen=True)
+class Counts:
+    """What every run of a population contributes to the intervals of one part."""
+
+    committed: Ints
+    ended: Ints
+    submitted: Ints
+    below: dict[float, Ints]  # of each percentile: commits below the truth
+    commits: Ints
+    length_s: float
+
+
+def counts_of(population: Sequence[Sample], scope: str, part: str) -> Counts:
+    """The counts of a population, whose own percentiles are the truth."""
+    slices = [sample.slice(scope, part) for sample in population]
+    txns = np.array([one.tallies[:, st.TXNS] for one in slices])
+    latencies = np.concatenate([one.commit_us for one in slices])
+    below = {
+        share: np.array([int((one.commit_us <= np.percentile(latencies, 100.0 * share)).sum()) for one in slices])
+        for share in SHARES
+        if len(latencies)
+    }
+    return Counts(
+        committed=txns[:, st.COMMITTED],
+        ended=txns[:, st.COMMITTED] + txns[:, st.ABORTED].sum(axis=1),
+        submitted=txns.sum(axis=1),
+        below=below,
+        commits=np.array([len(one.commit_us) for one in slices]),
+        length_s=population[0].window.length_us / 1e6,
+    )
+
+
+def coverage(counts: Counts, size: int, draws: int, generator: np.random.Generator) -> list[float | None]:
+    """How often the intervals of ``size`` runs hold the truth: success, commits per second, and percentiles.
+
+    A percentile is in its interval if the share of txns below it may be that percentage, so that is what is asked.
+    """
+    success = counts.committed.sum() / max(1, counts.ended.sum())
+    rate = float(counts.committed.mean()) / counts.length_s
+    held = np.zeros(2 + len(SHARES))
+    asked = np.zeros(2 + len(SHARES))
     for _ in range(draws):
-        chosen = [population[place] for place in generator.integers(0, len(population), size)]
-        found = estimate_of(chosen, subject)
-        if found.value is not None and found.low is not None:
-            asked += 1
-            held += holds(found, truth)
-    return truth, held / max(1, asked)
+        chosen = generator.integers(0, len(counts.committed), size)
+        committed, ended, submitted, commits = (
+            column[chosen].tolist() for column in (counts.committed, counts.ended, counts.submitted, counts.commits)
+        )
+        found = [
+            (share_estimate(committed, ended, 0, CONFIDENCE), success),
+            (commits_estimate(committed, submitted, [counts.length_s] * size), rate),
+            *((share_estimate(below[chosen].tolist(), commits, 0, CONFIDENCE), p) for p, below in counts.below.items()),
+        ]
+        for place, (estimate, truth) in enumerate(found):
+            if estimate.low is not None:
+                asked[place] += 1
+                held[place] += holds(estimate, truth)
+    return [float(part / whole) if whole else None for part, whole in zip(held, asked, strict=True)]
 
 
 def coverage_rows(replicator: Replicator, runs: int, draws: int) -> Iterator[tuple[str, ...]]:
@@ -154,12 +192,10 @@ def coverage_rows(replicator: Replicator, runs: int, draws: int) -> Iterator[tup
     for case in CASES:
         config = parse_config(case.document)
         population = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + runs))
+        counts = counts_of(population, case.scope, case.part)
         for size in SIZES:
-            cells = []
-            for figure in FIGURES:
-                found = coverage(population, subject_of(case, figure), size, draws, generator)
-                cells.append("-" if found is None else f"{100 * found[1]:.1f}")
-            yield case.name, str(size), *cells
+            found = coverage(counts, size, draws, generator)
+            yield case.name, str(size), *("-" if share is None else f"{100 * share:.1f}" for share in found)
 
 
 def questions() -> Iterator[tuple[str, SimulationConfig, str, str, str]]:
@@ -197,7 +233,7 @@ LIMITS: Final = (
 )
 
 
-def limit_rows(count: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def limit_rows(count: int) -> Iterator[tuple[str, ...]]:
     """How often the interval of a limit holds the value that many other seeds give."""
     for name, document, key, slo in LIMITS:
         truth = _true_limit(document, key, slo)
@@ -208,7 +244,7 @@ def limit_rows(count: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
                 found = find_limit(base, key, slo=slo, replicator=fresh)
             is_held = found.low <= truth <= found.high
             held, exact = held + is_held, exact + (found.low == found.high)
-        yield held, count, (name, slo, f"{truth:g}", f"{held} of {count}", str(exact))
+        yield name, slo, f"{truth:g}", f"{held} of {count}", str(exact)
 
 
 def _true_limit(document: dict[str, Any], key: str, slo: str) -> float:
@@ -217,7 +253,7 @@ def _true_limit(document: dict[str, Any], key: str, slo: str) -> float:
     with Replicator() as replicator:
         while True:
             config = base_of(document).with_values({key: value})
-            samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + 2 * TRUTH_SEEDS))
+            samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
             if judge_samples(objective_of(config, slo), samples).holds is not True:
                 return value - 1
             value += 1
@@ -228,13 +264,16 @@ def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def page(runs: int, draws: int, n_questions: int, n_limits: int) -> str:
+def page(
+    runs: int,
+    draws: int,
+    rows: Sequence[Sequence[str]],
+    asked: Sequence[tuple[bool, tuple[str, ...]]],
+    limits: Sequence[tuple[str, ...]],
+    n_limits: int,
+) -> str:
     """The whole page."""
-    with Replicator() as replicator:
-        rows = list(coverage_rows(replicator, runs, draws))
-        asked = list(question_rows(replicator, n_questions))
-    limits = list(limit_rows(n_limits))
-    held = sum(is_held for is_held, _ in asked)
+    n_questions = len(asked)
     lines = [
         "# How often intervals hold the truth",
         "",
@@ -253,6 +292,17 @@ def page(runs: int, draws: int, n_questions: int, n_limits: int) -> str:
         "Four or eight runs cannot know what one run in five does, so the intervals of a table that tips cover less "
         f"with them; that is why `endive run` takes {RUNS} by itself. Where nearly every txn commits, or few end, "
         "intervals hold the truth more often than 95 times in a hundred: whole numbers cannot do better.",
+        *_question_lines(asked),
+        *_limit_lines(limits, n_limits),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _question_lines(asked: Sequence[tuple[bool, tuple[str, ...]]]) -> list[str]:
+    if not asked:
+        return []
+    held = sum(is_held for is_held, _ in asked)
+    return [
         "",
         f"## {len(asked)} questions",
         "",
@@ -260,15 +310,21 @@ def page(runs: int, draws: int, n_questions: int, n_limits: int) -> str:
         "hold.",
         "",
         *_table(("configuration", "figure", "answer", "other seeds", "held"), [row for _, row in asked]),
+    ]
+
+
+def _limit_lines(limits: Sequence[tuple[str, ...]], n_limits: int) -> list[str]:
+    if not limits:
+        return []
+    return [
         "",
         "## Limits",
         "",
         f"Each question is searched with {n_limits} different seeds to begin with, and held against the value that "
-        f"{2 * TRUTH_SEEDS} other seeds give.",
+        f"{TRUTH_SEEDS} other seeds give.",
         "",
-        *_table(("of", "objective", "truth", "held", "answered as one number"), [row for *_, row in limits]),
+        *_table(("of", "objective", "truth", "held", "answered as one number"), limits),
     ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -280,7 +336,12 @@ def main() -> None:
     parser.add_argument("--limits", type=int, default=40)
     parser.add_argument("--out", type=Path, default=PAGE)
     asked = parser.parse_args()
-    asked.out.write_text(page(asked.runs, asked.draws, asked.questions, asked.limits), encoding="utf-8")
+    with Replicator() as replicator:
+        rows = list(coverage_rows(replicator, asked.runs, asked.draws))
+        questions_asked = list(question_rows(replicator, asked.questions))
+    limits = list(limit_rows(asked.limits)) if asked.limits else []
+    text = page(asked.runs, asked.draws, rows, questions_asked, limits, asked.limits)
+    asked.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

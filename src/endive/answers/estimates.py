@@ -30,7 +30,7 @@ from endive.results.summary import figures_of
 _PER_S: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
 _PER_RUN: Final = ("txns", "counters", "requests")
 _PER_COMMIT: Final = ("requests", "per_committed_txn")
-_COMMITS: Final = (("committed_per_s",), ("committed_in_window_per_s",), ("txns", "committed"))
+_COMMITS: Final = (("committed_per_s",), ("txns", "committed"))
 
 Path = tuple[str, ...]
 
@@ -52,9 +52,12 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
         return success_estimate(parts, confidence)
     windows = [sample.window for sample in samples]
     figures = [figures_of(part, window) for part, window in zip(parts, windows, strict=True)]
-    found = _ratio(path, figures, windows, confidence)
-    if path in _COMMITS and found.low is not None and found.value is not None:
-        found = _within_offered(path, found, figures, windows, confidence)
+    if path in _COMMITS:
+        committed, submitted = ([figure["txns"][name] for figure in figures] for name in ("committed", "submitted"))
+        lengths = [_weight(path, figure, window) for figure, window in zip(figures, windows, strict=True)]
+        found = commits_estimate(committed, submitted, lengths, confidence)
+    else:
+        found = _ratio(path, figures, windows, confidence)
     return replace(found, txns=sum(figure["txns"]["submitted"] for figure in figures))
 
 
@@ -64,6 +67,20 @@ def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> 
     committed = [int(count[st.COMMITTED]) for count in counts]
     ended = [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
     return share_estimate(committed, ended, sum(int(count[st.COMMITTING]) for count in counts), confidence)
+
+
+def commits_estimate(
+    committed: Sequence[int], submitted: Sequence[int], lengths: Sequence[float], confidence: float = CONFIDENCE
+) -> Estimate:
+    """Commits per unit of ``lengths``, as sure as the share that commits allows, and no more than are submitted."""
+    found, offered = (rate_estimate(counts, lengths, confidence) for counts in (committed, submitted))
+    share = share_estimate(committed, submitted, 0, confidence)
+    if found.value is None or found.low is None or found.high is None or offered.value is None:
+        return found
+    if offered.high is None or share.low is None or share.high is None:
+        return found
+    low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)
+    return replace(found, low=low, high=max(found.value, min(high, offered.high)))
 
 
 def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str, Any]:
@@ -101,25 +118,6 @@ def _weight(path: Path, figures: dict[str, Any], window: Window) -> float:
     if path[0] in _PER_RUN and path != _PER_COMMIT:
         return 1.0
     return float(figures["txns"]["committed"])
-
-
-def _within_offered(
-    path: Path, found: Estimate, figures: Sequence[dict[str, Any]], windows: Sequence[Window], confidence: float
-) -> Estimate:
-    """Commits, as sure as the share of txns that commit allows, and no more of them than are submitted."""
-    submitted = [figure["txns"]["submitted"] for figure in figures]
-    committed = [figure["txns"]["committed"] for figure in figures]
-    offered_path = ("txns", "submitted") if path[0] == "txns" else ("offered_per_s",)
-    offered = _ratio(offered_path, figures, windows, confidence)
-    share = share_estimate(committed, submitted, 0, confidence)
-    assert found.low is not None
-    assert found.high is not None
-    if offered.value is None or offered.high is None or share.low is None or share.high is None:
-        return found
-    low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)
-    if path == ("committed_in_window_per_s",):
-        return replace(found, low=low, high=high)  # may be above the offered: what was submitted before the window
-    return replace(found, low=low, high=max(found.value or 0.0, min(high, offered.high)))
 
 
 def _at(figures: dict[str, Any], path: Path) -> float | None:
