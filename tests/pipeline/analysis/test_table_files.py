@@ -129,3 +129,9 @@ def test_a_text_cannot_become_html_or_a_formula() -> None:
         row[0] for row in rows[1:]
     ]
     assert {"-1.5"} == {row[1] for row in rows[1:]}
+
+
+def test_a_table_without_rows_has_the_same_bytes_whatever_it_was_made_from():
+    full = pa.table({"text": ["a", "b"], "number": [1.0, 2.0]})
+
+    assert to_parquet(full.schema.empty_table()) == to_parquet(full.filter(pa.array([False, False])))

@@ -75,6 +75,8 @@ def with_units(table: pa.Table) -> pa.Table:
 def to_parquet(table: pa.Table) -> bytes:
     """One Parquet file."""
     stream = io.BytesIO()
+    if not table.num_rows:  # what was filtered down to nothing may have bytes of its past
+        table = table.schema.empty_table()
     pq.write_table(with_units(table), stream, compression="zstd")
     return stream.getvalue()
 
