@@ -120,9 +120,8 @@ def advise_on(
         now = asked.advice((), base.config, "as it is", {})
         running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
         singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
-        is_done = now.verdict.outcome == MET or any(advice.verdict.outcome == MET for _, advice in singles)
-        found = [advice for _, advice in singles]
-        if not is_done:
+        found = _told(asked, _ranked([advice for _, advice in singles]))
+        if now.verdict.outcome != MET and all(advice.verdict.outcome != MET for advice in found):
             found += _pairs(asked, singles)
         return Advised(
             objective=objective.text,
@@ -191,6 +190,8 @@ def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple
         graded = change.offer.graded
         if _family(change) in done:
             continue
+        if graded is not None:
+            advice = _surely(asked, advice)
         if graded is None or advice.verdict.outcome != MET:
             found.append((change, advice))
             continue
