@@ -46,7 +46,7 @@ SIZES = {
     "original/exp_4_1_iceberg.toml": (45, 5),
     "original/exp_4_1_merge.toml": (36, 5),
     "catalogs/catalogs.toml": (168, 3),
-    "demo.toml": (15, 3),
+    "demo.toml": (16, 3),
     "examples/retry_policies.toml": (13, 3),
     "growth/merging.toml": (35, 5),
     "growth/snapshots.toml": (21, 3),
