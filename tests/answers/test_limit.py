@@ -66,8 +66,9 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
     assert problem in str(refused.value)
 
 
-def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not():
-    found = ask(CLIENTS, "writers.retries_mean <= 0.5", low=1, high=64)
+@pytest.mark.parametrize(("key", "low", "high"), [(CLIENTS, 1, 64), ("catalog.latency_ms", 1.0, 2_000.0)])
+def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not(key, low, high):
+    found = ask(key, "writers.retries_mean <= 0.5", low=low, high=high, tolerance=0.1)
     points = {point.value: point for point in found.points}
     beyond = min(value for value in points if value > found.value)
 
