@@ -7,7 +7,7 @@ import pytest
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.explain import chosen_txns, explain_run
-from endive.answers.records import Records
+from endive.answers.run_records import Records
 from endive.answers.timeline import trace_text
 from endive.errors import ObjectiveError
 from endive.simulation import simulate

@@ -1,7 +1,7 @@
 """Files that are refused, each with every line of its answer: ``refused/*.txt``, one paragraph for each.
 
 A paragraph is its name, the file, and after ``->`` the answer. Rules between keys are tables
-(``endive.config.reading``, ``endive.config.contradictions``); a row that no paragraph meets fails a test.
+(``endive.config.key_effects``, ``endive.config.contradictions``); a row that no paragraph meets fails a test.
 """
 
 import re
@@ -13,7 +13,7 @@ import pytest
 from endive.config import known_keys, parse_config
 from endive.config.conditions import ALWAYS
 from endive.config.contradictions import SECTION_ROWS, SOURCE_ROWS
-from endive.config.reading import FORMATS, FORMATS_OF_SOURCES, READINGS, SOURCE_READINGS, keys_of_format
+from endive.config.key_effects import FORMATS, FORMATS_OF_SOURCES, READINGS, SOURCE_READINGS, keys_of_format
 from endive.errors import ConfigError
 
 ANSWER = "-> "

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
 from endive.answers.journal import Journal, journal_of
-from endive.answers.records import Records
+from endive.answers.run_records import Records
 from endive.answers.sample import SampleSink
 from endive.answers.story import Stories, Story
 from endive.config import SimulationConfig

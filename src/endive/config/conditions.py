@@ -1,7 +1,7 @@
 """Conditions on a resolved configuration that can be tested and said: "catalog.type = 'append'".
 
-A rule between keys is made of them (``endive.config.reading``), so that its test, the keys it rests on and the words on
-the schema page cannot differ. A key without a section is one of the source in question.
+A rule between keys is made of them (``endive.config.key_effects``), so that its test, the keys it rests on and the
+words on the schema page cannot differ. A key without a section is one of the source in question.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ``{key}`` is the key at fault as it was written, ``{value}`` what was written there; other names in braces are keys, and
 stand for what they hold. Rows about one source are in ``endive.config.source_contradictions``, keys without effect in
-``endive.config.reading``, what a storage provider must be able to do in ``endive.config.provider_needs``, what sizes
-add up to in ``endive.config.sizes``.
+``endive.config.key_effects``, what a storage provider must be able to do in ``endive.config.provider_needs``, what
+sizes add up to in ``endive.config.sizes``.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from endive.config.arrivals import ARRIVAL_KINDS
 from endive.config.commit import CHOICES, PRESETS
 from endive.config.distribution import SIMPLE_FAMILIES, Mixture
 from endive.config.former_names import INTER_ARRIVAL, former_spellings
+from endive.config.key_effects import READINGS, SOURCE_READINGS, keys_of_format, words_of
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
-from endive.config.reading import READINGS, SOURCE_READINGS, keys_of_format, words_of
 from endive.config.sections import FORMATS_AVAILABLE
 from endive.config.storage import (
     ObjectLatencies,

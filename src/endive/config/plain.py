@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from endive.config.commit import PRESETS
 from endive.config.distribution import Spec
-from endive.config.reading import ICEBERG, unread_keys, unread_source_keys
+from endive.config.key_effects import ICEBERG, unread_keys, unread_source_keys
 from endive.config.values import Table
 from endive.vocabulary import KINDS
 

@@ -16,7 +16,7 @@ from endive.config.catalog_profile import catalog_profile
 from endive.config.commit import CommitConfig
 from endive.config.distribution import Fixed
 from endive.config.failures import FailuresConfig
-from endive.config.reading import unread_keys
+from endive.config.key_effects import unread_keys
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import SloSection
