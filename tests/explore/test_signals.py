@@ -14,10 +14,17 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
 
+def hear_signals() -> None:
+    """In the child: what a shell or nohup told the tests to ignore is not ignored here."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_page_with_one_word_and_its_own_code(number, tmp_path):
     command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_signals)
     assert process.stdout is not None
     assert process.stdout.readline().startswith("The page is at ")
 
@@ -34,7 +41,13 @@ def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(wait_
     """While they start; the moments are those at which the processes complained."""
     command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_signals,
     )
     assert process.stdout is not None
     process.stdout.readline()

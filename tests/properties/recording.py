@@ -122,7 +122,7 @@ class Life:
             found.append(Situation(number, number - first + 1, attempt, start, previous, base))
             is_heard = attempt.result is not None and not attempt.is_lost
             known = attempt.result.snapshot if is_heard else None
-            previous = base
+            previous = base if attempt.intention is None else attempt.intention.base
         return found
 
 

@@ -136,8 +136,7 @@ def test_saturated_clients_reach_the_ceiling_of_their_protocol_and_never_pass_it
     saturated.holds(1 + BUILDS[mode, is_inlined][protocol])
 
 
-@pytest.mark.parametrize("mode", ["rewrite", "append"])
-def test_who_reads_the_base_last_has_a_window_of_one_round_trip(mode):
+def test_who_reads_the_base_last_has_a_window_of_one_round_trip():
     """The repair of merge lies outside the window; a cycle is thirty times as long, so it takes many to fill it."""
     few_minutes_ms = 300_000.0
     catalog = instant(table_metadata_inlined=True)
@@ -146,7 +145,6 @@ def test_who_reads_the_base_last_has_a_window_of_one_round_trip(mode):
         catalog=catalog,
         clients=1_000,
         duration_ms=few_minutes_ms,
-        manifest_list_mode=mode,
         **terms_of("merge"),
     )
 

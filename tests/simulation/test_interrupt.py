@@ -25,9 +25,9 @@ ENDLESS = textwrap.dedent(
 
     class Engine(engine.CompiledEngine):
         def __init__(self):
-            self._run = None
+            self._world = None
 
-    def advance(run, events):
+    def advance(world, events):
         print("computing", flush=True)
         return burn(-1)
 

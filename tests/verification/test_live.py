@@ -32,4 +32,5 @@ def test_a_live_suite_of_an_installed_package_is_skipped_with_the_reason(install
     outcomes = run_suite(suite_named(name), Options(is_live=True))
 
     assert [part.name for part in suite_named(name).parts] == [outcome.part for outcome in outcomes]
-    assert {"--live needs a checkout of Endive"} == {str(outcome.skipped)[:33] for outcome in outcomes}
+    live = [outcome for outcome in outcomes if outcome.part != "spark sql"]  # read from its recording, live or not
+    assert {"--live needs a checkout of Endive"} == {str(outcome.skipped)[:33] for outcome in live}

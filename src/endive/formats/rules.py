@@ -71,9 +71,9 @@ def checks_before_last_step(world: Any) -> bool:
 
 
 @rule
-def reads_base_last(world: Any, attempt: int) -> bool:
+def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
     """Whether the attempt reads the version it swaps on only when all is written."""
-    return protocol.reads_base_last(world.format.iceberg.protocol, attempt)
+    return protocol.reads_base_last(world.format.iceberg.protocol, operation, attempt)
 
 
 @rule

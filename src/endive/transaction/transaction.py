@@ -179,7 +179,7 @@ class Transaction:
                 yield from self._pay(rules.pay_last_step, world, base, plans)
             if rules.appends_before_swap(world):
                 yield from append_lists(self, world, base, plans)
-            if rules.reads_base_last(world, attempt):
+            if rules.reads_base_last(world, self.operation, attempt):
                 base = yield from self._refresh(world, base, BASE_READ)
             outcome, known = yield from self._swap(world, base, plans)
             previous = base

@@ -9,7 +9,7 @@ from typing import Final
 from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
-from endive.vocabulary import FAST_APPEND, MERGE_APPEND, RELEASES
+from endive.vocabulary import EXPIRE_SNAPSHOTS, FAST_APPEND, MERGE_APPEND, RELEASES, REWRITE_MANIFESTS
 
 # Names of the choices; a code is the place of its name.
 BASES: Final = ("refresh", "start")
@@ -91,8 +91,13 @@ def must_read_catalog(protocol: CommitProtocol, attempt: int, is_state_known: bo
 
 
 @rule
-def reads_base_last(protocol: CommitProtocol, attempt: int) -> bool:
-    """Whether a retry repairs what the refusal told and only then reads the version it swaps on."""
+def reads_base_last(protocol: CommitProtocol, operation: Operation, attempt: int) -> bool:
+    """Whether a retry repairs what the refusal told and only then reads the version it swaps on.
+
+    Maintenance, which the documents do not have, decides on the version it commits to.
+    """
+    if operation.kind == EXPIRE_SNAPSHOTS or operation.kind == REWRITE_MANIFESTS:
+        return False
     return protocol.repair == REPAIR_BEFORE_REFRESH and attempt > 1
 
 

@@ -79,6 +79,7 @@ def make_session(
     Without one, what ``spark-submit`` or SPARK_REMOTE decided holds, else every core of this machine. What the JVM
     and its workers say goes into ``log``, or to stderr.
     """
+    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)  # it logs, at length, that a JVM has gone
     try:
         from pyspark.sql import SparkSession
     except ImportError:

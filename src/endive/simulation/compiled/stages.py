@@ -231,7 +231,7 @@ def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def swap(world: WorldRecord, txn: TxnRecord) -> int:
     """Everything is written; read the version to swap on only now if the protocol does, then swap."""
-    if formats.reads_base_last(world, txn.attempt):
+    if formats.reads_base_last(world, txn.operation, txn.attempt):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_BASE_READ, slot(txn.row.attempts, BASE_READ, 0), txn.base_bytes)
     return look_again(world, txn)
