@@ -13,7 +13,6 @@ from endive.first_names import (
     CASResult,
     FirstName,
     compute_warmup_duration,
-    should_abort_on_real_conflict,
     validate_config,
 )
 
@@ -47,12 +46,6 @@ def test_a_configuration_has_errors_or_warnings() -> None:
 
 def test_warm_up_is_a_quarter_and_at_most_900_s() -> None:
     assert [15_000.0, 900_000.0] == [compute_warmup_duration(ms) for ms in (60_000.0, 7_200_000.0)]
-
-
-def test_a_real_conflict_ends_overwrites_of_protocols_that_abort() -> None:
-    assert should_abort_on_real_conflict("validated_overwrite")
-    assert not should_abort_on_real_conflict("fast_append")
-    assert not should_abort_on_real_conflict("validated_overwrite", "merge")
 
 
 def test_the_result_of_a_swap_is_that_of_every_commit() -> None:

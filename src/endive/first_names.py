@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from endive.catalog.snapshot import CommitResult
 from endive.config import parse_config
-from endive.config.commit import PRESETS
 from endive.config.overlap import overlap_unsaid
 from endive.config.sections import margin_ms
 from endive.errors import ConfigError
@@ -46,12 +45,31 @@ NAMES: Final = (
     FirstName("SizeBasedLatency", "endive.distributions.SizeBasedLatency", "the floor is 0 unless given"),
     FirstName("SizeBasedLatency.with_size", "endive.distributions.SizeBasedLatency.with_size", ""),
     FirstName("ConflictDetector", "endive.transaction.ConflictDetector", ""),
-    FirstName("TransactionStatus", "endive.vocabulary.STATUSES", "txns in flight are told apart, by phase"),
-    FirstName("TransactionResult", "endive.vocabulary.Row", "one row per txn, every request counted"),
-    FirstName("ConflictCost", "endive.formats.iceberg.attempt.AttemptCost", "of one attempt, by object"),
-    FirstName("get_conflict_cost", "endive.formats.iceberg.plan.plan_attempt", "a rule of every protocol"),
+    FirstName(
+        "TransactionStatus", "endive.transaction.TransactionStatus", "results tell txns in flight apart, by phase"
+    ),
+    FirstName(
+        "TransactionResult",
+        "endive.transaction.specified_names.TransactionResult",
+        "results hold one row per txn instead",
+    ),
+    FirstName(
+        "ConflictCost", "endive.transaction.specified_names.ConflictCost", "the rules plan an attempt, by object"
+    ),
+    FirstName("get_conflict_cost", "endive.transaction.specified_names.SpecifiedTransaction.get_conflict_cost", ""),
     FirstName("can_have_real_conflict", "endive.formats.iceberg.conflicts.matching_snapshots", "counts what it minds"),
-    FirstName("should_abort_on_real_conflict", "endive.first_names.should_abort_on_real_conflict", ""),
+    FirstName(
+        "should_abort_on_real_conflict",
+        "endive.transaction.specified_names.SpecifiedTransaction.should_abort_on_real_conflict",
+        "",
+    ),
+    FirstName(
+        "FastAppendTransaction",
+        "endive.transaction.specified_names.FastAppendTransaction",
+        "a kind is a number elsewhere",
+    ),
+    FirstName("MergeAppendTransaction", "endive.transaction.specified_names.MergeAppendTransaction", ""),
+    FirstName("ValidatedOverwriteTransaction", "endive.transaction.specified_names.ValidatedOverwriteTransaction", ""),
     FirstName("WorkloadConfig", "endive.workload.WorkloadConfig", "several sources"),
     FirstName("Workload", "endive.workload.Workload", ""),
     FirstName("SimulationConfig", "endive.config.SimulationConfig", "values only; parts are built by Simulation"),
@@ -78,8 +96,3 @@ def validate_config(raw: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 def compute_warmup_duration(duration_ms: float) -> float:
     """What is not measured at either end, in ms: min(900 s, T / 4) (experiment plan)."""
     return margin_ms(duration_ms)
-
-
-def should_abort_on_real_conflict(kind: str, protocol: str = "spec") -> bool:
-    """Whether data that overlap end a txn of this kind, under a protocol by name."""
-    return kind == "validated_overwrite" and PRESETS[protocol]["real_conflict"] == "abort"
