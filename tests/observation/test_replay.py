@@ -7,6 +7,7 @@ import json
 import pytest
 
 from endive.config import parse_config, read_toml
+from endive.errors import ConfigError
 from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
 from endive.observation.observed_history import Commit, TableHistory, TableShape
@@ -21,7 +22,7 @@ ATTEMPT_MS = 20 + 100 + 100 + 100 + 100 + 20 + 20  # pointer, list, manifest, li
 LOAD_MS = 20 + 100  # pointer and metadata
 
 
-def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMPT_MS) -> TableHistory:
+def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMPT_MS, **shape) -> TableHistory:
     """One every ten seconds."""
     commits = tuple(
         Commit(
@@ -31,10 +32,11 @@ def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMP
             duration_ms=duration_ms,
             attempts=1,
             is_submission=is_submission,
+            changed_partitions=2,
         )
         for n in range(count)
     )
-    return TableHistory(name="t", commits=commits, shape=TableShape(snapshots=count))
+    return TableHistory(name="t", commits=commits, shape=TableShape(snapshots=count, **shape))
 
 
 def p50_ms(tmp_path, history: TableHistory) -> float:
@@ -65,3 +67,18 @@ def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when
 
     assert [3_000.0 + LOAD_MS + 10_000.0 * n for n in range(12)] == starts_ms
     assert {"unknown": float(LOAD_MS)} == loading_ms(observed)
+
+
+def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
+    (folder,) = write_folder(
+        tmp_path / "seen", [observe(appends(is_submission=True, data_files=600, partitions=12, partition_fields=1))]
+    )
+    profile = tmp_path / "catalog.toml"
+    profile.write_text('[catalog]\ntype = "service"\nlatency_ms = 20.0\n')
+
+    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2)
+
+    assert ["unknown"] == [source.name for source in found.sources]
+    profile.write_text("[store]\n")
+    with pytest.raises(ConfigError, match=r"catalog.toml' has no \[catalog\]. Give the file that endive measure"):
+        replay(folder, catalog_profile=profile, seeds=2)

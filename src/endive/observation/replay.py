@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
+from endive.errors import ConfigError
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
 from endive.observation.observed_folder import TRACE_FILE, read_findings, read_history
@@ -24,6 +25,7 @@ from endive.simulation import Simulation
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
+OF_THE_TABLE: Final = ("partitions", "num_tables")  # keys of [catalog] that no measured profile knows
 RELOAD: Final = "reload"
 COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int, int], None]
@@ -94,7 +96,7 @@ def replay(
     real = seen_of_trace(columns)
     given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
     if catalog_profile is not None:
-        document["catalog"] = read_toml(catalog_profile).get("catalog", {})
+        document["catalog"] = with_catalog(document, catalog_profile)
     document = apply_overrides(document, parse_overrides(given))
     is_changed = scale != 1.0 or bool(overrides)
     runs = max(2, min(seeds, TXNS_MAX // max(1, len(columns["source"]))))
@@ -112,6 +114,15 @@ def replay(
         for name, seen in real.items()
     )
     return Replay(table=findings["table"], sources=sources, runs=runs, is_changed=is_changed)
+
+
+def with_catalog(document: Mapping[str, Any], profile: Path) -> dict[str, Any]:
+    """``[catalog]`` as a profile has it; how the table is partitioned is not the catalog's, and stays."""
+    measured = read_toml(profile).get("catalog")
+    if not isinstance(measured, dict):
+        raise ConfigError(f"'{profile}' has no [catalog]. Give the file that endive measure catalog has written.")
+    kept = {key: value for key, value in document.get("catalog", {}).items() if key in OF_THE_TABLE}
+    return {**measured, **kept}
 
 
 def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
