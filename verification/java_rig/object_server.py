@@ -1,8 +1,8 @@
 """A small S3 on this machine: it keeps objects in memory, logs every request, delays it, and can be interrupted.
 
 This file defines the objects, the log and the delays. Several doors (ports) lead to the same objects, one per kind of
-client, so that a victim's requests are told from its rivals'. Does not check signatures, and knows of Iceberg only how
-its objects are named (``object_kind``).
+client, so that a victim's requests are told from its rivals'. Does not check signatures, and knows of formats only how
+their objects are named (``object_kind`` for Iceberg; a rig of another format gives its own).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from typing import Any, BinaryIO, Final, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
@@ -20,9 +21,8 @@ from xml.etree import ElementTree
 from verification.java_rig.wire import HttpRequest, answer, read_request
 
 OBJECT_KINDS: Final = ("metadata", "manifest_list", "manifest", "data")
-METHODS: Final = ("GET", "HEAD", "PUT", "DELETE", "POST")
+METHODS: Final = ("GET", "LIST", "HEAD", "PUT", "DELETE", "POST")
 
-LAST_MODIFIED: Final = "Thu, 01 Jan 2026 00:00:00 GMT"  # obstore wants one; nothing here goes by it
 
 DelaysMs = Mapping[str, float]  # by method, or by "METHOD kind", which wins
 BeforeRequest = Callable[["LoggedRequest"], None]
@@ -52,6 +52,7 @@ class LoggedRequest:
     end_s: float = 0.0
     status: int = 0
     position: int = 0  # what ``ObjectServer.position`` said when it came
+    query: str = ""
 
 
 @dataclass(slots=True)
@@ -63,6 +64,7 @@ class Door:
     delays_ms: DelaysMs = field(default_factory=dict)
     before: BeforeRequest | None = None
     is_logged: bool = True
+    way_out: float = 0.0  # the share of a delay that passes before the server decides
 
     def delay_s(self, method: str, kind: str) -> float:
         """How long a request is kept waiting before it is answered."""
@@ -102,8 +104,10 @@ class _Connection(socketserver.StreamRequestHandler):
 class ObjectServer:
     """Objects in memory behind one or more doors; a context manager that closes them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind_of: Callable[[str], str] = object_kind) -> None:
         self.objects: dict[str, bytes] = {}
+        self.modified_s: dict[str, float] = {}  # when each was put: Delta expires its log by it
+        self._kind_of = kind_of
         self.log: list[LoggedRequest] = []
         self.position: Callable[[], int] = int  # asked at each logged request, to order it among other events
         self._listeners: list[_Listener] = []
@@ -133,13 +137,16 @@ class ObjectServer:
     def serve(self, door: Door, request: HttpRequest) -> bytes:
         """Answer one request after its delay; what ``door.before`` does happens first and is no part of it."""
         key = unquote(urlsplit(request.target).path).lstrip("/")
-        entry = LoggedRequest(door.name, request.method, object_kind(key), key, 0.0)
+        method = "LIST" if request.method == "GET" and _is_list(request) else request.method
+        entry = LoggedRequest(door.name, method, self._kind_of(key), key, 0.0, query=urlsplit(request.target).query)
         if door.is_logged:
             entry.position = self.position()
         if door.before is not None:
             door.before(entry)
         entry.begin_s = time.perf_counter()
         delay_s = door.delay_s(entry.method, entry.kind)
+        if door.way_out and delay_s:
+            time.sleep(door.way_out * delay_s)
         status, headers, body = self._act(request, key)
         left_s = delay_s - (time.perf_counter() - entry.begin_s)
         if left_s > 0:
@@ -157,14 +164,13 @@ class ObjectServer:
 
     def _act(self, request: HttpRequest, key: str) -> tuple[int, dict[str, str], bytes]:
         if request.method == "PUT":
-            self.objects[key] = request.body
-            return 200, {"ETag": _etag(request.body)}, b""
+            return self._put(request, key)
         if request.method == "DELETE":
             self.objects.pop(key, None)
             return 204, {}, b""
         if request.method == "POST":
             return self._delete_many(request)
-        if request.method == "GET" and "list-type=2" in urlsplit(request.target).query:
+        if request.method == "GET" and _is_list(request):
             return self._list(request)
         body = self.objects.get(key)
         if body is None:
@@ -174,7 +180,7 @@ class ObjectServer:
             "ETag": _etag(body),
             "Accept-Ranges": "bytes",
             "Content-Type": "application/octet-stream",
-            "Last-Modified": LAST_MODIFIED,
+            "Last-Modified": formatdate(self.modified_s.get(key, 0.0), usegmt=True),
         }
         asked = request.headers.get("range")
         if asked and request.method == "GET":
@@ -183,20 +189,50 @@ class ObjectServer:
             return 206, headers, body[first : last + 1]
         return 200, headers, body
 
+    def _put(self, request: HttpRequest, key: str) -> tuple[int, dict[str, str], bytes]:
+        """Write, copy, or create if there is none: ``If-None-Match: *`` is decided under the lock."""
+        source = request.headers.get("x-amz-copy-source")
+        body = request.body if source is None else self.objects[unquote(source).lstrip("/")]
+        with self._lock:
+            if request.headers.get("if-none-match") == "*" and key in self.objects:
+                error = b"<Error><Code>PreconditionFailed</Code><Message>there is one already</Message></Error>"
+                return 412, {"Content-Type": "application/xml"}, error
+            self.objects[key] = body
+            self.modified_s[key] = time.time()
+        if source is None:
+            return 200, {"ETag": _etag(body)}, b""
+        root = ElementTree.Element("CopyObjectResult")
+        ElementTree.SubElement(root, "LastModified").text = self._modified(key)
+        ElementTree.SubElement(root, "ETag").text = _etag(body)
+        return 200, {"Content-Type": "application/xml"}, ElementTree.tostring(root)
+
     def _list(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
-        """The keys of a bucket that begin with a prefix, all at once."""
+        """The keys of a bucket that begin with a prefix, behind ``start-after``, all at once; folders by delimiter."""
         target = urlsplit(request.target)
         bucket = unquote(target.path).strip("/")
-        prefix = parse_qs(target.query).get("prefix", [""])[0]
+        asked = {name: texts[0] for name, texts in parse_qs(target.query).items()}
+        prefix, delimiter, after = (asked.get(name, "") for name in ("prefix", "delimiter", "start-after"))
         root = ElementTree.Element("ListBucketResult")
         ElementTree.SubElement(root, "IsTruncated").text = "false"
-        for key, body in sorted(self.objects.items()):
-            if key.startswith(f"{bucket}/{prefix}"):
+        folders: set[str] = set()
+        with self._lock:
+            found = {key: body for key, body in self.objects.items() if key.startswith(f"{bucket}/{prefix}")}
+        for key, body in sorted(found.items()):
+            name = key[len(bucket) + 1 :]
+            rest = name[len(prefix) :]
+            if delimiter and delimiter in rest:
+                folders.add(prefix + rest[: rest.index(delimiter) + 1])
+            elif name > after:
                 entry = ElementTree.SubElement(root, "Contents")
-                fields = {"Key": key[len(bucket) + 1 :], "LastModified": "2026-01-01T00:00:00.000Z"}
-                for name, text in {**fields, "ETag": _etag(body), "Size": str(len(body))}.items():
-                    ElementTree.SubElement(entry, name).text = text
+                fields = {"Key": name, "LastModified": self._modified(key)}
+                for field_name, text in {**fields, "ETag": _etag(body), "Size": str(len(body))}.items():
+                    ElementTree.SubElement(entry, field_name).text = text
+        for folder in sorted(folders):
+            ElementTree.SubElement(ElementTree.SubElement(root, "CommonPrefixes"), "Prefix").text = folder
         return 200, {"Content-Type": "application/xml"}, ElementTree.tostring(root)
+
+    def _modified(self, key: str) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.modified_s.get(key, 0.0)))
 
     def _delete_many(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
         """The bulk delete: an XML list of keys of one bucket."""
@@ -207,6 +243,10 @@ class ObjectServer:
                 self.objects.pop(f"{bucket}/{node.text}", None)
                 ElementTree.SubElement(ElementTree.SubElement(root, "Deleted"), "Key").text = node.text
         return 200, {"Content-Type": "application/xml"}, ElementTree.tostring(root)
+
+
+def _is_list(request: HttpRequest) -> bool:
+    return "list-type=2" in urlsplit(request.target).query
 
 
 def _etag(body: bytes) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import http.client
+import re
+import threading
+import time
 
 import pytest
 
@@ -104,3 +107,46 @@ def test_a_delay_by_method_and_kind_wins_over_one_by_method(server):
         door.delay_s("GET", "data"),
         door.delay_s("PUT", "data"),
     ]
+
+
+def test_a_conditional_put_creates_once(server):
+    door = server.open_door("door")
+
+    assert 200 == ask(door, "PUT", "/lake/t/1.json", b"a", If_None_Match="*")[0]
+    assert 412 == ask(door, "PUT", "/lake/t/1.json", b"b", If_None_Match="*")[0]
+    assert b"a" == server.objects["lake/t/1.json"]
+
+
+def test_a_list_begins_behind_a_name_and_stops_at_folders(server):
+    door = server.open_door("door")
+    for name in ("t/1", "t/2", "t/3", "t/deep/4"):
+        ask(door, "PUT", f"/lake/{name}", b"x")
+
+    _, told = ask(door, "GET", "/lake?list-type=2&prefix=t/&delimiter=/&start-after=t/1")
+
+    assert [b"t/2", b"t/3"] == re.findall(rb"<Key>(.*?)</Key>", told)
+    assert [b"t/deep/"] == re.findall(rb"<Prefix>(.*?)</Prefix>", told)
+    assert "LIST" == server.take_log()[-1].method
+
+
+def test_an_object_was_modified_when_it_was_put(server):
+    door = server.open_door("door")
+    ask(door, "PUT", "/lake/a", b"x")
+
+    _, told = ask(door, "GET", "/lake?list-type=2&prefix=a")
+
+    assert time.strftime("%Y-%m-%d").encode() in told
+    assert abs(server.modified_s["lake/a"] - time.time()) < 60
+
+
+def test_a_door_decides_on_the_way(server):
+    slow, fast = server.open_door("slow"), server.open_door("fast")
+    slow.delays_ms, slow.way_out = {"PUT": 600.0}, 0.5
+    asking = threading.Thread(target=ask, args=(slow, "PUT", "/lake/a", b"late"), kwargs={"If_None_Match": "*"})
+
+    asking.start()
+    is_early = ask(fast, "PUT", "/lake/a", b"early", If_None_Match="*")[0]
+    asking.join()
+
+    assert 200 == is_early
+    assert b"early" == server.objects["lake/a"]

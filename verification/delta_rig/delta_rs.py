@@ -1,0 +1,189 @@
+"""``python -m verification.delta_rig.delta_rs requests|pairs``: what delta-rs asks for, and who commits beside whom.
+
+This file defines the stories and writes the two recordings. It needs a Python with ``deltalake``, which the package
+itself does not use:
+
+    python -m venv delta && delta/bin/pip install deltalake==1.6.6 pyarrow
+    delta/bin/python -m verification.delta_rig.delta_rs requests
+
+A *story* is one operation of a victim: *fresh* (its table is the newest version), *behind n* (n rivals have committed
+since it was loaded) or *lost n, m* (n rivals commit right before its first PUT of a commit, m before its second).
+Rivals append to partition 9. In a *pair* a rival commits right before the victim's first PUT; ``removed_twice``
+counts the files that both took out of the table, which no serial history has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import deltalake
+from deltalake import DeltaTable
+
+from verification.delta_rig.ground import OPERATIONS, Ground, append, ending
+from verification.delta_rig.log_names import object_kind, removed_twice, words_of
+from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectServer
+
+DATA: Final = Path(__file__).parents[2] / "src/endive/verification/delta/data"
+ISOLATIONS: Final = ("Serializable", "WriteSerializable", "SnapshotIsolation")
+DELAY_MS: Final = 8.0  # long enough to see which requests are under way together
+INTERVAL: Final = 5  # commits per checkpoint, in the stories about them
+MANY: Final = 20  # rivals that never let a victim through
+
+
+class Player:
+    """Plays stories on tables of its own."""
+
+    def __init__(self, server: ObjectServer) -> None:
+        self.ground = Ground(server)
+        self.ground.victim.delays_ms = dict.fromkeys(METHODS, DELAY_MS)
+
+    def load(self, commits: int, properties: dict[str, str] | None = None) -> dict[str, Any]:
+        """Loading a table that is so many commits old."""
+        uri = self.ground.new_uri(properties)
+        self._overtake(uri, commits - 3)
+        self.ground.server.take_log()
+        self.ground.open(uri)
+        return self._told(commits - 1, "loaded")
+
+    def play(
+        self, operation: str, behind: int, lost: Sequence[int], *, older: int = 0, checkpoints: bool = False
+    ) -> dict[str, Any]:
+        """One operation; ``older`` commits are made before the victim loads its table."""
+        uri = self.ground.new_uri({"delta.checkpointInterval": str(INTERVAL)} if checkpoints else None)
+        self._overtake(uri, older)
+        base = self.ground.newest(uri)
+        table = self.ground.open(uri)
+        self._overtake(uri, behind)
+        self.ground.server.take_log()
+        self.ground.victim.before = self._interruption(uri, lost)
+        outcome = run_operation(operation, table)
+        self.ground.victim.before = None
+        told = self._told(base, outcome.pop("outcome"))
+        return {**told, **outcome}
+
+    def pair(self, isolation: str, victim: str, rival: str) -> dict[str, Any]:
+        """How the victim ends if the rival commits right before its first PUT of a commit."""
+        uri = self.ground.new_uri({"delta.isolationLevel": isolation}, has_waste="vacuum" in (victim, rival))
+        base = self.ground.newest(uri)
+        table = self.ground.open(uri)
+        self.ground.victim.delays_ms = {}
+        came: list[dict[str, str]] = []
+
+        def before(entry: LoggedRequest) -> None:
+            if entry.method == "PUT" and entry.kind == "commit" and not came:
+                came.append({})
+                came[0] = run_operation(rival, self.ground.open(uri, is_rival=True))
+
+        self.ground.victim.before = before
+        told = run_operation(victim, table)
+        self.ground.victim.before = None
+        if not came or came[0].get("outcome") != "committed":
+            return {}  # nobody was overtaken
+        twice = removed_twice(self.ground.server, uri.removeprefix("s3://"), base)
+        return {**told, "removed_twice": twice} if twice else told
+
+    def _overtake(self, uri: str, count: int) -> None:
+        for _ in range(count):
+            append(self.ground.open(uri, is_rival=True), 99)
+
+    def _interruption(self, uri: str, lost: Sequence[int]) -> Any:
+        counts = list(lost)
+
+        def before(entry: LoggedRequest) -> None:
+            if entry.method == "PUT" and entry.kind == "commit" and counts:
+                self._overtake(uri, counts.pop(0))
+
+        return before
+
+    def _told(self, base: int, outcome: str) -> dict[str, Any]:
+        return {"outcome": outcome, "requests": words_of(self.ground.server.take_log(), base)}
+
+
+def run_operation(name: str, table: DeltaTable) -> dict[str, str]:
+    """The operation's end."""
+    try:
+        OPERATIONS[name](table)
+    except Exception as error:
+        return ending(error)
+    return {"outcome": "committed"}
+
+
+def stories(player: Player) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every story with what was asked for."""
+    checkpointed = {"delta.checkpointInterval": str(INTERVAL)}
+    for commits in (3, 8):
+        yield f"load / {commits} commits", player.load(commits)
+    for commits in range(5, 11):
+        yield f"load / {commits} commits, a checkpoint every {INTERVAL}", player.load(commits, checkpointed)
+    simple = ("append, p = 3", "delete, A", "delete, all of p = 9", "update, A", "merge, p = 3", "compact, p = 3")
+    for name in simple:
+        yield f"{name} / fresh", player.play(name, 0, ())
+        for count in (1, 2, 5) if name == simple[0] else (1,):
+            yield f"{name} / behind {count}", player.play(name, count, ())
+    ways: tuple[tuple[int, ...], ...] = ((1,), (2,), (5,), (1, 1), (2, 2), (1, 1, 1), (1,) * 14, (1,) * MANY)
+    for lost in ways:
+        yield f"append, p = 3 / lost {_listed(lost)}", player.play(simple[0], 0, lost)
+    yield "append, p = 3 / behind 2, lost 1", player.play(simple[0], 2, (1,))
+    for name in simple[1:]:
+        yield f"{name} / lost 1", player.play(name, 0, (1,))
+    for older in range(7):
+        name = f"append, p = 3 / commit {3 + older}, a checkpoint every {INTERVAL}"
+        yield name, player.play(simple[0], 0, (), older=older, checkpoints=True)
+    for count in (2, 3, 6):
+        name = f"append, p = 3 / behind {count}, a checkpoint every {INTERVAL}"
+        yield name, player.play(simple[0], count, (), older=3, checkpoints=True)
+        name = f"append, p = 3 / lost {count}, a checkpoint every {INTERVAL}"
+        yield name, player.play(simple[0], 0, (count,), older=3, checkpoints=True)
+
+
+def _listed(lost: Sequence[int]) -> str:
+    return f"{lost[0]}, {len(lost)} times" if len(lost) > 3 else ", ".join(map(str, lost))
+
+
+def record_requests() -> dict[str, Any]:
+    """Every story."""
+    with ObjectServer(object_kind) as server:
+        return dict(stories(Player(server)))
+
+
+def record_pairs() -> dict[str, Any]:
+    """Every pair at every isolation level; a level that delta-rs refuses is told once."""
+    entries: dict[str, Any] = {}
+    with ObjectServer(object_kind) as server:
+        player = Player(server)
+        for isolation, victim, rival in itertools.product(ISOLATIONS, OPERATIONS, OPERATIONS):
+            told = player.pair(isolation, victim, rival)
+            if told:
+                entries[f"{isolation} / {victim} / {rival}"] = told
+    return entries
+
+
+def write(path: Path, entries: dict[str, Any]) -> None:
+    """One line per entry, behind what it was recorded with."""
+    head = {"deltalake": deltalake.__version__, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    lines = [f"{json.dumps(key)}: {json.dumps(told)}" for key, told in entries.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    print(f"{len(entries)} entries in {path}")
+
+
+def main() -> int:
+    """Record what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("requests", "pairs"))
+    parser.add_argument("--out", type=Path, default=None)
+    given = parser.parse_args()
+    record = record_requests if given.what == "requests" else record_pairs
+    write(given.out or DATA / f"rs_{given.what}.json", record())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

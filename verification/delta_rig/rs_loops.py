@@ -1,0 +1,194 @@
+"""``python -m verification.delta_rig.rs_loops``: closed loops of delta-rs on one table, measured.
+
+This file defines the writers and writes the recording. Needs a Python with ``deltalake``, as ``delta_rs`` does. Every
+writer is a process with a door of its own; it appends, and begins again as soon as the last append has ended. *keep*:
+it loads its table once, and again after a failure; *load*: it loads it for every append.
+
+A row of ``txns`` is writer, load, call, commit and end in ms since the start, PUTs of a commit, and how it ended.
+*commit* is when the first request for the log came: what lies before it is the client's own work and the PUT of its
+data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import deltalake
+from deltalake import DeltaTable
+
+from verification.delta_rig.delta_rs import DATA
+from verification.delta_rig.ground import BUCKET, append, make_table, options_of
+from verification.delta_rig.log_names import object_kind
+from verification.java_rig.object_server import Door, LoggedRequest, ObjectServer
+
+WRITERS: Final = (1, 2, 4, 8, 16)
+DELAYS_MS: Final = {"GET": 20.0, "LIST": 20.0, "PUT": 30.0, "HEAD": 10.0, "DELETE": 20.0, "POST": 20.0}
+SHARES: Final = tuple(step / 20 for step in range(21))
+COMMITTED: Final = "committed"
+EXHAUSTED: Final = "retries exhausted"
+CLEANED: Final = "log cleaned up"
+OTHER: Final = "other"
+ENDINGS: Final = (COMMITTED, EXHAUSTED, CLEANED, OTHER)
+
+
+def ending_of(error: Exception) -> str:
+    """Which of the endings an exception is."""
+    text = str(error)
+    if "Failed to commit transaction: 15" in text:
+        return EXHAUSTED
+    return CLEANED if "Invalid table version" in text else OTHER
+
+
+def writer(number: int, port: int, uri: str, way: str, seconds: float, ready: Any, start: Any, answers: Any) -> None:
+    """One process: appends until the time is over; loading counts as part of the loop, not of an append."""
+    options = options_of(Door("", port))
+    table = DeltaTable(uri, storage_options=options)
+    ready.wait()
+    begin_s = start.get()
+    time.sleep(max(0.0, begin_s - time.perf_counter()))
+    txns = []
+    must_load = False
+    while time.perf_counter() < begin_s + seconds:
+        load_s = time.perf_counter()
+        if must_load or way == "load":
+            table = DeltaTable(uri, storage_options=options)
+        call_s = time.perf_counter()
+        try:
+            append(table, 39)
+            ending = COMMITTED
+        except Exception as error:
+            ending = ending_of(error)
+        must_load = ending != COMMITTED
+        txns.append((load_s, call_s, time.perf_counter(), ending))
+    answers.put((number, txns))
+
+
+def run(writers: int, way: str, seconds: float) -> tuple[list[list[Any]], dict[str, list[float]]]:
+    """One run: its txns, and what each kind of request took from the client's side."""
+    context = multiprocessing.get_context("spawn")
+    with ObjectServer(object_kind) as server:
+        maker = server.open_door("maker")
+        maker.is_logged = False
+        uri = f"s3://{BUCKET}/loop"
+        make_table(uri, options_of(maker))
+        doors = [server.open_door(str(number)) for number in range(writers)]
+        for door in doors:
+            door.delays_ms, door.way_out = DELAYS_MS, 0.5
+        answers, start, ready = context.Queue(), context.Queue(), context.Barrier(writers + 1)
+        processes = [
+            context.Process(target=writer, args=(number, door.port, uri, way, seconds, ready, start, answers))
+            for number, door in enumerate(doors)
+        ]
+        for process in processes:
+            process.start()
+        ready.wait()
+        server.take_log()
+        begin_s = time.perf_counter() + 0.5
+        for _ in processes:
+            start.put(begin_s)
+        found = dict(answers.get() for _ in processes)
+        for process in processes:
+            process.join()
+        log = server.take_log()
+    rows: list[list[Any]] = []
+    spans: dict[str, list[float]] = {}
+    for number, txns in found.items():
+        own = sorted((entry for entry in log if entry.door == str(number)), key=lambda entry: entry.begin_s)
+        for load_s, call_s, end_s, ending in txns:
+            inside = [entry for entry in own if call_s <= entry.begin_s < end_s]
+            note_spans(spans, inside, end_s)
+            commit_s = next((entry.begin_s for entry in inside if entry.kind != "data"), end_s)
+            puts = sum(entry.method == "PUT" and entry.kind == "commit" for entry in inside)
+            times = (round(1e3 * (at - begin_s), 1) for at in (load_s, call_s, commit_s, end_s))
+            rows.append([number, *times, puts, ENDINGS.index(ending)])
+    return sorted(rows, key=lambda row: row[4]), spans
+
+
+def note_spans(spans: dict[str, list[float]], entries: Sequence[LoggedRequest], end_s: float) -> None:
+    """What each request took, with the client's work behind it: until the next one came, or the txn ended.
+
+    Of requests that were under way together each has its own duration, and the work behind the last of them.
+    """
+    at = 0
+    while at < len(entries):
+        last, over_s = at + 1, entries[at].end_s
+        while last < len(entries) and entries[last].begin_s < over_s:
+            over_s = max(over_s, entries[last].end_s)
+            last += 1
+        work_s = (entries[last].begin_s if last < len(entries) else end_s) - over_s
+        for entry in entries[at:last]:
+            name = entry.method if entry.kind == "list" else f"{entry.method} {entry.kind}"
+            spans.setdefault(name, []).append(1e3 * (entry.end_s - entry.begin_s + work_s))
+        at = last
+
+
+def quantiles(values: Iterable[float]) -> list[float]:
+    """At ``SHARES``, by straight lines."""
+    ordered = sorted(values)
+    found = []
+    for share in SHARES:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        found.append(round(ordered[low] + (place - low) * (ordered[high] - ordered[low]), 2))
+    return found
+
+
+def measure(writers: int, way: str, seconds: float, repetitions: int) -> dict[str, Any]:
+    """One cell."""
+    runs: list[dict[str, Any]] = []
+    pooled: dict[str, list[float]] = {}
+    for _ in range(repetitions):
+        txns, spans = run(writers, way, seconds)
+        runs.append({"load_average": round(os.getloadavg()[0], 1), "txns": txns})
+        for name, values in spans.items():
+            pooled.setdefault(name, []).extend(values)
+        counts = {ENDINGS[code]: sum(row[6] == code for row in txns) for code in range(len(ENDINGS))}
+        print(f"{way}, {writers} writers: {counts}, load {runs[-1]['load_average']}", file=sys.stderr, flush=True)
+    return {
+        "writers": writers,
+        "way": way,
+        "seconds": seconds,
+        "runs": runs,
+        "spans": {name: {"count": len(v), "quantiles_ms": quantiles(v)} for name, v in sorted(pooled.items())},
+    }
+
+
+def main() -> int:
+    """Record the cells that are asked for; others stay as they are."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--repetitions", type=int, default=4)
+    parser.add_argument("--writers", type=int, nargs="*", default=list(WRITERS))
+    parser.add_argument("--way", choices=("keep", "load"), default="keep")
+    parser.add_argument("--out", type=Path, default=DATA / "rs_loops.json")
+    given = parser.parse_args()
+    cells = {}
+    if given.out.is_file():
+        cells = {(each["way"], each["writers"]): each for each in json.loads(given.out.read_text())["cells"]}
+    for count in given.writers:
+        cells[given.way, count] = measure(count, given.way, given.seconds, given.repetitions)
+    document = {
+        "deltalake": deltalake.__version__,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "cores": os.cpu_count(),
+        "delays_ms": DELAYS_MS,
+        "shares": SHARES,
+        "endings": ENDINGS,
+        "cells": [cells[key] for key in sorted(cells)],
+    }
+    given.out.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
