@@ -56,13 +56,13 @@ def play_out(
     config = parse_config(document)
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
-        return _BesetCatalog(build_catalog(config, storage, state), moments)
+        return BesetCatalog(build_catalog(config, storage, state), moments)
 
     trace: list[TracedRequest] = []
     simulation = Simulation(
         config,
         catalog=make,
-        workload=lambda workload: _TwoPartitions(workload, rivals_partition),
+        workload=lambda workload: TwoPartitions(workload, rivals_partition),
         conflict_detector=detector,
     )
     rows = simulation.run(trace=trace).transactions.to_pylist()
@@ -155,7 +155,7 @@ class Moments:
         return 0
 
 
-class _BesetCatalog(Catalog):
+class BesetCatalog(Catalog):
     """A catalog whose requests the victim sends when its rivals are through."""
 
     def __init__(self, catalog: Catalog, moments: Moments) -> None:
@@ -187,7 +187,7 @@ class _BesetCatalog(Catalog):
             yield LOOK_US
 
 
-class _TwoPartitions(Workload):
+class TwoPartitions(Workload):
     """The victim works on partition 0, its rivals where the scenario puts them."""
 
     def __init__(self, config: Any, rivals: int) -> None:
