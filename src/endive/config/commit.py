@@ -27,13 +27,14 @@ class RecordedRelease:
         return f"a release that was recorded: {', '.join(RELEASES)}"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        def check(value: object) -> object:
-            if value not in RELEASES:
+        def check(value: object) -> str:
+            told = str(value)  # 1.9 without quotes, as in --set commit.release=1.9, is a number
+            if told not in RELEASES:
                 raise refusal(
                     f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "
                     "record it in a checkout: python -m verification.record java-pairs --release."
                 )
-            return value
+            return told
 
         return core_schema.no_info_plain_validator_function(check)
 
@@ -120,7 +121,7 @@ class CommitConfig(Table):
         "conflicts are merged).",
     )
     release: Annotated[str, RecordedRelease()] = Field(
-        RELEASES[0],
+        RELEASES[-1],
         description="Release of Java Iceberg whose requests are meant, where those that were recorded differ. From "
         "1.11 on, what takes data files reads every delete manifest of the table, a fast append behind REST asks once "
         "more after its success, and an expiry opens no manifests.",

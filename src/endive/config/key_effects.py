@@ -206,7 +206,7 @@ READINGS: Final = (
         "conflict.detector is '{conflict.detector}'",
         unless=is_("table.data_files", 0),
     ),
-    _row("commit.release", is_not("commit.release", RELEASES[0]), _DEFAULT, unless=ALWAYS),
+    _row("commit.release", is_not("commit.release", RELEASES[-1]), _DEFAULT, unless=ALWAYS),
     _row(
         "commit.release",
         is_("commit.protocol", "iceberg"),

@@ -303,7 +303,7 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         merge_per_commit_millionths=round(commit.manifests_per_concurrent_commit * protocol.MILLIONTHS),
         real_conflict=protocol.REAL_CONFLICTS.index(commit.real_conflict),
         after_success=protocol.AFTER_SUCCESSES.index(commit.after_success),
-        release=RELEASES.index(commit.release),
+        release=RELEASES.index(commit.release) if commit.protocol == "iceberg" else protocol.RELEASE_1_9,
         is_list_headed=int(is_headed),
         is_written_headed=int(commit.head == "written"),
         is_inlined=int(catalog.table_metadata_inlined),

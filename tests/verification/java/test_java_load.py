@@ -95,7 +95,7 @@ def test_a_cell_beside_a_stream_is_a_configuration(key, operation, n, period_s):
     objects["manifest"]["read"] = objects["manifest"]["delete"] = objects["manifest"]["write"]
     objects["manifest_list"]["delete"] = objects["manifest_list"]["write"]
 
-    config = parse_config(load_model.beside_configuration(operation, n, period_s, 0.5, 1.0, objects))
+    config = parse_config(load_model.beside_configuration(operation, n, period_s, 0.5, 1.0, objects, "1.9.2"))
 
     assert ["victim", "before", "stream"] == [source.name for source in config.sources]
 

@@ -45,6 +45,7 @@ from endive.formats.iceberg.effects import (
 from endive.formats.iceberg.maintenance import manifests_to_scan
 from endive.formats.iceberg.protocol import (
     RELEASE_1_9,
+    CommitProtocol,
     cleans_up,
     loads_metadata,
     reloads_after_success,
@@ -52,6 +53,7 @@ from endive.formats.iceberg.protocol import (
 )
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import TableState
+from endive.formats.operation import Operation
 from endive.formats.payer import Payer
 from endive.kernel import rule
 from endive.rng import METADATA_WRITE, slot
@@ -151,7 +153,10 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     manifests = table.iceberg.manifests + 1
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, cost.list_rereads, head + 1, read + 1)
     txn.leftovers.iceberg.kept_manifests += cost.own_writes + cost.filter_writes
-    if is_in_transaction(txn.operation):
+    if deletes_at_once(world.format.iceberg.protocol, txn.operation):
+        counter = slot(attempt, CLEANUP, position)
+        payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, cost.list_writes, 1)
+    elif is_in_transaction(txn.operation):
         txn.leftovers.iceberg.lost_lists += cost.list_writes  # it takes the place of one written before
 
 
@@ -180,6 +185,13 @@ def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: Tabl
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
     rereads = 0 if operation.kind == FAST_APPEND else 1
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests + 1, rereads, head + 1, read + 1)
+
+
+@rule
+def deletes_at_once(protocol: CommitProtocol, operation: Operation) -> bool:
+    """Whether a list is deleted as soon as another takes its place: ``FastAppend`` in a Transaction, up to 1.9."""
+    is_old = protocol.release == RELEASE_1_9
+    return is_old and operation.kind == FAST_APPEND and is_in_transaction(operation) and cleans_up(protocol)
 
 
 @rule
@@ -312,9 +324,12 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
         lists, manifests = txn.leftovers.iceberg.lost_lists, txn.leftovers.iceberg.lost_manifests
         if not is_committed:
             manifests += txn.leftovers.iceberg.kept_manifests
-        if is_in_transaction(txn.operation):  # all of it in one request
-            lists = 1 if lists > 0 or not is_committed else 0
-            manifests = 0
+        if is_in_transaction(txn.operation):
+            if world.format.iceberg.protocol.release == RELEASE_1_9:
+                lists += 0 if is_committed else 1  # the one that stood
+            else:  # all of it in one request
+                lists = 1 if lists > 0 or not is_committed else 0
+                manifests = 0
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, lists, 1)
         counter = slot(txn.row.attempts, CLEANUP, 1)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)

@@ -110,7 +110,7 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     cell = [run["beyond_ms"] for run in runs]
     objects = _objects(document, cell, is_append=True)
     pointer = pointer_ms(cell, document["pointer_ms"])
-    config = load_model.closed_configuration(int(writers), duration_s, pointer, objects)
+    config = load_model.closed_configuration(int(writers), duration_s, pointer, objects, document["iceberg"])
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     real = [ended(run) for run in runs]
     simulated = load_model.simulate_closed(config, range(groups * len(runs)))
@@ -143,7 +143,9 @@ def _beside_cell(
     real = [(1000.0 * end_s, bool(is_committed), attempts) for _, end_s, is_committed, attempts, _ in cell["txns"]]
     simulated = []
     for phase_s, *_ in cell["txns"]:
-        config = load_model.beside_configuration(operation, n, period_s, phase_s, document["pointer_ms"], objects)
+        config = load_model.beside_configuration(
+            operation, n, period_s, phase_s, document["pointer_ms"], objects, document["iceberg"]
+        )
         seeds = range(BESIDE_SEEDS_QUICK if options.is_quick else BESIDE_SEEDS)
         simulated.extend(load_model.simulate_victim(config, seeds))
     what: dict[str, Value] = {"operation": operation.java, "N0": n, "T": f"{period_s:g} s", "runs": len(real)}

@@ -15,6 +15,7 @@ from endive.verification.java.closed_checks import GROUPS, GROUPS_QUICK, closed_
 from endive.verification.java.load_cells import BASE_SNAPSHOTS
 from endive.verification.java.load_loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
 from endive.verification.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
+from endive.verification.java.request_recording import line_of
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
 
@@ -157,7 +158,7 @@ def configuration(document: Mapping[str, Any], loop: Loop) -> dict[str, Any]:
         "storage": {"provider": "s3", "min_latency_ms": 0.0, "objects": objects},
         "catalog": catalog,
         "table": {"initial_manifests": base_count, "initial_snapshots": base_count},
-        **({} if loop.operation == APPEND else {"commit": {"merging": "off"}}),
+        "commit": {"release": line_of(document["iceberg"]), **({} if loop.operation == APPEND else {"merging": "off"})},
         "source": [_source(loop, kind, runs) for kind in dict.fromkeys(loop.operations)],
     }
 

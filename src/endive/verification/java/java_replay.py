@@ -18,7 +18,7 @@ from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
 from endive.observation.replay import Replay, replay
 from endive.observation.reports import join_reports, read_reports
-from endive.verification.java.request_recording import DATA
+from endive.verification.java.request_recording import DATA, line_of
 from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
 
@@ -107,7 +107,8 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
         history = join_reports(history_of(document["metadata"].encode(), TABLE), read_reports(reports))
         table = observe(history)
         (observed,) = write_folder(folder / "seen", [table])
-        assumed = [f"catalog.latency_ms={document['pointer_ms']}"]
+        release = line_of(document["iceberg"])
+        assumed = [f"catalog.latency_ms={document['pointer_ms']}", f'commit.release="{release}"']
         for source in table.config["source"]:
             if source["name"] == APPENDS:  # no history tells a FastAppend from a MergeAppend
                 assumed.append(f"source.{source['name']}.operation_types={{fast_append=1.0}}")

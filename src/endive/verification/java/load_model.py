@@ -13,6 +13,7 @@ from endive.config import parse_config
 from endive.simulation import Simulation
 from endive.verification.java.load_cells import BASE_SNAPSHOTS
 from endive.verification.java.load_measurement import Distribution, Figures
+from endive.verification.java.request_recording import line_of
 from endive.verification.java.scenario import Operation
 from endive.vocabulary import KINDS
 
@@ -22,22 +23,25 @@ IN_FLIGHT: Final = "in_flight"
 Objects = Mapping[str, Mapping[str, Distribution]]
 
 
-def _base(duration_ms: float, pointer_ms: float, objects: Objects) -> dict[str, Any]:
+def _base(duration_ms: float, pointer_ms: float, objects: Objects, release: str) -> dict[str, Any]:
     """What every cell has in common: one table behind a pointer catalog, Iceberg's protocol and default retries."""
     return {
         "simulation": {"duration_ms": duration_ms, "warmup_ms": 0.0, "cooldown_ms": 0.0},
         "storage": {"provider": "s3", "min_latency_ms": 0.0, "objects": objects},
         "catalog": {"type": "service", "latency_ms": pointer_ms},
         "table": {"initial_manifests": BASE_SNAPSHOTS, "initial_snapshots": BASE_SNAPSHOTS},
+        "commit": {"release": line_of(release)},
         "transaction": {"runtime": {"distribution": "fixed", "ms": 0.0}},
     }
 
 
-def closed_configuration(writers: int, duration_s: float, pointer_ms: float, objects: Objects) -> dict[str, Any]:
+def closed_configuration(
+    writers: int, duration_s: float, pointer_ms: float, objects: Objects, release: str
+) -> dict[str, Any]:
     """Writers that append as fast as they can."""
     closed = {"kind": "closed", "clients": writers}
     return {
-        **_base(1000.0 * duration_s, pointer_ms, objects),
+        **_base(1000.0 * duration_s, pointer_ms, objects, release),
         "source": [{"name": "writers", "arrivals": closed}],
     }
 
@@ -64,7 +68,13 @@ def figures(runs: list[list[tuple[float, bool, int]]], duration_s: float) -> Fig
 
 
 def beside_configuration(
-    operation: Operation, n_behind: int, period_s: float, phase_s: float, pointer_ms: float, objects: Objects
+    operation: Operation,
+    n_behind: int,
+    period_s: float,
+    phase_s: float,
+    pointer_ms: float,
+    objects: Objects,
+    release: str,
 ) -> dict[str, Any]:
     """``operation`` loads its table, ``n_behind`` appends commit, then it commits beside a stream of appends."""
     work_ms = (n_behind + 2) * APPEND_GAP_MS
@@ -81,7 +91,7 @@ def beside_configuration(
         if operation.overwrite == "row_delta":
             victim["referenced_files"] = operation.is_referring
     return {
-        **_base(work_ms + 120_000.0, pointer_ms, objects),
+        **_base(work_ms + 120_000.0, pointer_ms, objects, release),
         "source": [
             victim,
             {

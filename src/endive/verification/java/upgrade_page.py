@@ -34,8 +34,8 @@ since. A merge-on-read table that is seldom compacted has many: count them with 
 content = 1`. They are opened by the worker pool, so they cost a round trip per {parallel} of them, within
 the hazard window. `expire_snapshots` opens no manifests any more.
 
-In a configuration, `commit.release = "1.11"` says that this is meant; `endive compare` with `--set commit.release=1.11`
-tells what it does to a workload of yours.
+The newest recorded release is the default of `commit.release`; `endive compare` with `--set commit.release=1.9` tells
+what the upgrade does to a workload of yours.
 """
 
 
