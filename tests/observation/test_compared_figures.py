@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from endive.objectives.intervals import wilson
-from endive.observation.compared_figures import Z_95, Seen, figures_of, order_interval
+from endive.observation.compared_figures import Seen, figures_of, order_interval
+from endive.observation.exact import Z_95
 
 
-def seen(durations, attempts=None, failed=0, every_ms=1000.0) -> Seen:
+def seen(durations, attempts=None, failed=0, every_ms=1000.0, **more) -> Seen:
     count = len(durations)
     return Seen(
         times_ms=every_ms * np.arange(count),
@@ -17,6 +18,7 @@ def seen(durations, attempts=None, failed=0, every_ms=1000.0) -> Seen:
         attempts=np.asarray(attempts if attempts is not None else [], dtype=np.int64),
         failed=failed,
         ended=count + failed,
+        **more,
     )
 
 
@@ -71,11 +73,45 @@ def test_gaps_are_compared_where_no_duration_is_known():
     assert ["commits", "gap P50", "gap P95"] == [each.name for each in figures_of(real, [seen([5.0] * 20)], [])]
 
 
-def test_a_failure_that_was_logged_is_compared():
-    assert "failed" in [each.name for each in figures_of(seen([1.0] * 20, failed=5), [seen([1.0] * 20)], [])]
+def test_failures_are_compared_whoever_has_them():
+    """Those of a log, and those of the model: what a history shows has committed."""
+    logged, silent = seen([1.0] * 20, failed=5), seen([1.0] * 20)
+
+    assert [True, True, False] == [
+        "failed" in [each.name for each in figures_of(real, [model], [])]
+        for real, model in ((logged, silent), (silent, logged), (silent, silent))
+    ]
 
 
-def test_few_commits_are_not_compared():
+def test_ten_failures_of_ten_are_enough_to_tell_and_keep_their_reason():
+    real = seen([], failed=10, reasons={"validation_exception": 10})
+    commits, other, same = (
+        seen([1.0] * 10),
+        seen([], failed=10, reasons={"retries_exhausted": 10}),
+        seen([], failed=10, reasons={"validation_exception": 10}),
+    )
+
+    assert {
+        "commits": [("failed", False, False), ("failed: validation_exception", False, False)],
+        "other": [("failed", True, False), ("failed: validation_exception", False, False)],
+        "same": [("failed", True, False), ("failed: validation_exception", True, False)],
+    } == {
+        name: [(each.name, each.holds, each.is_unclear) for each in figures_of(real, [model] * 3, [])]
+        for name, model in (("commits", commits), ("other", other), ("same", same))
+    }
+
+
+def test_attempts_of_those_that_failed_count_where_they_are_known():
+    lost = {"failed": 10, "lost_attempts": np.full(10, 5)}
+    model = seen([1.0] * 10, [1] * 10, **lost)
+
+    assert [50.0, 0.0] == [
+        figure("more than one attempt", real, [model]).model
+        for real in (seen([1.0] * 10, [1] * 10, **lost), seen([1.0] * 10, [1] * 10))
+    ]
+
+
+def test_of_few_commits_without_failures_nothing_is_compared():
     assert () == figures_of(seen([1.0] * 7), [seen([1.0] * 7)], [])
 
 

@@ -1,4 +1,4 @@
-"""Commits become sources: per writer, per kind, and pooled where there are too few."""
+"""Commits become sources: per job, also one that was restarted, and per operation, however rare."""
 
 from __future__ import annotations
 
@@ -54,15 +54,110 @@ def test_a_writer_that_appends_and_compacts_is_two_sources():
     ]
 
 
-def test_a_kind_that_a_writer_used_seldom_is_a_share_of_its_source():
-    (found,) = fit_sources(
+def test_a_kind_that_a_writer_used_seldom_is_a_source_of_its_own():
+    found = fit_sources(
         history(
             commits(60, 10_000, writer="w"),
-            commits(4, 50_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="row_delta"),
+            commits(3, 120_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="row_delta"),
+            commits(2, 90_000, writer="w", kind="rewrite_files", operation="replace"),
+            commits(1, 1, writer="w", kind="rewrite_manifests", operation="replace"),
+            commits(1, 1, writer="w", kind="validated_overwrite", operation="delete", overwrite="row_delta"),
         )
     )
 
-    assert {"merge_append": 0.9375, "validated_overwrite": 0.0625} == found.operation_types
+    assert [
+        ("w-append", "merge_append"),
+        ("w-overwrite", "validated_overwrite"),
+        ("w-compaction", "rewrite_files"),
+        ("w-delete", "validated_overwrite"),
+        ("w-rewrite_manifests", "rewrite_manifests"),
+    ] == [(each.name, each.kind) for each in found]
+
+
+def test_application_ids_one_after_another_are_one_writer_and_overlapping_ones_are_not():
+    restarted = [commits(15, 10_000, writer=f"spark-{n}", offset_ms=160_000.0 * n) for n in range(3)]
+    beside = commits(48, 10_000, writer="spark-beside", offset_ms=5_000.0)
+
+    found = fit_sources(history(*restarted, beside))
+
+    assert [("spark-beside", 48), ("spark", 45)] == [(each.name, len(each.commits)) for each in found]
+    assert ("spark-0", "spark-1", "spark-2") == found[1].writers
+    assert 10_000.0 == pytest.approx(found[1].arrivals.table["period_ms"], rel=0.02)
+
+
+def test_a_job_that_commits_far_more_often_does_not_go_on_for_one_that_has_ended():
+    slow = commits(12, 100_000, writer="spark-a")
+    quick = commits(200, 5_000, writer="spark-b", offset_ms=1_200_000.0)
+
+    found = fit_sources(history(slow, quick))
+
+    assert [("spark-b", 1_200_000.0, None), ("spark-a", None, 1_100_001.0)] == [
+        (each.name, each.arrivals.table.get("offset_ms"), each.stop_ms) for each in found
+    ]
+
+
+def test_three_nights_at_the_same_hour_are_a_clock_with_its_phase():
+    day_ms = 86_400_000
+    appends = commits(120, 3_600_000, writer="a")
+    merges = commits(
+        3,
+        day_ms,
+        writer="m",
+        kind="validated_overwrite",
+        operation="overwrite",
+        overwrite="row_delta",
+        offset_ms=2 * 3_600_000.0,
+    )
+
+    found = fit_sources(history(appends, merges))[1]
+
+    assert {"kind": "periodic", "period_ms": day_ms, "jitter_ms": 0.0, "offset_ms": 7_200_000.0} == (
+        found.arrivals.table
+    )
+
+
+def test_a_rare_job_without_a_clock_is_extrapolated_with_its_doubt():
+    appends = commits(121, 3_600_000, writer="a")
+    rare = [
+        commits(1, 1, writer="r", operation="replace", kind="rewrite_files", offset_ms=ms) for ms in (5e6, 9e6, 4e8)
+    ]
+    seen = history(appends, *rare)
+
+    _, assumed = configuration(seen, fit_sources(seen))
+
+    assert "source.r.arrivals: 3 in 120 h; in the long run 0.62 to 8.8 in that time" in assumed
+
+
+@pytest.mark.parametrize(
+    ("operation", "more", "expected"),
+    [
+        ("overwrite", {"overwrite": "row_delta", "added_files": 1}, {"isolation": "snapshot", "read": "table"}),
+        (
+            "delete",
+            {"overwrite": "row_delta"},
+            {"isolation": "serializable", "adds_rows": False, "checks": "added_rows"},
+        ),
+        ("delete", {"overwrite": "overwrite_files"}, {"adds_rows": False, "overwrite": "overwrite_files"}),
+        ("overwrite", {"engine": "flink", "overwrite": "row_delta"}, {"checks": "none"}),
+        (
+            "overwrite",
+            {"engine": "flink", "overwrite": "row_delta", "added_equality_deletes": 5},
+            {"checks": "none", "deletes": "equality"},
+        ),
+        ("overwrite", {"engine": "trino", "overwrite": "row_delta"}, {"commit_path": "transaction"}),
+        ("overwrite", {"overwrite": "row_delta", "read": "files"}, {"read": "files"}),
+    ],
+)
+def test_what_an_overwrite_checks_is_its_engines_and_its_level_the_tables(operation, more, expected):
+    shape = TableShape(snapshots=20, properties=(("write.merge.isolation-level", "snapshot"),))
+    seen = history(
+        commits(20, 10_000, writer="w", kind="validated_overwrite", operation=operation, **more), shape=shape
+    )
+
+    document, _ = configuration(seen, fit_sources(seen))
+    resolved = parse_config(document).to_dict()["source"][0]
+
+    assert expected == {key: resolved[key] for key in expected}
 
 
 def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():

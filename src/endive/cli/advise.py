@@ -48,6 +48,7 @@ def advise(
     from endive.answers.advise import advise_on
     from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
+    from endive.cli.observed import print_note, with_note
     from endive.cli.progress import counted_progress
 
     names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
@@ -61,8 +62,9 @@ def advise(
             replicator=Replicator(progress=report),
         )
     if as_json:
-        typer.echo(json.dumps(advised_json(found), allow_nan=False))
+        typer.echo(json.dumps(with_note(config, advised_json(found)), allow_nan=False))
     else:
+        print_note(config)
         _print(found, show_all)
 
 

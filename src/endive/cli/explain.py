@@ -42,6 +42,7 @@ def explain(
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
     from endive.answers.explain import explain_run
     from endive.answers.timeline import trace_text
+    from endive.cli.observed import print_note, with_note
     from endive.config import load_simulation_config
     from endive.results.writer import write_atomically
 
@@ -50,8 +51,9 @@ def explain(
     if trace is not None:
         write_atomically(trace, trace_text(found).encode())
     if as_json:
-        typer.echo(json.dumps(explanation_json(found), allow_nan=False))
+        typer.echo(json.dumps(with_note(config, explanation_json(found)), allow_nan=False))
     else:
+        print_note(config)
         _print(found)
 
 

@@ -47,6 +47,7 @@ def limit(
     """Find the largest (or smallest) value of a key that meets the objective."""
     from endive.answers.limit import find_limit
     from endive.answers.variation import base_of
+    from endive.cli.observed import print_note, with_note
     from endive.cli.run import percentage
 
     found = find_limit(
@@ -60,8 +61,9 @@ def limit(
         simulations_max=simulations,
     )
     if as_json:
-        typer.echo(json.dumps(limit_json(found), allow_nan=False))
+        typer.echo(json.dumps(with_note(config, limit_json(found)), allow_nan=False))
     else:
+        print_note(config)
         _print(found)
 
 

@@ -1,4 +1,4 @@
-"""This file defines ``endive observe``: from a real table to a folder with its trace, its configuration and a page."""
+"""``endive observe``: from a real table to a folder with its trace, its configuration and a page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import typer
 
 if TYPE_CHECKING:
     from endive.observation import TableHistory
+
+UNSEEN = (
+    "A history cannot show commits that failed: they are in no snapshot. Take them from a log of your writers "
+    "(--reports FILE; docs/guides/your-own-table.md says which logs are read)."
+)
 
 
 def observe(
@@ -139,34 +144,45 @@ def _print(seen: dict[str, Any]) -> None:
 
     console = stdout()
     kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
+    failed = f" {seen['failed']:,} failed: {_reasons(seen['reasons'])}." if seen["failed"] else ""
     console.print(
         f"{seen['table']}: {seen['commits']:,} commits from {seen['first']} to {seen['last']}, "
-        f"{seen['commits_per_hour']:,.1f} per hour ({kinds})",
+        f"{seen['commits_per_hour']:,.1f} per hour ({kinds}).{failed}",
         markup=False,
         soft_wrap=True,
     )
     table = new_table("Sources")
-    for column in ("source", "commits", "operations", "arrivals"):
-        table.add_column(column, justify="right" if column == "commits" else "left")
+    for column in ("source", "commits", "model", "operations", "arrivals"):
+        table.add_column(column, justify="right" if column in ("commits", "model") else "left")
     for column in ("gap P50 s", "P95 s", "took P50 ms", "P95 ms", "attempts > 1"):
         table.add_column(column, justify="right")
     for source in seen["sources"]:
-        table.add_row(*(escape(cell) for cell in _cells(source)))
+        table.add_row(*(escape(cell) for cell in _cells(source, seen["rates"][source["name"]])))
     console.print(table)
     for line in seen["assumed"]:
         console.print(f"assumed: {line}", markup=False, soft_wrap=True)
+    for name, rate in seen["rates"].items():
+        if not rate["holds"]:
+            console.print(f"rate of {name} is off: {rate['text']}", style="bold yellow", markup=False, soft_wrap=True)
+    if not seen["has_outcomes"]:
+        console.print(UNSEEN, markup=False, soft_wrap=True)
     for line in seen["notes"]:
         stderr().print(f"note: {line}", style="yellow", markup=False, soft_wrap=True)
     console.print(f"written to {seen['folder']}; next: endive replay {seen['folder']}", markup=False, soft_wrap=True)
 
 
-def _cells(source: dict[str, Any]) -> tuple[str, ...]:
+def _reasons(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+
+
+def _cells(source: dict[str, Any], rate: dict[str, Any]) -> tuple[str, ...]:
     gaps, took, attempts = source["gaps_ms"], source["durations_ms"], source["attempts"] or {}
     known = sum(attempts.values())
     more = known - attempts.get("1", 0)
     return (
         source["name"],
-        f"{source['commits']:,}",
+        f"{source['commits'] - source['failed']:,}" + (f" + {source['failed']:,} failed" if source["failed"] else ""),
+        f"{rate['simulated']:,.0f}",
         ", ".join(source["operations"]),
         source["pattern"],
         "-" if gaps is None else f"{gaps['p50'] / 1000.0:,.2f}",

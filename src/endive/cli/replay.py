@@ -1,4 +1,4 @@
-"""This file defines ``endive replay``: an observed history run through the model, model beside reality."""
+"""``endive replay``: an observed history run through the model, model beside reality."""
 
 from __future__ import annotations
 
@@ -38,15 +38,27 @@ def replay(
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
+    forgets: Annotated[
+        bool, typer.Option("--forget", help="First forget profiles and assumptions of earlier replays.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Run an observed history through the model: does it explain what was seen, and what would happen if?"""
+    """Run an observed history through the model: does it explain what was seen, and what would happen if?
+
+    The folder remembers what is given here, and the verdict; run, limit, advise, explain and explore use and repeat it.
+    """
     from endive.cli.progress import counted_progress
+    from endive.observation.memory import forget, remember
     from endive.observation.observed_folder import observed_folders
     from endive.observation.replay import replay as replay_table
 
     replays = []
+    given = [*(assumed or ())]
+    given += [f"--profile {Path(profile).name}"] if profile else []
+    given += [f"--catalog-profile {catalog_profile.name}"] if catalog_profile else []
     for each in observed_folders(folder):
+        if forgets:
+            forget(each)
         with counted_progress("replaying") as progress:
             replays.append(
                 replay_table(
@@ -60,6 +72,7 @@ def replay(
                     progress=progress,
                 )
             )
+        remember(each, replays[-1].document, replays[-1].memory, given)
     if as_json:
         typer.echo(json.dumps({"tables": [replay_dict(each) for each in replays]}))
         return
@@ -73,6 +86,7 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
         "table": replay.table,
         "verdict": replay.verdict,
         "explains": replay.explains,
+        "cause": None if replay.cause is None else asdict(replay.cause),
         "runs": replay.runs,
         "sources": {
             source.name: [

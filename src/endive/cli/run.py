@@ -76,6 +76,7 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
+    from endive.cli.observed import print_note, with_note
     from endive.cli.run_text import print_answer
     from endive.config.slo import objective_of
     from endive.results.folder import place_below
@@ -103,8 +104,9 @@ def run(
         answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out, notes)
         document = answer.to_json_dict()
     if as_json:
-        typer.echo(json.dumps(document, allow_nan=False))
+        typer.echo(json.dumps(with_note(config, document), allow_nan=False))
     else:
+        print_note(config)
         print_answer(answer, document)
 
 

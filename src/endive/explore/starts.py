@@ -18,6 +18,7 @@ from endive.config.recipe import expand_recipes
 from endive.config.study.study import load_study
 from endive.config.transaction import SourceKeys
 from endive.errors import EndiveError
+from endive.observation.memory import observed_note
 
 BUILT_IN: Final = Path(__file__).parent / "starts"
 EXPERIMENTS: Final = "experiments"
@@ -75,6 +76,7 @@ def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
             f"{prefix}{file.stem}", study.title or study.name, group, study.question or about, _base(document), None
         )
     name = None if prefix == "built-in/" else str(path)
+    about = observed_note(path) or about
     return Start(f"{prefix}{file.stem}", title, group, about, _base(document, str(file)), name)
 
 

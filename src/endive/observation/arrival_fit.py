@@ -1,6 +1,7 @@
-"""This file finds out when a writer submits: at fixed times, at random, in bursts, or as soon as it can.
+"""When a writer submits: at fixed times, at random, in bursts, or as soon as it can.
 
-What it finds is an ``arrivals`` table of a configuration (``endive.config.arrivals``) and a word for it.
+What is found is an ``arrivals`` table of a configuration (``endive.config.arrivals``) and a word for it. Times count
+from the first commit of the table, so that jobs keep their distance from each other.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ FEW: Final = "too few to tell"
 
 GAPS_MIN: Final = 8  # fewer say nothing about their law
 _ON_GRID: Final = 0.12  # mean distance of a gap from a multiple of the period, as a share of it
-_TICKS_PER_COMMIT_MAX: Final = 1.5  # a clock that misses more ticks than every third is none
+_TICKS_PER_COMMIT_MAX: Final = 1.1  # a clock that misses more of its ticks would submit too often
+_ON_GRID_FEW: Final = 0.02  # the same of so few gaps that chance may place them
+_HOLE_TICKS: Final = 5  # a gap of more ticks than that: the job was down
+_HOLES_SHARE_MAX: Final = 0.05
+PERIODIC_GAPS_MIN: Final = 2  # three nights at the same hour are a clock
 _POISSON_CV: Final = (0.75, 1.35)
 _KS_95: Final = 1.36  # Kolmogorov's 95 % bound times sqrt(n); the mean is estimated, so it is lenient
 # A snapshot is stamped when its manifest list is written (SnapshotProducer.apply). As shares of a commit that took one
@@ -44,6 +49,7 @@ class FittedArrivals:
     pattern: str
     gap_mean_ms: float
     gap_cv: float  # standard deviation over mean: 0 a clock, 1 a Poisson process
+    down_ms: float = 0.0  # how long it did not run, between two of its commits
 
 
 def begins_us(commits: Sequence[Commit]) -> list[int]:
@@ -69,19 +75,27 @@ def _per_attempt_ms(commit: Commit) -> float:
     return float(commit.duration_ms or 0.0) / (commit.attempts or 1)
 
 
-def fit_arrivals(commits: Sequence[Commit], window_ms: float) -> FittedArrivals:
-    """The law of one writer's submissions; ``window_ms`` is how long the whole table was watched."""
+def fit_arrivals(commits: Sequence[Commit], window_ms: float, origin_us: int | None = None) -> FittedArrivals:
+    """The law of one writer's submissions; the whole table was watched for ``window_ms`` from ``origin_us`` on."""
     times = sorted(begins_us(commits))
     gaps = [(after - before) / 1000.0 for before, after in itertools.pairwise(times)]
     positive = [gap for gap in gaps if gap > 0.0]
+    first_ms = (times[0] - (times[0] if origin_us is None else origin_us)) / 1000.0
     if len(positive) < GAPS_MIN:
+        clock = _periodic(gaps, first_ms, _ON_GRID_FEW) if len(positive) >= PERIODIC_GAPS_MIN else None
         mean_ms = max(1.0, window_ms / max(1, len(times)))
+        if clock is not None and min(positive) == min(gaps):
+            return clock
         return FittedArrivals(
             table={"kind": POISSON, "mean_ms": mean_ms}, pattern=FEW, gap_mean_ms=mean_ms, gap_cv=math.nan
         )
     mean_ms = fmean(gaps)
     cv = float(np.std(gaps)) / mean_ms
-    table, pattern = _closed(commits) or _periodic(gaps) or _renewal(gaps, mean_ms, cv)
+    closed = _closed(commits)
+    clock = None if closed else _periodic(gaps, first_ms, _ON_GRID)
+    if clock is not None:
+        return clock
+    table, pattern = closed or _renewal(gaps, mean_ms, cv)
     return FittedArrivals(table=table, pattern=pattern, gap_mean_ms=mean_ms, gap_cv=cv)
 
 
@@ -102,19 +116,36 @@ def _closed(commits: Sequence[Commit]) -> tuple[dict[str, Any], str] | None:
     return {"kind": "closed", "clients": 1, "think_ms": quantile_table([max(0.0, pause) for pause in pauses])}, CLOSED
 
 
-def _periodic(gaps: Sequence[float]) -> tuple[dict[str, Any], str] | None:
-    """A clock, of which some ticks may be missing: every gap is near a multiple of one period."""
+def _periodic(gaps: Sequence[float], first_ms: float, near: float) -> FittedArrivals | None:
+    """A clock, of which some ticks may be missing: every gap is near a multiple of one period.
+
+    A few long gaps, in which the job was down, are left out.
+    """
     guess = median(gap for gap in gaps if gap > 0.0)
-    counts = [max(1, round(gap / guess)) for gap in gaps]
+    holes = [gap for gap in gaps if gap > (_HOLE_TICKS + 0.5) * guess]
+    kept = [gap for gap in gaps if gap <= (_HOLE_TICKS + 0.5) * guess]
+    if len(holes) > _HOLES_SHARE_MAX * len(gaps):
+        return None
+    counts = [max(1, round(gap / guess)) for gap in kept]
     if sum(count == 1 for count in counts) < 0.75 * len(counts) or sum(counts) > _TICKS_PER_COMMIT_MAX * len(counts):
         return None
-    period_ms = sum(gaps) / sum(counts)
-    residuals = [gap - count * period_ms for gap, count in zip(gaps, counts, strict=True)]
-    if fmean(abs(each) for each in residuals) > _ON_GRID * period_ms:
+    period_ms = sum(kept) / sum(counts)
+    residuals = [gap - count * period_ms for gap, count in zip(kept, counts, strict=True)]
+    if fmean(abs(each) for each in residuals) > near * period_ms:
         return None
     # A tick is late by a uniform jitter J, so that a gap has the variance J^2 / 6.
-    jitter_ms = min(0.9 * period_ms, math.sqrt(6.0) * float(np.std(residuals)))
-    return {"kind": PERIODIC, "period_ms": round(period_ms, 3), "jitter_ms": round(jitter_ms, 3)}, PERIODIC
+    jitter_ms = round(min(0.9 * period_ms, math.sqrt(6.0) * float(np.std(residuals))), 3)
+    table: dict[str, Any] = {"kind": PERIODIC, "period_ms": round(period_ms, 3), "jitter_ms": jitter_ms}
+    offset_ms = round(max(0.0, first_ms - jitter_ms / 2.0), 3)
+    if offset_ms > 0.0:
+        table["offset_ms"] = offset_ms
+    return FittedArrivals(
+        table=table,
+        pattern=PERIODIC,
+        gap_mean_ms=period_ms,
+        gap_cv=float(np.std(kept)) / period_ms,
+        down_ms=sum(holes),
+    )
 
 
 def _renewal(gaps: Sequence[float], mean_ms: float, cv: float) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""This file turns what was seen of a table into a configuration: the fitted sources, the table's sizes, its settings.
+"""A configuration of what was seen of a table: the fitted sources, the table's sizes, its settings.
 
 What was not seen is assumed, and every assumption is a line that is told: the store, the catalog's latency, how long an
 operation works before it commits.
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from endive.config.sections import DATA_FILES_MAX
-from endive.observation.observed_history import TableHistory, TableShape
-from endive.observation.sources import FittedSource
+from endive.observation.observed_history import OVERWRITE, TableHistory, TableShape
+from endive.observation.sources import MERGE_LEVEL, SERIALIZABLE, FittedSource
 
 PROVIDERS: Final = {
     "s3": "s3",
@@ -27,8 +27,11 @@ CATALOG_PROFILES: Final = {"glue": "glue", "hive": "hive", "sql": "jdbc"}
 PROVIDER_ASSUMED: Final = "s3"
 CATALOG_LATENCY_ASSUMED_MS: Final = 10.0
 DURATION_MIN_MS: Final = 60_000.0
-DURATION_MAX_MS: Final = 86_400_000.0
+DURATION_MAX_MS: Final = 30 * 86_400_000.0
+TXNS_MAX: Final = 100_000  # in the time simulated; of a busier table less than the time it was watched
 MAX_WAIT_DEFAULT_MS: Final = 60_000.0  # TableProperties.COMMIT_MAX_RETRY_WAIT_MS_DEFAULT
+NARROW_SHARE: Final = 0.25  # of the partitions: who changes no more than that is taken to have asked for them
+UPDATE_LEVEL: Final = "write.update.isolation-level"
 _LIST_BASE_BYTES: Final = 2_000
 
 
@@ -39,13 +42,10 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
     given = catalog.get("profile") or catalog["latency_ms"]
     key = "catalog.profile" if "profile" in catalog else "catalog.latency_ms"
     assumed.append(f"{key} = {given}: no history tells how fast a catalog answers; see endive measure catalog")
-    for source in sources:
-        if source.is_work_assumed:
-            work = f"source.{source.name}.runtime = {source.work_ms:g} ms"
-            assumed.append(f"{work}: no history tells how long a statement works before it commits")
     settings = history.shape.settings
+    assumed += [line for source in sources for line in _assumed_of(source, settings, history.duration_ms)]
     document: dict[str, Any] = {
-        "simulation": {"duration_ms": round(min(DURATION_MAX_MS, max(DURATION_MIN_MS, history.duration_ms)), 3)},
+        "simulation": {"duration_ms": round(_duration_ms(history, sources), 3)},
         "experiment": {"label": history.name},
         "storage": {"provider": provider},
         "catalog": catalog,
@@ -55,6 +55,29 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
         "source": [_source(source, history.shape) for source in sources],
     }
     return {key: value for key, value in document.items() if value}, assumed
+
+
+def _duration_ms(history: TableHistory, sources: Sequence[FittedSource]) -> float:
+    """As long as the table was watched, if that is affordable; longer than the latest start of a source."""
+    affordable = history.duration_ms * TXNS_MAX / max(1, len(history.commits))
+    latest_ms = max((2.0 * (source.start_ms or 0.0) for source in sources), default=0.0)
+    return min(DURATION_MAX_MS, max(DURATION_MIN_MS, latest_ms, min(history.duration_ms, affordable)))
+
+
+def _assumed_of(source: FittedSource, settings: dict[str, str], window_ms: float) -> list[str]:
+    """What is taken for granted of one source."""
+    found = []
+    if source.is_work_assumed:
+        work = f"source.{source.name}.runtime = {source.work['ms']:g} ms"
+        found.append(f"{work}: no history tells how long a statement works before it commits")
+    rate = source.rate_text(window_ms)
+    if rate is not None:
+        found.append(f"source.{source.name}.arrivals: {rate}")
+    levels = {settings.get(key, SERIALIZABLE) for key in (MERGE_LEVEL, UPDATE_LEVEL)}
+    if source.validates and source.commits[0].operation == OVERWRITE and len(levels) > 1:
+        told = f'source.{source.name}.isolation = "{source.isolation(settings)}"'
+        found.append(f"{told}: as of MERGE; the table has another level for UPDATE, and no summary tells which it was")
+    return found
 
 
 def _provider(location: str) -> tuple[str, list[str]]:
@@ -92,6 +115,8 @@ def _partitions(shape: TableShape) -> dict[str, Any]:
 def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
     """``[[source]]``, with the files and partitions that its commits touched."""
     found = source.table(shape.settings)
+    if source.validates:
+        found["read"] = _read(source, shape)
     if are_files_known(shape) and source.touched_files:
         found["touched_files"] = min(source.touched_files, shape.data_files or 1)
     if _partitions(shape) and source.partitions:
@@ -99,9 +124,20 @@ def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
     return found
 
 
+def _read(source: FittedSource, shape: TableShape) -> str:
+    """What a statement has read: as its exceptions say, else its partitions if it changes few, else the table."""
+    if source.logged_read and (source.logged_read != "partitions" or _partitions(shape)):
+        return source.logged_read
+    changed = source.partitions or shape.partitions or 1
+    is_narrow = bool(_partitions(shape)) and changed <= NARROW_SHARE * (shape.partitions or 1)
+    return "partitions" if is_narrow else "table"
+
+
 def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
     """``[table]``: only what was seen; the rest stays at its default."""
     found: dict[str, Any] = {}
+    if shape.format_version == 3:
+        found["format_version"] = 3
     if shape.snapshots:
         found["initial_snapshots"] = shape.snapshots
     if is_expired:
@@ -123,7 +159,7 @@ def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
 
 
 def _commit(sources: Sequence[FittedSource], settings: dict[str, str]) -> dict[str, Any]:
-    engines = {commit.engine for source in sources for commit in source.commits}
+    engines = {source.engine for source in sources}
     found: dict[str, Any] = {"protocol": "pyiceberg"} if engines == {"pyiceberg"} else {}
     if settings.get("commit.manifest-merge.enabled") == "false" and not found:
         found["merging"] = "off"

@@ -1,4 +1,4 @@
-"""This file counts what a reader wants to see of a history: commits per hour, kinds, gaps, writers, manifest growth."""
+"""What a reader wants to see of a history, counted: commits per hour, kinds, gaps, writers, manifest growth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from endive.observation.observed_history import Commit, TableHistory
+from endive.observation.observed_history import UNKNOWN, Commit, TableHistory
+from endive.observation.rate_check import RateCheck
 from endive.observation.sources import FittedSource
 
 QUANTILES: Final = (0.5, 0.95, 0.99)
@@ -20,7 +21,9 @@ _HOUR_US: Final = 3_600_000_000
 _BINS_MAX: Final = 200
 
 
-def findings(history: TableHistory, sources: Sequence[FittedSource], assumed: Sequence[str]) -> dict[str, Any]:
+def findings(
+    history: TableHistory, sources: Sequence[FittedSource], assumed: Sequence[str], rates: Sequence[RateCheck] = ()
+) -> dict[str, Any]:
     """Everything seen of one table, as plain values."""
     commits = history.commits
     made = [commit for commit in commits if commit.is_committed]
@@ -48,7 +51,10 @@ def findings(history: TableHistory, sources: Sequence[FittedSource], assumed: Se
             "metadata_bytes": history.shape.metadata_bytes,
             "partition_fields": history.shape.partition_fields,
         },
+        "has_outcomes": history.has_outcomes,
+        "reasons": _reasons(commits),
         "sources": [_source(source) for source in sources],
+        "rates": {rate.name: _rate(rate) for rate in rates},
         "assumed": list(assumed),
         "notes": list(history.notes),
     }
@@ -71,7 +77,19 @@ def _source(source: FittedSource) -> dict[str, Any]:
         "bytes_per_commit": quantiles([float(each.added_bytes) for each in commits]),
         "durations_ms": quantiles([each.duration_ms for each in commits if each.duration_ms is not None]),
         "attempts": _attempts(commits),
+        "reasons": _reasons(commits),
+        "runtime": source.work,
+        "durations_of": "statement" if any(commit.is_statement for commit in commits) else "commit",
     }
+
+
+def _rate(rate: RateCheck) -> dict[str, Any]:
+    return {"seen": rate.seen, "simulated": round(rate.simulated, 1), "holds": rate.holds, "text": rate.text}
+
+
+def _reasons(commits: Sequence[Commit]) -> dict[str, int]:
+    """Why commits failed, most frequent first."""
+    return dict(Counter(commit.reason or UNKNOWN for commit in commits if not commit.is_committed).most_common())
 
 
 def _attempts(commits: Sequence[Commit]) -> dict[str, int] | None:

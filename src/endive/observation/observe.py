@@ -1,4 +1,4 @@
-"""This file goes from tables to folders: read, join reports, fit, and hand over what is to be written."""
+"""From a table to its folder: join reports, fit, simulate what was fitted, and hand over what is to be written."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from endive.config import parse_config
 from endive.errors import ObservationError
 from endive.observation.configuration import configuration
 from endive.observation.findings import findings
 from endive.observation.log import read_log
 from endive.observation.observed_folder import ObservedTable, trace_text
 from endive.observation.observed_history import TableHistory
+from endive.observation.rate_check import settle
 from endive.observation.reports import join_reports, read_reports
 from endive.observation.sources import fit_sources
 from endive.workload.trace_file import SUFFIXES
@@ -44,18 +44,22 @@ def _with_log(history: TableHistory, path: Path) -> TableHistory:
 
 
 def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:
-    """Everything that is written of one table. Its configuration is loaded once, so that what is written can be run."""
+    """Everything that is written of one table; its configuration was simulated before, so that it can be run."""
     if len(history.commits) < COMMITS_NEEDED:
         raise ObservationError(_too_short(history))
     sources = fit_sources(history)
     document, assumed = configuration(history, sources)
-    parse_config(document)
-    seen = findings(history, sources, assumed)
+    document, rates, chosen = settle(document, sources, history.duration_ms)
+    assumed += chosen
+    seen = findings(history, sources, assumed, rates)
     comments = [
         f"{history.name}, as seen from {seen['first']} to {seen['last']}: {seen['commits']:,} commits.",
         "Written by endive observe. Assumed, not seen:",
         *(f"  {line}" for line in assumed),
     ]
+    if any(not rate.holds for rate in rates):
+        comments += ["Commits that the model makes too seldom or too often:"]
+        comments += [f"  {rate.text}" for rate in rates if not rate.holds]
     return ObservedTable(
         name=history.name,
         config=document,

@@ -1,4 +1,4 @@
-"""This file defines the folder that ``endive observe`` writes and ``endive replay`` reads: one per table.
+"""The folder that ``endive observe`` writes and ``endive replay`` reads: one per table.
 
 ``endive.toml`` (the configuration), ``trace.csv`` (every commit), ``observation.json`` (what was seen) and
 ``page.html``. It appears as a whole or not at all.
@@ -36,8 +36,11 @@ CONFIG_FILE: Final = OBSERVED_FILE
 TRACE_FILE: Final = "trace.csv"
 FINDINGS_FILE: Final = "observation.json"
 PAGE_FILE: Final = "page.html"
-FILES: Final = (CONFIG_FILE, TRACE_FILE, PAGE_FILE, FINDINGS_FILE)
-FORMAT: Final = 1
+MEMORY_FILE: Final = "replay.json"  # what ``endive.observation.memory`` keeps
+FIRST_FILE: Final = "observed.toml"
+STORE_FILE: Final = "store.toml"
+FILES: Final = (CONFIG_FILE, TRACE_FILE, PAGE_FILE, FINDINGS_FILE, MEMORY_FILE, FIRST_FILE, STORE_FILE)
+FORMAT: Final = 2  # 1 had no runtimes and no reasons; it is read as it is
 TRACE_COLUMNS: Final = (
     "timestamp",
     "operation",
@@ -47,11 +50,14 @@ TRACE_COLUMNS: Final = (
     "duration_ms",
     "attempts",
     "outcome",
+    "runtime_ms",
+    "reason",
 )
 FINDINGS_BYTES_MAX: Final = 64 * 2**20
 COUNT_MAX: Final = 10**9
 ATTEMPTS_MAX: Final = 1_000_000
-_REPLAYED: Final = ("timestamp", "operation", "source", "duration_ms", "attempts", "outcome")
+_SINCE_2: Final = ("runtime_ms", "reason")
+_REPLAYED: Final = ("timestamp", "operation", "source", "duration_ms", "attempts", "outcome", *_SINCE_2)
 _NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _AGAIN: Final = "Observe the table again: endive observe."
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -89,6 +95,8 @@ def trace_text(sources: Sequence[FittedSource]) -> str:
                 "" if commit.duration_ms is None else round(commit.duration_ms, 3),
                 "" if commit.attempts is None else commit.attempts,
                 "committed" if commit.is_committed else "failed",
+                "" if commit.runtime_ms is None else round(commit.runtime_ms, 3),
+                commit.reason,
             )
         )
     return text.getvalue()
@@ -174,6 +182,8 @@ def read_history(folder: Path) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """The trace and the configuration of an observed table, which belong together; OutputError if they do not."""
     path = folder / TRACE_FILE
     columns = read_columns(path)
+    for name in _SINCE_2:
+        columns.setdefault(name, [""] * len(next(iter(columns.values()), [])))
     missing = [name for name in _REPLAYED if name not in columns]
     if missing or not columns[_REPLAYED[0]]:
         raise OutputError(f"'{path}' is damaged: it has no {missing[0] if missing else 'rows'}. {_AGAIN}")
@@ -196,7 +206,11 @@ def _wrong_cell(row: Mapping[str, Any], sources: set[Any]) -> str | None:
         return "operation"
     if row["source"] not in sources:
         return "source"
-    for name, largest in (("duration_ms", DURATION_MS_MAX), ("attempts", ATTEMPTS_MAX)):
+    for name, largest in (
+        ("duration_ms", DURATION_MS_MAX),
+        ("attempts", ATTEMPTS_MAX),
+        ("runtime_ms", DURATION_MS_MAX),
+    ):
         text = str(row[name] if row[name] is not None else "").strip()
         if text and not (_NUMBER.fullmatch(text) and float(text) <= largest):
             return name

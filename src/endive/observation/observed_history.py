@@ -1,6 +1,7 @@
 """This file defines what was seen of a real table: its commits, its shape, and what a reader must know about both.
 
-Where they come from is in ``metadata``, ``catalogs``, ``reports`` and ``log``; what is made of them in ``fitting``.
+Where they come from is in ``metadata``, ``table_reading``, ``reports``, ``log``, ``spark_events`` and ``engine_lines``;
+what is made of them in ``sources`` and ``configuration``.
 """
 
 from __future__ import annotations
@@ -34,14 +35,25 @@ class Commit:
     added_files: int = 0
     removed_files: int = 0
     added_delete_files: int = 0
+    added_equality_deletes: int = 0
     total_files: int | None = None
     added_bytes: int = 0
     changed_partitions: int | None = None
     manifests: int | None = None  # after it
     duration_ms: float | None = None
+    runtime_ms: float | None = None  # the part of the duration that was work before the commit
     attempts: int | None = None
     is_committed: bool = True
+    reason: str = ""  # why it failed, in the words of ``endive.vocabulary.REASONS``, or the exception's class
+    read: str = ""  # what it had read, if the exception tells
     is_submission: bool = False  # time_us is when it began, not when its snapshot was made
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether its duration has the work in it: a client's log of what validates, if that does not say otherwise."""
+        if self.duration_ms is None or not self.is_submission:
+            return False
+        return self.operation != APPEND if self.runtime_ms is None else self.runtime_ms > 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +95,11 @@ class TableHistory:
     def duration_ms(self) -> float:
         """From the first commit to the last."""
         return (self.commits[-1].time_us - self.commits[0].time_us) / 1000.0
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether commits that failed would be among the commits: a log tells of them, a table does not."""
+        return any(commit.is_submission for commit in self.commits)
 
     @property
     def has_durations(self) -> bool:

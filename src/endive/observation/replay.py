@@ -1,4 +1,4 @@
-"""This file runs an observed history through the model and holds what comes out beside what was seen.
+"""An observed history run through the model: what comes out beside what was seen, and if they differ, why.
 
 Where a duration or a number of attempts is known it is compared, else the gaps between commits. Every figure has two
 intervals: how well the history knows it, and how far equal runs of the model lie apart.
@@ -7,6 +7,7 @@ intervals: how well the history knows it, and how far equal runs of the model li
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +15,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
-from endive.errors import ConfigError
+from endive.config import apply_overrides, parse_config, parse_overrides
+from endive.observation.cause_search import Cause, find_cause
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
-from endive.observation.observed_folder import TRACE_FILE, read_findings, read_history
+from endive.observation.memory import given_document
+from endive.observation.observed_folder import STORE_FILE, TRACE_FILE, read_findings, read_history
 from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation
 
 SEEDS: Final = 20
+SEARCH_SEEDS: Final = 3
+SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
-OF_THE_TABLE: Final = ("partitions", "num_tables")  # keys of [catalog] that no measured profile knows
 RELOAD: Final = "reload"
 COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int, int], None]
@@ -33,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceReplay:
-    """One source: its figures, and how many of its txns the model ran in each run."""
+    """One source and its figures."""
 
     name: str
     figures: tuple[Figure, ...]
@@ -47,6 +50,9 @@ class Replay:
     sources: tuple[SourceReplay, ...]
     runs: int
     is_changed: bool  # by --scale or --set: then a third column says what would happen
+    document: Mapping[str, Any]  # with all that was given
+    cause: Cause | None = None
+    is_searched: bool = False
 
     @property
     def figures(self) -> list[tuple[str, Figure]]:
@@ -54,29 +60,52 @@ class Replay:
         return [(source.name, figure) for source in self.sources for figure in source.figures]
 
     @property
+    def wrong(self) -> list[tuple[str, Figure]]:
+        """Figures that speak against the model, worst first."""
+        found = [(name, figure) for name, figure in self.figures if not (figure.holds or figure.is_unclear)]
+        return sorted(found, key=lambda pair: -pair[1].error)
+
+    @property
     def explains(self) -> bool:
-        """Whether nothing that was seen speaks against the model."""
-        return all(figure.holds or figure.is_unclear for _, figure in self.figures)
+        """Whether something was compared, and nothing that was seen speaks against the model."""
+        return bool(self.figures) and not self.wrong
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What the folder remembers of it."""
+        return {
+            "table": self.table,
+            "explains": self.explains,
+            "agree": sum(figure.holds for _, figure in self.figures),
+            "unclear": sum(figure.is_unclear for _, figure in self.figures),
+            "total": len(self.figures),
+            "rest": [_beside(name, figure) for name, figure in self.wrong],
+            "cause": None if self.cause is None else self.cause.text,
+        }
 
     @property
     def verdict(self) -> str:
-        """One sentence: does the model explain what was seen, and if not, where."""
-        unlike = [(name, figure) for name, figure in self.figures if not figure.holds]
-        wrong = [(name, figure) for name, figure in unlike if not figure.is_unclear]
-        total, unclear = len(self.figures), len(unlike) - len(wrong)
+        """Does the model explain what was seen, and if not, where, and which assumption would explain most."""
+        total = len(self.figures)
+        unclear = sum(figure.is_unclear for _, figure in self.figures)
         if not total:
             return f"Nothing of {self.table} can be compared: its history is too short."
-        if not wrong:
+        if not self.wrong:
             short = f"; of {unclear} too few commits were seen to tell" if unclear else ""
             return (
                 f"The model explains what you saw on {self.table}: {total - unclear} of {total} figures agree{short}."
             )
-        worst_name, worst = max(wrong, key=lambda pair: pair[1].error)
-        return (
-            f"The model does not explain what you saw on {self.table}: {len(wrong)} of {total} figures disagree, most "
-            f"of all {worst.name} of {worst_name} ({worst.real:,.4g} {worst.unit} seen, {worst.model:,.4g} in the "
-            f"model). {worst.advice}"
+        text = (
+            f"The model does not explain what you saw on {self.table}: {len(self.wrong)} of {total} figures disagree, "
+            f"most of all {_beside(*self.wrong[0])}."
         )
+        if self.cause is not None:
+            return f"{text} {self.cause.text}"
+        return f"{text} No single change of what is assumed explains more of it." if self.is_searched else text
+
+
+def _beside(name: str, figure: Figure) -> str:
+    return f"{figure.name} of {name} ({figure.real:,.4g} {figure.unit} seen, {figure.model:,.4g} in the model)"
 
 
 def replay(
@@ -88,44 +117,139 @@ def replay(
     scale: float = 1.0,
     overrides: Sequence[str] = (),
     seeds: int = SEEDS,
+    is_searched: bool = True,
     progress: Progress = lambda done, total: None,
 ) -> Replay:
     """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if."""
     findings = read_findings(folder)
-    columns, document = read_history(folder)
-    real = seen_of_trace(columns)
-    given = ([f'storage.provider="{Path(profile).absolute()}"'] if profile else []) + list(assumed)
-    if catalog_profile is not None:
-        document["catalog"] = with_catalog(document, catalog_profile)
-    document = apply_overrides(document, parse_overrides(given))
+    columns, _ = read_history(folder)
+    document = given_document(folder, profile=profile, catalog_profile=catalog_profile, assumed=assumed)
+    stage = Stage(columns, findings)
     is_changed = scale != 1.0 or bool(overrides)
     runs = max(2, min(seeds, TXNS_MAX // max(1, len(columns["source"]))))
     total = runs * (2 if is_changed else 1)
     with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
-        observed = as_observed(_timed(document, findings), columns, Path(scratch) / TRACE_FILE)
-        untold_ms = _untold_ms(observed, findings)
-        base = _run(observed, runs, untold_ms, lambda done: progress(done, total))
-    changed: dict[str, list[Seen]] = {}
-    if is_changed:
-        what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
-        changed = _run(_timed(what_if, findings), runs, untold_ms, lambda done: progress(runs + done, total))
-    sources = tuple(
-        SourceReplay(name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name)))
-        for name, seen in real.items()
+        place = Path(scratch)
+        base = stage.run(document, runs, place, lambda done: progress(done, total))
+        changed: dict[str, list[Seen]] = {}
+        if is_changed:
+            what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
+            changed = stage.run_ahead(what_if, document, runs, place, lambda done: progress(runs + done, total))
+        found = Replay(
+            table=findings["table"],
+            sources=stage.compare(base, changed),
+            runs=runs,
+            is_changed=is_changed,
+            document=document,
+        )
+        if not found.wrong or not is_searched:
+            return found
+        is_measured = bool(profile or catalog_profile or (folder / STORE_FILE).exists())
+        part = stage.shortened(SEARCH_TXNS_MAX)
+        cause = find_cause(document, lambda each: part.judge(each, place), place, is_measured=is_measured)
+    return Replay(
+        table=found.table,
+        sources=found.sources,
+        runs=runs,
+        is_changed=is_changed,
+        document=document,
+        cause=cause,
+        is_searched=True,
     )
-    return Replay(table=findings["table"], sources=sources, runs=runs, is_changed=is_changed)
 
 
-def with_catalog(document: Mapping[str, Any], profile: Path) -> dict[str, Any]:
-    """``[catalog]`` as a profile has it; how the table is partitioned is not the catalog's, and stays."""
-    measured = read_toml(profile).get("catalog")
-    if not isinstance(measured, dict):
-        raise ConfigError(f"'{profile}' has no [catalog]. Give the file that endive measure catalog has written.")
-    kept = {key: value for key, value in document.get("catalog", {}).items() if key in OF_THE_TABLE}
-    return {**measured, **kept}
+class Stage:
+    """A history, and the model that runs it."""
+
+    def __init__(self, columns: Mapping[str, list[Any]], findings: Mapping[str, Any]) -> None:
+        self._columns = columns
+        self._findings = findings
+        self._real = seen_of_trace(columns)
+        told = findings.get("sources") or []
+        statements = {
+            each["name"] for each in told if isinstance(each, dict) and each.get("durations_of") == "statement"
+        }
+        self._statements = frozenset(str(name) for name in statements)
+
+    def shortened(self, rows_max: int) -> Stage:
+        """The same with the first rows alone."""
+        if len(self._columns["source"]) <= rows_max:
+            return self
+        return Stage({name: cells[:rows_max] for name, cells in self._columns.items()}, self._findings)
+
+    def run(
+        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
+    ) -> dict[str, list[Seen]]:
+        """Every source begins to commit when it did."""
+        observed = as_observed(
+            timed(document, self._findings), self._columns, scratch / TRACE_FILE, statements=self._statements
+        )
+        return self._run(observed, self._untold_ms(observed), runs, progress)
+
+    def run_ahead(
+        self,
+        document: Mapping[str, Any],
+        base: Mapping[str, Any],
+        runs: int,
+        scratch: Path,
+        progress: Callable[[int], None],
+    ) -> dict[str, list[Seen]]:
+        """Every source submits by its fitted law: what would happen if."""
+        observed = as_observed(
+            timed(base, self._findings), self._columns, scratch / TRACE_FILE, statements=self._statements
+        )
+        return self._run(timed(document, self._findings), self._untold_ms(observed), runs, progress)
+
+    def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
+        """The figures of a few runs."""
+        found = self.compare(self.run(document, SEARCH_SEEDS, scratch, lambda done: None), {})
+        return [(source.name, figure) for source in found for figure in source.figures]
+
+    def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
+        """Model beside reality, source by source."""
+        return tuple(
+            SourceReplay(name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name)))
+            for name, seen in self._real.items()
+        )
+
+    def _untold_ms(self, observed: Mapping[str, Any]) -> dict[str, float]:
+        """What a duration leaves out at the end of a commit, by source.
+
+        A report's timer stops before the table is read back (``SnapshotProducer.commit``: the timer ends, then
+        ``notifyListeners`` refreshes); that takes as long as loading it. A log's duration is the caller's own.
+        """
+        if self._findings.get("durations_from") != REPORTS or parse_config(observed).commit.after_success != RELOAD:
+            return {}
+        return loading_ms(observed)
+
+    def _run(
+        self,
+        document: Mapping[str, Any],
+        untold_ms: Mapping[str, float],
+        runs: int,
+        progress: Callable[[int], None],
+    ) -> dict[str, list[Seen]]:
+        """What each run of the model gives for each source; durations without what the history leaves out of them."""
+        simulation = Simulation(parse_config(document))
+        found: dict[str, list[Seen]] = {}
+        for seed in range(runs):
+            table = simulation.run(seed).transactions
+            names, status, reasons = (
+                np.asarray(table[key].to_pylist(), dtype=object) for key in ("source", "status", "reason")
+            )
+            columns = {key: table[key].to_numpy(zero_copy_only=False) for key in COLUMNS}
+            for name in dict.fromkeys(names.tolist()):
+                own = names == name
+                plain = str(name).partition("~")[0]
+                part = {key: each[own] for key, each in columns.items()}
+                took = part["total_latency_ms" if plain in self._statements else "commit_latency_ms"]
+                part["took_ms"] = took - untold_ms.get(plain, 0.0)
+                found.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
+            progress(seed + 1)
+        return found
 
 
-def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
+def timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
     """As long as the table was watched, measured as a whole, from the sizes it had at the beginning."""
     changed = apply_overrides(document, {})
     simulation = changed.setdefault("simulation", {})
@@ -140,47 +264,17 @@ def _timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str
     return changed
 
 
-def _untold_ms(observed: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, float]:
-    """What a duration leaves out at the end of a commit, by source.
-
-    A report's timer stops before the table is read back (``SnapshotProducer.commit``: the timer ends, then
-    ``notifyListeners`` refreshes); that takes as long as loading it. A log's duration is the caller's own.
-    """
-    if findings.get("durations_from") != REPORTS or parse_config(observed).commit.after_success != RELOAD:
-        return {}
-    return loading_ms(observed)
-
-
-def _run(
-    document: Mapping[str, Any], runs: int, untold_ms: Mapping[str, float], progress: Callable[[int], None]
-) -> dict[str, list[Seen]]:
-    """What each run of the model gives for each source; durations without what the history leaves out of them."""
-    simulation = Simulation(parse_config(document))
-    found: dict[str, list[Seen]] = {}
-    for seed in range(runs):
-        table = simulation.run(seed).transactions
-        names = np.asarray(table["source"].to_pylist(), dtype=object)
-        status = np.asarray(table["status"].to_pylist(), dtype=object)
-        columns = {key: table[key].to_numpy(zero_copy_only=False) for key in COLUMNS}
-        for name in dict.fromkeys(names.tolist()):
-            own = names == name
-            part = {key: each[own] for key, each in columns.items()}
-            part["commit_latency_ms"] = part["commit_latency_ms"] - untold_ms.get(str(name).partition("~")[0], 0.0)
-            found.setdefault(str(name), []).append(_seen(part, status[own]))
-        progress(seed + 1)
-    return found
-
-
-def _seen(columns: Mapping[str, Any], status: Any) -> Seen:
-    ended = (status == "committed") | (status == "aborted")
-    made = status == "committed"
+def _seen(columns: Mapping[str, Any], status: Any, reasons: Any) -> Seen:
+    made, lost = status == "committed", status == "aborted"
     ends_ms = columns["submit_ms"][made] + columns["total_latency_ms"][made]
     return Seen(
         times_ms=np.sort(ends_ms.astype(np.float64)),
-        durations_ms=columns["commit_latency_ms"][made].astype(np.float64),
+        durations_ms=columns["took_ms"][made].astype(np.float64),
         attempts=columns["attempts"][made].astype(np.int64),
-        failed=int((ended & ~made).sum()),
-        ended=int(ended.sum()),
+        failed=int(lost.sum()),
+        ended=int((made | lost).sum()),
+        lost_attempts=columns["attempts"][lost].astype(np.int64),
+        reasons=dict(Counter(reasons[lost].tolist())),
     )
 
 

@@ -1,12 +1,14 @@
-"""This file writes the trace that a replay runs: every txn is submitted so that its commit begins when it was seen to.
+"""The trace that a replay runs: every txn is submitted so that its commit begins when it was seen to.
 
 A history knows when commits began, the model wants to know when txns were submitted: before they loaded the table and
-did their work. How long that takes is the model's own, so a first run tells it.
+did their work. How long that takes is the model's own, so a first run tells it. A log of statements knows when those
+began, and perhaps how long each worked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from endive.observation.observed_history import APPEND
 from endive.simulation import Simulation
 from endive.workload import ICEBERG_OPERATIONS
 from endive.workload.trace import epoch_us
+from endive.workload.trace_file import is_empty
 
 APPEND_KINDS = ("merge_append", "fast_append")
 MARGIN_MS = 60_000.0  # after the last commit, for it to end
@@ -26,10 +29,15 @@ Columns = Mapping[str, list[Any]]
 BySource = Mapping[str, float]
 
 
-def as_observed(document: Mapping[str, Any], columns: Columns, path: Path) -> dict[str, Any]:
-    """Every source begins to commit when it did, and commits what it did; the trace for that is written to ``path``."""
+def as_observed(
+    document: Mapping[str, Any], columns: Columns, path: Path, *, statements: AbstractSet[str] = frozenset()
+) -> dict[str, Any]:
+    """Every source begins to commit when it did, and commits what it did; the trace for that is written to ``path``.
+
+    Sources in ``statements`` begin their work at the times of the history, not their commits.
+    """
     leads_ms = _before_commit_ms(_traced(document, columns, {}, path))
-    return _traced(document, columns, leads_ms, path)
+    return _traced(document, columns, {name: ms for name, ms in leads_ms.items() if name not in statements}, path)
 
 
 def loading_ms(observed: Mapping[str, Any]) -> dict[str, float]:
@@ -57,24 +65,30 @@ def _traced(document: Mapping[str, Any], columns: Columns, leads_ms: BySource, p
     observed = apply_overrides(document, {})
     weights = {source["name"]: source.get("operation_types", {}) for source in observed["source"]}
     rows = []
-    cells = zip(columns["timestamp"], columns["operation"], columns["source"], strict=True)
-    for row, (when, operation, name) in enumerate(cells, start=1):
+    blank = [""] * len(columns["source"])
+    cells = zip(
+        columns["timestamp"], columns["operation"], columns["source"], columns.get("runtime_ms", blank), strict=True
+    )
+    for row, (when, operation, name, work) in enumerate(cells, start=1):
         begin_us = epoch_us(path, row, "timestamp", when) - round(1000.0 * leads_ms.get(name, 0.0))
-        rows.append((begin_us, name, _kind(operation, weights[name])))
+        rows.append((begin_us, name, _kind(operation, weights[name]), "" if is_empty(work) else str(work)))
     rows.sort()
     first_us = rows[0][0]
-    lines = [f"{(when_us - first_us) / 1000.0:.3f},{kind},{name}" for when_us, name, kind in rows]
-    path.write_text("\n".join(["submit_ms,kind,source", *lines]) + "\n", encoding="utf-8")
+    lines = [f"{(when_us - first_us) / 1000.0:.3f},{kind},{name},{work}" for when_us, name, kind, work in rows]
+    path.write_text("\n".join(["submit_ms,kind,source,runtime_ms", *lines]) + "\n", encoding="utf-8")
     observed["simulation"]["duration_ms"] = (rows[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
     observed["simulation"]["duration_ms"] += MARGIN_MS
     for source in observed["source"]:
-        source.pop("stop_ms", None)
+        for key in ("start_ms", "stop_ms"):
+            source.pop(key, None)
         source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"]}
     return observed
 
 
 def _kind(operation: str, weights: Mapping[str, float]) -> str:
-    """What a commit was; of an append, which the history does not tell, what the source is said to make."""
+    """What the source is said to make; of one that makes several kinds, what the operation is called."""
+    if len(weights) == 1:
+        return next(iter(weights))
     if operation == APPEND:
         return max(APPEND_KINDS, key=lambda kind: weights.get(kind, 0.0))
     return ICEBERG_OPERATIONS[operation]

@@ -28,6 +28,7 @@ ENGINE_KEYS: Final = {
     "kafka.connect.commit-id": "kafka-connect",
 }
 FAST_APPENDS: Final = ("pyiceberg", "spark-streaming")  # who appends without merging manifests
+REWRITE_MANIFESTS: Final = "rewrite_manifests"
 LONG_MAX: Final = 2**63 - 1
 TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
 TEXT_CHARACTERS_MAX: Final = 1_000  # of one entry of a summary; a longer one says nothing of a commit
@@ -60,7 +61,7 @@ def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
     return Commit(
         time_us=1000 * _required(snapshot, "timestamp-ms", TIMESTAMP_MS_MAX),
         operation=operation,
-        kind=kind_of(operation, engine),
+        kind=REWRITE_MANIFESTS if _rewrote_manifests(operation, summary) else kind_of(operation, engine),
         overwrite=overwrite_of(operation, summary),
         writer=writer_of(summary, engine, writer_key),
         engine=engine,
@@ -71,6 +72,7 @@ def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
         added_files=_count(summary, "added-data-files"),
         removed_files=_count(summary, "deleted-data-files"),
         added_delete_files=_count(summary, "added-delete-files"),
+        added_equality_deletes=_count(summary, "added-equality-deletes"),
         total_files=_maybe(summary, "total-data-files"),
         added_bytes=_count(summary, "added-files-size"),
         changed_partitions=_maybe(summary, "changed-partition-count"),
@@ -154,6 +156,11 @@ def overwrite_of(operation: str, summary: Mapping[str, str]) -> str:
     if summary.get("replace-partitions") == "true":
         return "replace_partitions"
     return "row_delta" if _count(summary, "added-delete-files") else "overwrite_files"
+
+
+def _rewrote_manifests(operation: str, summary: Mapping[str, str]) -> bool:
+    """``BaseRewriteManifests`` replaces manifests and no file, and counts what it replaced."""
+    return operation == REPLACE and "manifests-replaced" in summary and not _count(summary, "deleted-data-files")
 
 
 def _count(summary: Mapping[str, str], key: str) -> int:

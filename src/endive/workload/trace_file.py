@@ -26,7 +26,7 @@ TIMES: Final = (RELATIVE_TIME, ISO_TIME)
 KIND: Final = "kind"
 OPERATION: Final = "operation"
 # What really happened: kept for `endive replay`, not read by the simulator.
-OUTCOMES: Final = ("duration_ms", "duration", "attempts", "outcome", "writer", "snapshot_id")
+OUTCOMES: Final = ("duration_ms", "duration", "attempts", "outcome", "exception", "reason", "writer", "snapshot_id")
 COLUMNS: Final = (RELATIVE_TIME, ISO_TIME, KIND, OPERATION, "runtime_ms", "table", "source", *OUTCOMES)
 
 Cell = Any  # str from CSV; str, int, float, datetime or None from Parquet
