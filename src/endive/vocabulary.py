@@ -140,6 +140,7 @@ class Row(Record):
     n_tables_written: Int32
     attempts: Int32
     restarts: Int32
+    commits_untold: Int32  # it committed, and ended without knowing
     requests: Annotated[list[int], "i4", N_REQUESTS]
     history_lists: Int32
     false_conflicts: Int32

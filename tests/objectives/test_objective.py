@@ -79,7 +79,7 @@ def test_an_objective_knows_the_figures_it_speaks_of_each_once():
             "at character 1: nothing is named 'mrege'. Did you mean 'merge'?",
         ),
         ("merge.sucess_rate >= 1", "'sucess_rate' is no field of a result. Did you mean 'success_rate'?"),
-        ("p95 < 1s", "'p95' is no field of a result. Did you mean 'p95_commit' or 'p95_total'?"),
+        ("p95 < 1s", "'p95' is no field of a result. Did you mean 'p95_commit' or 'p95_total' or"),
         ("source.merg.success_rate > 0", "no source is named 'merg'. Did you mean 'merge'?"),
         ("table.2.success_rate > 0", "there is no table 2. Tables are numbered from 0 to 1."),
         ("rewrite_files.success_rate > 0", "no source does a 'rewrite_files'. Kinds here are: fast_append,"),

@@ -313,6 +313,15 @@ def most_partitions(partitions: Mapping) -> int:
     return int(max(partitions.get("per_table", [partitions.get("num_partitions", 1)])))
 
 
+def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
+    """What follows a failure, as the arrivals of the source allow it."""
+    kinds = [{"kind": "rerun", "times": 2, "pause_ms": 40.0}, {"kind": "rerun", "pause_ms": 0.0}]
+    if source["arrivals"]["kind"] in ("closed", "jobs"):
+        kinds = [*kinds, {"kind": "restart", "delay_ms": 70.0}, {"kind": "carried", "unknown": "again"}]
+    if not (transaction | source).get("application_retries") and "partial_progress" not in source:
+        maybe(source, draw, "after_failure", st.sampled_from(kinds))
+
+
 def count_tables() -> st.SearchStrategy[Mapping]:
     """A number of tables or partitions that is drawn."""
     return st.sampled_from(
@@ -332,6 +341,9 @@ def table_choices(draw: Any, num_tables: int) -> Mapping:
     numbers = {"count": st.integers(1, num_tables), "count_zipf": st.sampled_from((0.5, 1.5))}
     choice[how] = draw(numbers.get(how, count_tables()))
     _add_selection(draw, choice)
+    if draw(st.integers(0, 2)) == 0:
+        tables = st.integers(0, num_tables - 1)
+        choice["only"] = draw(st.lists(tables, min_size=choice.get("count", 1), unique=True))
     return choice
 
 
@@ -448,6 +460,7 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         if sources[-1]["arrivals"]["kind"] in ("closed", "jobs") and "append" not in (catalog["type"], mode):
             maybe(sources[-1], draw, "keeps_table", st.booleans())
         _add_partial_progress(draw, sources[-1])
+        _add_aftermath(draw, sources[-1], transaction)
         maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))

@@ -28,6 +28,7 @@ COMPARED: Final = (
     *("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit"),
     *("retries_mean", "requests_per_commit"),
 )
+OF_STREAMS: Final = ("p50_freshness", "p95_freshness", "p99_freshness", "lost_share")
 SAME: Final = "same"
 UNSURE: Final = "cannot tell"
 MORE: Final = "more"
@@ -87,6 +88,8 @@ def compare_configs(
     if len(names_of(a).sources) > 1 or not shared:
         parts.append((ALL, ""))
     found = [_difference(ours, theirs, scope, name, field) for scope, name in parts for field in COMPARED]
+    streams = [name for name in shared if name in names_of(a).streams and name in names_of(b).streams]
+    found += [_difference(ours, theirs, SOURCE, name, field) for name in streams for field in OF_STREAMS]
     return Comparison(
         a=names[0],
         b=names[1],

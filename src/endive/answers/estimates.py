@@ -24,6 +24,7 @@ from endive.objectives.intervals import (
 from endive.objectives.student import CONFIDENCE
 from endive.results import Window
 from endive.results import statistics as st
+from endive.results.freshness import Ages
 from endive.results.statistics import Slice, joined
 from endive.results.summary import figures_of
 
@@ -50,6 +51,8 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
         )
     if path == ("success_rate",):
         return success_estimate(parts, confidence)
+    if subject.field.is_of_data:
+        return data_estimate([part.ages for part in parts], path, confidence)
     windows = [sample.window for sample in samples]
     figures = [figures_of(part, window) for part, window in zip(parts, windows, strict=True)]
     if path in _COMMITS:
@@ -59,6 +62,29 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
     else:
         found = _ratio(path, figures, windows, confidence)
     return replace(found, txns=sum(figure["txns"]["submitted"] for figure in figures))
+
+
+def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = CONFIDENCE) -> Estimate:
+    """How late data are, or what became of them; over runs that have any."""
+    ages = [run for run in runs if run is not None and run.total_us]
+    if path == ("stale_share",):
+        ages = [run for run in ages if run.bound_us is not None]
+    lengths = [float(run.total_us) for run in ages]
+    if path == ("lost_share",):
+        return share_estimate([run.lost for run in ages], [run.batches for run in ages], 0, confidence)
+    if path[0] == "data":
+        counts = [getattr(run, path[1]) for run in ages]
+        found = rate_estimate(counts, [1.0] * len(ages), confidence)
+    elif path == ("stale_share",):
+        found = ratio_estimate([float(run.stale_us) for run in ages], lengths, confidence)
+    elif path[1] == "mean":
+        found = ratio_estimate([run.mean_ms * run.total_us for run in ages], lengths, confidence)
+    else:
+        percent = 100.0 if path[1] == "max" else float(path[1].removeprefix("p"))
+        found = percentile_estimate([run.points_ms() for run in ages], percent, confidence)
+        if path[1] == "max" and ages:
+            found = replace(found, value=max(float(run.high_us.max()) for run in ages) / 1000.0)
+    return replace(found, txns=sum(run.batches for run in ages))
 
 
 def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> Estimate:

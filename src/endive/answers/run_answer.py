@@ -20,6 +20,7 @@ from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+OF_STREAMS: Final = ("p50_freshness", "p95_freshness", "p99_freshness", "stale_share", "lost_share")
 _BLOCKS: Final = ((SOURCE, "by_source"), (KIND, "by_operation"), (TABLE, "by_table"))
 
 
@@ -105,7 +106,8 @@ class RunAnswer:
             yield name, figures
 
     def _estimates(self, scope: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for field_name in SHOWN:
+        is_stream = scope == SOURCE and name in names_of(self.config).streams
+        for field_name in (*SHOWN, *OF_STREAMS) if is_stream else SHOWN:
             yield field_name, estimate_json(self.estimate(scope, name, field_name))
 
 

@@ -18,6 +18,7 @@ from endive.results.columns import Columns
 from endive.results.history import HistoryCheck
 from endive.results.schema import KINDS
 from endive.results.statistics import Slice
+from endive.simulation.streams import streams_of
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class SampleSink(RowSink):
             duration_ms=section.duration_ms, warmup_ms=section.warmup_ms, cooldown_ms=section.cooldown_ms
         )
         names = [source.name for source in config.sources]
-        super().__init__(self._window, names, **options)
+        super().__init__(self._window, names, streams=streams_of(config), **options)
         tables = config.catalog.num_tables if is_per_table else 0
         self._by_table = tuple(Statistics(self._window, names) for _ in range(tables))
         self._history: HistoryCheck | None = None

@@ -57,7 +57,7 @@ def recipe_text(recipe: Recipe) -> str:
     from endive.config.toml_text import toml_text
 
     lines = [f"{recipe.name}: {recipe.title}", ""]
-    for heading in ("commits", "table", "retries", "isolation"):
+    for heading in ("commits", "table", "retries", "isolation", "failure"):
         lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")
     lines.append(f"  {'release:':<11}{recipe.release}")
     lines += [f"  {'source:' if index == 0 else '':<11}{text}" for index, text in enumerate(recipe.sources)]

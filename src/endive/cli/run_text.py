@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from endive.answers.run_answer import RunAnswer
 
 TABLES_SHOWN_MAX: Final = 20
+_FATES: Final = {"lost": "lost", "waiting": "waiting at the end", "twice": "written twice"}
 _COLOURS: Final = {MET: "bold green", NOT_MET: "bold red"}
 
 
@@ -33,6 +34,8 @@ def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
     console.print(parts_table(answer, SOURCE, f"{title}: every source; brackets are 95 % intervals"))
     if answer.parts(TABLE):
         console.print(parts_table(answer, TABLE, "Every table"))
+    if streams := stream_table(answer):
+        console.print(streams)
     print_verdict(answer.verdict)
     for part in total_tables(document):
         console.print(part)
@@ -69,6 +72,30 @@ def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
         )
     if scope == TABLE and len(names) > TABLES_SHOWN_MAX:
         table.caption = f"and {len(names) - TABLES_SHOWN_MAX:,} more; --json has them all"
+    return table
+
+
+def stream_table(answer: RunAnswer) -> Table | None:
+    """How late the data of every stream are, and what became of them; None if there is no stream."""
+    figures = {name: answer.figures(SOURCE, name) or {} for name in answer.parts(SOURCE)}
+    streams = {name: found for name, found in figures.items() if found["data"]["batches"]}
+    if not streams:
+        return None
+    table = new_table("How late the data are: age of the newest that a reader sees, over time")
+    table.add_column(SOURCE)
+    for column in ("P50", "P95", "P99", "most", "older than its bound"):
+        table.add_column(column, justify="right")
+    table.add_column("batches")
+    for name, found in streams.items():
+        ages, data, stale = found["freshness_ms"], found["data"], found["stale_share"]
+        told = [f"{data['visible']:,} of {data['batches']:,} visible"]
+        told += [f"{data[fate]:,} {words}" for fate, words in _FATES.items() if data[fate]]
+        table.add_row(
+            escape(name),
+            *(NOTHING if ages[p] is None else duration_text(ages[p]) for p in ("p50", "p95", "p99", "max")),
+            NOTHING if stale is None else f"{share_digits(stale)} % of the time",
+            ", ".join(told),
+        )
     return table
 
 

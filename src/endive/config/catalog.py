@@ -46,6 +46,18 @@ PartitionCounts = Annotated[
 ]
 
 
+def _names(value: Any) -> Any:
+    is_list = isinstance(value, (list, tuple)) and value and all(isinstance(name, str) and name for name in value)
+    if not is_list or len(set(value)) < len(value):
+        raise refusal("must be a list of different names, one for each table, such as ['orders', 'customers'].")
+    return tuple(value)
+
+
+TableNames = Annotated[
+    tuple[str, ...], BeforeValidator(_names), Described("a list of different names, one for each table")
+]
+
+
 class PartitionsConfig(Table):
     """``[catalog.partitions]``."""
 
@@ -121,7 +133,16 @@ class CatalogConfig(Table):
         "a server with workers. `mode` is an alias.",
         json_schema_extra={"default_text": "cas; service if a profile is named"},
     )
-    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(1, description="Tables in the catalog.")
+    table_names: TableNames | None = Field(
+        None,
+        description="A name for each table, by which a source's tables.only may call it.",
+        json_schema_extra={"default_text": "none"},
+    )
+    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(
+        default_factory=lambda data: len(data.get("table_names") or (1,)),
+        description="Tables in the catalog.",
+        json_schema_extra={"default_text": "1; as many as table_names has"},
+    )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
     scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
         default_factory=_scope,

@@ -73,6 +73,15 @@ SECTION_ROWS: Final = (
         "catalog.num_groups = {catalog.num_groups} must not exceed catalog.num_tables = {catalog.num_tables}.",
     ),
     Contradiction(
+        "catalog.table_names",
+        is_so(
+            "catalog.table_names catalog.num_tables",
+            lambda s: len(s.value("catalog.table_names") or ()) not in (0, s.value("catalog.num_tables")),
+        ),
+        "catalog.table_names = {value} must hold catalog.num_tables = {catalog.num_tables} names, one for each table. "
+        "Leave catalog.num_tables out, and there are as many tables as names.",
+    ),
+    Contradiction(
         "catalog.scope",
         all_of(is_("catalog.type", "append", "service"), is_not("catalog.scope", "table")),
         "catalog.scope = {catalog.scope!q} is not available with catalog.type = {catalog.type!q}, whose scope is "

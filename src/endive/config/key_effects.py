@@ -369,6 +369,22 @@ SOURCE_READINGS: Final = (
         _NO_CONFLICT,
         unless=any_of(_NAMES_CONFLICT, is_("application_retries", 0)),
     ),
+    _row("after_failure.kind", is_not("after_failure.kind", "lost"), _DEFAULT, unless=ALWAYS),
+    *(
+        _row(f"after_failure.{key}", is_("after_failure.kind", *kinds), "after_failure.kind is '{after_failure.kind}'")
+        for key, kinds in (
+            ("delay_ms", ["restart"]),
+            ("times", ["rerun"]),
+            ("pause_ms", ["rerun"]),
+            ("unknown", ["carried", "restart"]),
+        )
+    ),
+    _row("tables.one_each", is_("tables.one_each", True), _DEFAULT, unless=ALWAYS),
+    _row(
+        "tables.count tables.count_zipf tables.count_distribution tables.selection tables.alpha tables.write_fraction",
+        is_("tables.one_each", False),
+        "tables.one_each gives every client its one table",
+    ),
     _row("tables.alpha", is_("tables.selection", "zipf"), "tables.selection is 'uniform'"),
     _row("tables.count", is_absent("tables.count_zipf"), "tables.count_zipf is given instead"),
     _row("tables.count", is_absent("tables.count_distribution"), "tables.count_distribution is given instead"),

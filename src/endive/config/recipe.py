@@ -56,6 +56,7 @@ class Recipe:
     table: str
     retries: str
     isolation: str
+    failure: str  # what follows a commit that failed
     sources: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     template: Mapping[str, Any]
@@ -164,7 +165,7 @@ def _read(path: Path) -> Recipe:
         Parameter(name=name, default=table["default"], meaning=table["meaning"])
         for name, table in document.get("parameters", {}).items()
     )
-    texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation")}
+    texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation", "failure")}
     return Recipe(
         name=path.stem,
         **texts,

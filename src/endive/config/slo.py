@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
+from endive.config.stream import stream_problem, stream_problem_of
 from endive.config.values import Table, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
@@ -60,23 +61,28 @@ class SloSection(Table):
 def names_of(config: SimulationConfig) -> Names:
     """What an objective can speak of in this configuration."""
     weights = [{kind: getattr(source.operation_types, kind) for kind in KINDS} for source in config.sources]
-    return _names([source.name for source in config.sources], weights, config.catalog.num_tables)
+    problems = [stream_problem(source) for source in config.sources]
+    return _names([source.name for source in config.sources], weights, config.catalog.num_tables, problems)
 
 
 def names_in(document: Mapping[str, Any]) -> Names:
     """The same from a resolved configuration as plain values."""
     sources = document["source"]
     weights = [source["operation_types"] for source in sources]
-    return _names([source["name"] for source in sources], weights, document["catalog"]["num_tables"])
+    problems = [stream_problem_of(source) for source in sources]
+    return _names([source["name"] for source in sources], weights, document["catalog"]["num_tables"], problems)
 
 
-def _names(sources: Sequence[str], weights: Sequence[Mapping[str, float]], tables: int) -> Names:
+def _names(
+    sources: Sequence[str], weights: Sequence[Mapping[str, float]], tables: int, problems: Sequence[str | None]
+) -> Names:
     used = tuple(kind for kind in KINDS if any(weight.get(kind, 0.0) > 0.0 for weight in weights))
     return Names(
         sources=tuple(sources),
         kinds=used,
         tables=tables,
         kinds_unused=tuple(kind for kind in KINDS if kind not in used),
+        stream_problems=tuple(problem or "" for problem in problems),
     )
 
 

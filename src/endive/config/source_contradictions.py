@@ -20,6 +20,8 @@ from endive.config.conditions import (
     is_so,
 )
 from endive.config.problems import shown
+from endive.config.stream import stream_problem
+from endive.config.table_list import unknown_tables
 from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, FixedCount, ShareOfFiles
 from endive.vocabulary import KINDS
 
@@ -67,6 +69,16 @@ def _is_weighed(kind: str) -> Condition:
     return is_above(f"operation_types.{kind}", 0)
 
 
+def _own_tables(scene: Scene) -> int:
+    only = scene.value("tables.only")
+    return int(scene.config.catalog.num_tables) if only is None else len(only)
+
+
+def _unknown(scene: Scene) -> tuple[int | str, ...]:
+    return unknown_tables(scene.value("tables"), scene.config.catalog)
+
+
+UNKNOWN_TABLES: Final = is_so("tables.only catalog.num_tables catalog.table_names", lambda s: bool(_unknown(s)))
 KEEPS: Final = is_("keeps_table", True)
 KEEPS_AND_STAYS: Final = all_of(KEEPS, _arrives(Closed, Jobs))
 IS_JOB: Final = is_so("partial_progress", lambda scene: scene.value("partial_progress") is not None)
@@ -252,6 +264,78 @@ SOURCE_ROWS: Final = (
         "{key} = {tables.count} must not exceed catalog.num_tables = {catalog.num_tables}.",
     ),
     Contradiction(
+        "after_failure",
+        all_of(is_not("after_failure.kind", "lost"), _arrives(Trace)),
+        "{key} is not available with arrivals of kind 'trace', which says itself what was submitted again. Leave "
+        "after_failure out, or choose other arrivals.",
+    ),
+    Contradiction(
+        "after_failure.delay_ms",
+        all_of(
+            is_("after_failure.kind", "restart"),
+            is_so("after_failure", lambda s: not s.value("after_failure.delay_ms")),
+        ),
+        '{key} is missing: a restart takes time. Give how long, such as "30s" (Flink\'s restart strategy, and the time '
+        "until the job runs again).",
+    ),
+    Contradiction(
+        "after_failure",
+        all_of(
+            is_("after_failure.kind", "restart"),
+            is_so("arrivals", lambda scene: not _clients(scene) and not isinstance(scene.value("arrivals"), Trace)),
+        ),
+        "{key}.kind = 'restart' takes a job down, and arrivals of kind {arrivals.kind!q} are no jobs. Choose arrivals "
+        'such as {{kind = "jobs", jobs = 1, period_ms = 60000}}, or after_failure = "carried".',
+    ),
+    Contradiction(
+        "after_failure",
+        all_of(is_("after_failure.kind", "rerun"), is_above("application_retries", 0)),
+        "{key}.kind = 'rerun' and application_retries = {application_retries} both run the txn again. Keep one.",
+    ),
+    Contradiction(
+        "after_failure",
+        all_of(is_("after_failure.kind", "rerun"), IS_JOB),
+        "{key}.kind = 'rerun' is not available with partial_progress, whose commits share a job. Keep one.",
+    ),
+    Contradiction(
+        "fresh_within_ms",
+        is_so(
+            "fresh_within_ms arrivals operation_types adds_rows",
+            lambda s: s.value("fresh_within_ms") is not None and stream_problem(s.source) is not None,
+        ),
+        "{key} = {value} speaks of data that this source does not have: {no_stream}",
+    ),
+    Contradiction(
+        "tables.only",
+        UNKNOWN_TABLES,
+        "{key} = {value} names what is no table here: {unknown}. Tables are numbered from 0 to "
+        "catalog.num_tables - 1 = {last_table}, and catalog.table_names gives them names.",
+    ),
+    Contradiction(
+        "tables.count",
+        all_of(
+            is_so("tables.only tables.count", lambda s: s.value("tables.only") is not None),
+            is_so("catalog.num_tables", lambda s: len(s.value("tables.only") or ()) < s.value("tables.count")),
+            is_so("tables.count", lambda s: s.value("tables.count") <= s.value("catalog.num_tables")),
+        ),
+        "{key} = {tables.count} must not exceed the number of tables in tables.only, {n_only}.",
+    ),
+    Contradiction(
+        "tables.one_each",
+        all_of(is_("tables.one_each", True), is_so("arrivals", lambda scene: not _clients(scene))),
+        "{key} = true gives every client or job a table, and arrivals of kind {arrivals.kind!q} have none. Choose "
+        'arrivals such as {{kind = "jobs", jobs = 40, period_ms = 3600000}}, or list the tables in tables.only.',
+    ),
+    Contradiction(
+        "tables.one_each",
+        all_of(
+            is_("tables.one_each", True),
+            is_so("arrivals tables.only catalog.num_tables", lambda scene: _clients(scene) > _own_tables(scene)),
+        ),
+        "{key} = true needs a table for each of {clients} clients, and there are {n_own}. Set catalog.num_tables = "
+        "{clients}, or lower the number of clients.",
+    ),
+    Contradiction(
         "partitions.count",
         all_of(PARTITIONED, is_more("partitions.count", "catalog.partitions.num_partitions")),
         "{key} = {partitions.count} must not exceed catalog.partitions.num_partitions = "
@@ -271,5 +355,10 @@ def words_of_source(scene: Scene) -> dict[str, Any]:
         "clients": _clients(scene),
         "kept": _kept_per_client(scene),
         "others": ", ".join(_others(scene)),
+        "unknown": ", ".join(map(shown, _unknown(scene))),
+        "last_table": scene.config.catalog.num_tables - 1,
+        "n_only": len(scene.value("tables.only") or ()),
+        "n_own": _own_tables(scene),
+        "no_stream": stream_problem(scene.source) or "",
         "policy": shown(scene.written("retry_backoff.policy")),
     }

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from endive.config.after_failure import AfterFailure, Aftermath
 from endive.config.arrivals import Arrivals
 from endive.config.distribution import Distribution, Spec, spelt_out
+from endive.config.table_list import TableList
 from endive.config.values import (
     Bytes,
     Count,
@@ -269,6 +271,17 @@ class TableChoice(Table):
     )
     alpha: ZipfExponent = Field(1.5, description="Exponent.")
     write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
+    only: TableList | None = Field(
+        None,
+        description="The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
+        "or a list; it never touches the others.",
+        json_schema_extra={"default_text": "all"},
+    )
+    one_each: Flag = Field(
+        False,
+        description="Whether every client or job of the source has a table of its own: the first has the first of "
+        "`only`, or of all. Needs arrivals of kind 'closed' or 'jobs'.",
+    )
 
 
 class PartitionChoice(Table):
@@ -364,6 +377,15 @@ class SourceKeys(Table):
     )
     application_retries: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
         0, description="Times the application starts a txn over after a real conflict."
+    )
+    after_failure: Aftermath = Field(
+        default=AfterFailure(), description="What follows a txn that did not commit: a kind, or a table."
+    )
+    fresh_within_ms: Milliseconds | None = Field(
+        None,
+        description="How old the newest visible data of the source may be; results then tell the share of time in "
+        "which they are older (stale_share). Changes nothing else.",
+        json_schema_extra={"default_text": "none"},
     )
     isolation: Annotated[Literal["serializable", "snapshot"], OneOf()] = Field(
         "serializable", description="Which rivals a validated overwrite must not overlap."

@@ -28,6 +28,7 @@ class Field:
     path: tuple[str, ...]
     unit: str
     short_names: tuple[str, ...] = ()
+    is_of_data: bool = False  # of the data that a stream brings, which no kind and no table has by itself
 
     @property
     def name(self) -> str:
@@ -44,6 +45,12 @@ def _fields() -> Iterator[Field]:
             short = (f"{part}_{latency}", f"{latency}_latency_{part}_ms")
             yield Field((f"{latency}_latency_ms", part), DURATION, short)
     yield Field(("retries_mean",), NUMBER)
+    for part in (*_PERCENTILES, "max"):
+        yield Field(("freshness_ms", part), DURATION, (f"{part}_freshness",), is_of_data=True)
+    for share in ("stale_share", "lost_share"):
+        yield Field((share,), SHARE, is_of_data=True)
+    for fate in ("batches", "visible", "lost", "waiting", "twice"):
+        yield Field(("data", fate), NUMBER, is_of_data=True)
     yield Field(("requests", "per_committed_txn"), NUMBER, ("requests_per_commit", "requests_per_committed_txn"))
     yield Field(("requests", "total"), NUMBER)
     yield Field(("requests", "bytes_read"), NUMBER, ("bytes_read",))

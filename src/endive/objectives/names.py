@@ -6,6 +6,7 @@ refers to nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
@@ -54,6 +55,13 @@ class Names:
     kinds: tuple[str, ...]
     tables: int = 1
     kinds_unused: tuple[str, ...] = field(default=())  # known to the model, but no source does them
+    stream_problems: tuple[str, ...] = field(default=())  # of each source: why it is no stream; empty if it is one
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The sources that bring data to wait for."""
+        problems = self.stream_problems or ("",) * len(self.sources)
+        return tuple(source for source, problem in zip(self.sources, problems, strict=True) if not problem)
 
     def of_scope(self, scope: str) -> tuple[str, ...]:
         """The names of all sources, kinds or tables."""
@@ -71,12 +79,26 @@ def subjects_of(name: Name, names: Names) -> tuple[Subject, ...]:
         if scope not in (SOURCE, KIND, TABLE):
             raise _problem(name, "'every' is followed by source, kind or table, as in every source.success_rate.")
         found = _field(name, rest)
-        return tuple(Subject(scope, item, found) for item in names.of_scope(scope))
+        return tuple(_subject(name, scope, item, found, names) for item in names.of_scope(scope))
     whole = field_at(".".join(name.parts))
     if whole is not None:
-        return (Subject(ALL, "", whole),)
+        return (_subject(name, ALL, "", whole, names),)
     scope, item, rest = _scope(name, names)
-    return (Subject(scope, item, _field(name, rest)),)
+    return (_subject(name, scope, item, _field(name, rest), names),)
+
+
+def _subject(name: Name, scope: str, item: str, found: Field, names: Names) -> Subject:
+    """One figure, if that part of a run has it."""
+    if found.is_of_data:
+        if scope in (KIND, TABLE):
+            raise _problem(name, f"data belong to a source, not to a {scope}. Sources are: {', '.join(names.sources)}.")
+        if scope == SOURCE and item not in names.streams:
+            why = names.stream_problems[names.sources.index(item)]
+            raise _problem(name, f"'{item}' brings no data to wait for: {why}")
+        if scope == ALL and not names.streams:
+            first, why = names.sources[0], names.stream_problems[0]
+            raise _problem(name, f"no source brings data to wait for. '{first}': {why}")
+    return Subject(scope, item, found)
 
 
 def _scope(name: Name, names: Names) -> tuple[str, str, tuple[str, ...]]:
@@ -140,6 +162,19 @@ def _guess(written: str, known: tuple[str, ...]) -> str:
     close = [*begun, *get_close_matches(written.lower(), known, n=GUESSES_MAX)]
     quoted = [f"'{item}'" for item in dict.fromkeys(close)][:GUESSES_MAX]
     return f" Did you mean {' or '.join(quoted)}?" if quoted else ""
+
+
+def unkept(subjects: Iterable[Subject]) -> str | None:
+    """What to say where a figure is not kept by a study: by table, or of data; None if all are."""
+    for subject in subjects:
+        if subject.scope == TABLE:
+            return of_tables(str(subject))
+        if subject.field.is_of_data:
+            return (
+                f"'{subject}' is about how late data are, and a study keeps no figure of that. Judge success and "
+                "latency here; 'endive run', 'limit', 'advise' and 'compare' judge freshness."
+            )
+    return None
 
 
 def of_tables(subject: str) -> str:

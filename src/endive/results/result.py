@@ -24,6 +24,7 @@ from endive.errors import OutputError
 from endive.results.arrow import to_record_batch
 from endive.results.columns import Columns, check_columns
 from endive.results.fingerprint import Fingerprint
+from endive.results.freshness import Stream
 from endive.results.history import HistoryCheck, untold_warnings
 from endive.results.knowledge import assumption_warnings, sent_figures
 from endive.results.provenance import Provenance
@@ -144,8 +145,9 @@ class RowSink:
         *,
         writers: Sequence[ResultWriter] = (),
         keep_transactions: bool = True,
+        streams: Sequence[Stream] = (),
     ) -> None:
-        self._statistics = Statistics(window, source_names)
+        self._statistics = Statistics(window, source_names, streams)
         self._fingerprint = Fingerprint()
         self._writers = tuple(writers)
         self._batches: list[pa.RecordBatch] | None = [] if keep_transactions else None

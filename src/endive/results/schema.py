@@ -81,6 +81,7 @@ TRANSACTION_SCHEMA: Final = pa.schema(
         _field("attempts", pa.int32(), "count", "commit attempts"),
         _field("retries", pa.int32(), "count", "attempts - 1, or 0 if it made none"),
         _field("restarts", pa.int32(), "count", "how often the whole txn began again"),
+        _field("commits_untold", pa.int32(), "count", "1 if it committed and ended without knowing"),
         _field("n_behind_first", pa.int64(), "count", "n_behind at the first attempt", nullable=True),
         _field("hazard_window_ms", pa.float64(), "ms", "hazard window of the last attempt", nullable=True),
         *(_field(f"phase_{phase}_ms", pa.float64(), "ms", f"time spent in {phase}") for phase in PHASES),

@@ -31,6 +31,7 @@ from endive.results.columns import (
     Int32s,
     whole_us,
 )
+from endive.results.freshness import Ages, Stream, StreamTxns, join_ages
 from endive.results.schema import Ints
 from endive.results.window import Window
 from endive.vocabulary import REASONS, VALIDATION_EXCEPTION
@@ -110,6 +111,7 @@ class Slice:
     total_us: Ints
     is_late: npt.NDArray[np.bool_]  # of each committed txn: submitted in the window's second half
     committed_in_window: int  # commits that ended in the window, whenever submitted
+    ages: Ages | None = None  # of the data of its streams, if it has any
 
 
 def joined(parts: Sequence[Slice]) -> Slice:
@@ -121,13 +123,15 @@ def joined(parts: Sequence[Slice]) -> Slice:
         total_us=np.concatenate([part.total_us for part in parts]),
         is_late=np.concatenate([part.is_late for part in parts]),
         committed_in_window=sum(part.committed_in_window for part in parts),
+        ages=join_ages(ages) if (ages := [part.ages for part in parts if part.ages is not None]) else None,
     )
 
 
 class Statistics:
     """Everything the summary needs; batches may come in any number and order."""
 
-    def __init__(self, window: Window, source_names: Sequence[str]) -> None:
+    def __init__(self, window: Window, source_names: Sequence[str], streams: Sequence[Stream] = ()) -> None:
+        self.streams = StreamTxns(streams)
         self.window = window
         self.source_names = tuple(source_names)
         groups = (len(self.source_names), len(s.KINDS))
@@ -141,6 +145,7 @@ class Statistics:
             chosen = np.arange(columns.n_rows)
         if not len(chosen):
             return
+        self.streams.record(columns, chosen)
         kept = np.empty((3, len(chosen)), np.int64)
         count = _add_up(
             columns.times,
@@ -174,6 +179,7 @@ class Statistics:
             total_us=total_us[is_chosen],
             is_late=(halves[is_chosen] & 1).astype(np.bool_),
             committed_in_window=int(self._ended_in_window[sources, kinds].sum()),
+            ages=self.streams.ages(self.window, source) if kind is None else None,
         )
 
     @property

@@ -18,11 +18,14 @@ import numpy as np
 
 from endive.results import schema as s
 from endive.results import statistics as st
+from endive.results.freshness import Ages
 from endive.results.schema import Ints
 from endive.results.window import Window
 
 SUCCESS_RATE_MIN: Final = 0.95  # below it a run is saturated (experiment plan, "Statistical Methodology")
 P95_OVER_P50_MAX: Final = 2.0  # above it, too
+FATES: Final = ("batches", "visible", "lost", "waiting", "twice")
+AGES: Final = ("p50", "p95", "p99", "mean", "max")
 COMMITTING_SHARE_MAX: Final = 0.01  # of the window's txns still committing at the end
 
 
@@ -77,6 +80,7 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
         "commit_latency_ms": _latency_ms(part.commit_us),
         "total_latency_ms": _latency_ms(part.total_us),
         "retries_mean": _ratio(retries, ended),
+        **freshness_figures(part.ages),
         "txns": {
             "submitted": submitted,
             "committed": committed,
@@ -88,6 +92,20 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
         "counters": _counters(part.tallies.sum(axis=0)),
     }
     return {**figures, "saturated": _is_saturated(figures) if ended else None}
+
+
+def freshness_figures(ages: Ages | None) -> dict[str, Any]:
+    """How late the data of streams are, and what became of them; nulls where nothing is a stream."""
+    if ages is None or not ages.total_us:
+        nothing: dict[str, Any] = {"freshness_ms": dict.fromkeys(AGES), "data": dict.fromkeys(FATES)}
+        return {**nothing, "stale_share": None, "lost_share": None}
+    p50, p95, p99, most = (float(age) for age in ages.at((0.5, 0.95, 0.99, 1.0)))
+    return {
+        "freshness_ms": {"p50": p50, "p95": p95, "p99": p99, "mean": ages.mean_ms, "max": most},
+        "stale_share": None if ages.bound_us is None else ages.stale_us / ages.total_us,
+        "data": {fate: getattr(ages, fate) for fate in FATES},
+        "lost_share": _ratio(ages.lost, ages.batches),
+    }
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -19,11 +19,14 @@ from endive.catalog import (
 )
 from endive.catalog.rules import SCOPES
 from endive.config import SimulationConfig
+from endive.config.after_failure import AfterFailure
 from endive.config.arrivals import Closed as ClosedTable
 from endive.config.arrivals import FixedGap, LognormalGap, Poisson, UniformGap
 from endive.config.arrivals import Jobs as JobsTable
 from endive.config.arrivals import Periodic as PeriodicTable
 from endive.config.arrivals import Trace as TraceTable
+from endive.config.catalog import CatalogConfig
+from endive.config.table_list import own_tables
 from endive.config.transaction import PartitionChoice, ShareOfFiles, SourceConfig, TableChoice
 from endive.distributions import (
     ExponentialLatency,
@@ -51,6 +54,7 @@ from endive.transaction import (
     Transaction,
     TransactionTerms,
 )
+from endive.transaction.aftermath import AFTERMATHS, Aftermath
 from endive.transaction.failures import Failures
 from endive.vocabulary import (
     CHECKS,
@@ -366,7 +370,8 @@ def build_source(config: SimulationConfig, source: SourceConfig, index: int, see
         arrivals=build_arrivals(source, num_tables),
         kind_weights=tuple(getattr(weights, kind) for kind in KINDS),
         runtime=from_table(source.runtime.to_table(), f"source '{source.name}' runtime"),
-        tables=build_table_choice(source.tables, num_tables),
+        tables=build_table_choice(source.tables, config.catalog),
+        own_tables=own_tables(source.tables, config.catalog) if source.tables.one_each else (),
         partitions=build_partition_choice(source.partitions, partitions.num_partitions) if partitions.enabled else None,
         partitions_by_table=tuple(
             build_partition_choice(source.partitions, count)
@@ -395,7 +400,14 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         touched_files=build_touched_files(source, config.table.data_files),
         is_by_files=_is_by_files(config, source),
         keeps_table=source.keeps_table,
+        aftermath=build_aftermath(source.after_failure),
     )
+
+
+def build_aftermath(table: AfterFailure) -> Aftermath:
+    """What follows a failed txn."""
+    pause_ms = (table.delay_ms if table.kind == "restart" else table.pause_ms) or 0.0
+    return Aftermath(pause_us=us_of(pause_ms), reruns_max=table.times, kind=AFTERMATHS.index(table.kind))
 
 
 def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation:
@@ -432,11 +444,12 @@ def build_touched_files(source: SourceConfig, data_files: int) -> CountDistribut
     return count_distribution(counts.model_dump())
 
 
-def build_table_choice(choice: TableChoice, num_tables: int) -> Choice:
+def build_table_choice(choice: TableChoice, catalog: CatalogConfig) -> Choice:
     """Which tables a txn touches."""
     is_zipf = choice.selection == "zipf"
     return Choice(
-        total=num_tables,
+        total=catalog.num_tables,
+        only=() if choice.only is None else own_tables(choice, catalog),
         **_build_count(choice, choice.count_zipf),
         selector=ZipfTableSelector(choice.alpha, choice.write_fraction)
         if is_zipf

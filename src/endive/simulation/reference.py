@@ -23,6 +23,7 @@ from endive.simulation.observer import ObservedCatalog
 from endive.simulation.standstill import Standstill
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
+from endive.transaction.aftermath import restarted_us, restarts_client
 from endive.vocabulary import (
     ABORTED,
     COMMIT_STATE_UNKNOWN,
@@ -180,16 +181,22 @@ class ReferenceEngine:
         """Record a finished txn; a closed loop's client submits its next one after thinking."""
         txn, source, index = self._running.pop(txn_id)
         is_committed = txn.status == TransactionStatus.COMMITTED
+        aftermath = source.terms.aftermath
+        is_down = restarts_client(aftermath, is_committed)
         if source.terms.keeps_table:
-            self._kept[source.index, client_of(index)] = txn.known
+            known = None if is_down else txn.known
+            self._kept[source.index, client_of(index)] = known
             if self._observed is not None:
-                self._observed.keep(txn_id, txn.known)
+                self._observed.keep(txn_id, known)
         if self._observed is not None:
             self._observed.end(txn_id, is_committed, is_unknown=txn.row.reason == COMMIT_STATE_UNKNOWN)
         self._record(txn, source, index, COMMITTED if is_committed else ABORTED)
         if source.arrivals.clients:
             next_index = index + 1
-            next_us = source.next_arrival_us(next_index, self.now_us, txn.row.submit_us)
+            if is_down:
+                next_us = restarted_us(aftermath, self.now_us, source.arrivals.stop_us, NO_MORE)
+            else:
+                next_us = source.next_arrival_us(next_index, self.now_us, txn.row.submit_us)
             if next_us != NO_MORE:
                 heappush(self._events, (next_us, txn_id, self._submit_one(source, next_index)))
 

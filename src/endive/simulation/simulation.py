@@ -19,6 +19,7 @@ from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFac
 from endive.simulation.compiled import CompiledEngine
 from endive.simulation.knowledge import known_figures
 from endive.simulation.reference import Progress, ReferenceEngine
+from endive.simulation.streams import streams_of
 from endive.storage import StorageProvider
 from endive.storage.client import TracedRequest
 from endive.transaction import ConflictDetector, Transaction
@@ -105,7 +106,8 @@ class Simulation:
         window = Window.of_ms(
             duration_ms=section.duration_ms, warmup_ms=section.warmup_ms, cooldown_ms=section.cooldown_ms
         )
-        return RowSink(window, [source.name for source in self.config.sources], **options)
+        names = [source.name for source in self.config.sources]
+        return RowSink(window, names, streams=streams_of(self.config), **options)
 
 
 def as_config(config: ConfigLike) -> SimulationConfig:

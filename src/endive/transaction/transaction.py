@@ -26,6 +26,7 @@ from endive.rng import (
 from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
+from endive.transaction.aftermath import rerun_key, runs_again
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
@@ -106,14 +107,32 @@ class Transaction:
 
     def execute(self, world: World) -> Life:
         """From submission to the end; before a commit, a request given up is the end."""
-        try:
-            self.row.reason = yield from self._live(world)
-        except GivenUpError:
-            self.row.reason = STORAGE_FAILED  # what it wrote stays: Iceberg cleans up after its own failures only
-            self.known = None  # its client, if it keeps the table, begins anew
+        self.row.reason = yield from self._run_once(world)
+        while runs_again(self.terms.aftermath, self.row.reason, self.row.restarts):
+            yield from self._wait_for_rerun()
+            self.row.reason = yield from self._run_once(world)
         is_committed = self.row.reason == NO_REASON
         self.status = TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED
         self.row.end_us = world.clock.now_us
+
+    def _run_once(self, world: World) -> Generator[int, None, int]:
+        """As whoever scheduled it sees it: committed, or failed for a reason."""
+        try:
+            return (yield from self._live(world))
+        except GivenUpError:
+            self.known = None  # its client, if it keeps the table, begins anew
+            return STORAGE_FAILED  # what it wrote stays: Iceberg cleans up after its own failures only
+
+    def _wait_for_rerun(self) -> Life:
+        """It failed, and is scheduled once more."""
+        pause_us = self.terms.aftermath.pause_us
+        self.row.restarts += 1
+        self.row.phases_us[PHASE_BACKOFF] += pause_us
+        self.client.key = rerun_key(self.client.key, self.row.restarts)
+        self.leftovers = Leftovers()
+        self.owed = []
+        if pause_us > 0:
+            yield pause_us
 
     def _live(self, world: World) -> Generator[int, None, int]:
         """Load, run, commit; an application may start the whole txn again after a real conflict."""
@@ -385,6 +404,8 @@ class Transaction:
         self.row.hazard_window_us = result.evaluated_us - built_on_us
         if is_lost:
             outcome = yield from learn_outcome(self, world, base, result.success)
+            if outcome == UNKNOWN:
+                self.row.commits_untold = int(result.success)
             return outcome, None
         if result.success:
             self.known = result.installed

@@ -5,7 +5,7 @@ This file defines them and computes none: terms and drafts are drawn by ``endive
 ``endive.results.schema``'s.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from endive.formats.nesting import FormatSettings
 from endive.formats.operation import Operation
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
+from endive.transaction.aftermath import Aftermath
 from endive.transaction.failures import Failures
 from endive.transaction.retry import Backoff
 
@@ -40,6 +41,7 @@ class TransactionTerms:
     touched_files: CountDistribution | None = None  # None: not said
     is_by_files: bool = False  # whether it meets others is a matter of the files both touch
     keeps_table: bool = False  # a client's next txn begins with what its last one knew
+    aftermath: Aftermath = field(default_factory=Aftermath)  # what follows a failure
 
     @property
     def backoff(self) -> Backoff:

@@ -26,6 +26,7 @@ from endive.workload.picks import (
     pick_distinct,
     split_written,
     tails_of,
+    truncated_zipf_pmf,
     written_count,
     zipf_tails,
 )
@@ -73,6 +74,12 @@ def choose_tables(code: Floats, at: int, key: int, out: MutableInts, out_start: 
 
 
 @rule
+def own_table(tables: Floats, at: int, client: int) -> int:
+    """The table of a client that has one of its own; ``tables`` are those of all clients of its source."""
+    return int(tables[at + client])
+
+
+@rule
 def choose_partitions(
     code: Floats,
     at: int,
@@ -103,15 +110,16 @@ class Choice:
     count: int
     count_alpha: float  # of the drawn count; must be 0 if the count is fixed
     selector: TableSelector | PartitionSelector
+    only: tuple[int, ...] = ()  # those it may pick, the first being the hottest; empty: all
     law: CountDistribution | None = None  # of the drawn count, instead of Zipf's
     _code: NDArray[np.float64] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.total < 1:
             raise ConfigError(f"{self.total} to choose from: there must be at least 1.")
-        if not 0 <= self.count <= self.total:
+        if not 0 <= self.count <= self.most:
             raise ConfigError(
-                f"count = {self.count}: only {self.total} to choose from; choose a count between 1 and {self.total}."
+                f"count = {self.count}: only {self.most} to choose from; choose a count between 1 and {self.most}."
             )
         assert self.count == 0 or self.count_alpha == 0.0, "a fixed count has no alpha"
         object.__setattr__(self, "_code", self._encoded())
@@ -122,17 +130,32 @@ class Choice:
             return None
         header = (float(self.total), float(self.count), selector.write_fraction)
         counts = self._count_tails() if self.count == 0 else ()
-        return np.array(header + zipf_tails(self.total, selector.alpha) + counts)
+        return np.array(header + self._tails(selector.alpha) + counts)
+
+    def _tails(self, alpha: float) -> tuple[float, ...]:
+        """Of the picks; what it may not pick weighs nothing."""
+        if not self.only:
+            return zipf_tails(self.total, alpha)
+        weights = [0.0] * self.total
+        for item, weight in zip(self.only, truncated_zipf_pmf(len(self.only), alpha), strict=True):
+            weights[item] = weight
+        return tails_of(weights)
 
     def _count_tails(self) -> tuple[float, ...]:
-        if self.law is None:
-            return zipf_tails(self.total, self.count_alpha)
-        return tails_of(list(self.law.weights(self.total)))
+        tails = (
+            zipf_tails(self.most, self.count_alpha) if self.law is None else tails_of(list(self.law.weights(self.most)))
+        )
+        return tails + (0.0,) * (self.total - self.most)
+
+    @property
+    def most(self) -> int:
+        """Of how many it chooses."""
+        return len(self.only) or self.total
 
     @property
     def room(self) -> int:
         """The most it can choose."""
-        return self.count or self.total
+        return self.count or self.most
 
     def code(self) -> NDArray[np.float64] | None:
         """The choice as the rules read it (not to be written to); None for a user's selector."""

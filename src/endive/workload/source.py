@@ -15,8 +15,8 @@ from endive.kernel import Floats, rule
 from endive.rng import OPERATION, RUNTIME, TOUCHED_FILES, slot, stream_key, substream, uniform
 from endive.transaction.transaction_values import TransactionDraft, TransactionTerms
 from endive.vocabulary import EXPIRE_SNAPSHOTS, KINDS, N_KINDS
-from endive.workload.arrivals import Arrivals
-from endive.workload.choice import Choice
+from endive.workload.arrivals import Arrivals, client_of
+from endive.workload.choice import Choice, own_table
 from endive.workload.picks import pick_kind, tails_of
 from endive.workload.trace import NOT_GIVEN
 
@@ -51,6 +51,7 @@ class Source:
     partitions: Choice | None  # None: tables have no partitions
     terms: TransactionTerms
     partitions_by_table: tuple[Choice, ...] = ()  # where tables differ in how many they have
+    own_tables: tuple[int, ...] = ()  # by client, if each has a table of its own
     threads: int = 1  # groups of files that a job with several commits rewrites at a time
 
     key: int = field(init=False, repr=False)  # of its txns
@@ -115,6 +116,8 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         runtime_us = _draw_groups_us(source, index)
     elif runtime_us == NOT_GIVEN:
         runtime_us = source.runtime.sample_us(key, RUNTIME_COUNTER)
+    if source.own_tables:
+        table = int(own_table(source.own_tables, 0, client_of(index)))
     if table == NOT_GIVEN:
         tables_read, n_written = source.tables.tables(job_key)
     else:

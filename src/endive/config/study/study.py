@@ -25,7 +25,7 @@ from endive.config.study.expression import Expression
 from endive.config.study.point_problems import explain
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
-from endive.objectives.names import TABLE, of_tables
+from endive.objectives.names import unkept
 
 SEEDS_MAX: Final = 100_000
 RUNS_MAX: Final = 1_000_000  # points times seeds
@@ -176,9 +176,8 @@ class Study:
                     f"study.subject = {shown(self.subject)} is no source and no kind of the study. {hint}Sources are: "
                     f"{', '.join(names.sources)}; kinds are: {', '.join(names.kinds)}."
                 ] = None
-            tables = [str(subject) for subject in objective_of(config).subjects if subject.scope == TABLE]
-            if tables:
-                problems[f"slo.objective: {of_tables(tables[0])}"] = None
+            if refused := unkept(objective_of(config).subjects):
+                problems[f"slo.objective: {refused}"] = None
         if problems:
             raise ConfigError(problems)
 

@@ -32,7 +32,7 @@ from endive.objectives import (
     judge,
     parse_objective,
 )
-from endive.objectives.names import KIND, TABLE, of_tables
+from endive.objectives.names import KIND, unkept
 from endive.objectives.names import SOURCE as SOURCE_SUBJECT
 from endive.pipeline.analysis.scopes import ALL, OPERATION, SOURCE
 from endive.pipeline.dataset.figure_columns import FIGURES
@@ -121,17 +121,16 @@ class PointFigures:
         return find
 
 
-def refuse_tables(objective: Objective) -> None:
-    """A sweep keeps no figures by table, so an objective of a study cannot speak of them."""
-    for subject in objective.subjects:
-        if subject.scope == TABLE:
-            raise ObjectiveError(of_tables(str(subject)))
+def refuse_unkept(objective: Objective) -> None:
+    """A sweep keeps no figures by table and none of data, so an objective of a study cannot speak of them."""
+    if refused := unkept(objective.subjects):
+        raise ObjectiveError(refused)
 
 
 @lru_cache(maxsize=256)
 def _parsed(text: str, names: Names) -> Objective:
     objective = parse_objective(text, names)
-    refuse_tables(objective)
+    refuse_unkept(objective)
     return objective
 
 

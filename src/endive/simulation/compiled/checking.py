@@ -82,4 +82,4 @@ def learn(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         return STEP_COMMITTED
     if outcome == REFUSED:
         return STEP_REFUSED
-    return end(txn, COMMIT_STATE_UNKNOWN)
+    return end(world, txn, COMMIT_STATE_UNKNOWN)

@@ -5,24 +5,27 @@ it as often as the client's SDK tries (``endive.storage.throttled``): before the
 changes nothing, and of a status check it leaves one the less.
 """
 
-from endive.kernel import step
+from endive.kernel import overwrite, step
 from endive.simulation.compiled.keeping import kept_number
-from endive.simulation.compiled.memory import kept_at
+from endive.simulation.compiled.memory import kept_at, source_at
 from endive.simulation.compiled.moments import (
     MOMENT_END,
     MOMENT_LIST_APPEND,
     MOMENT_READ_BACK,
     MOMENT_REFRESH,
+    MOMENT_RERUN,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
     STEP_CHECK_STATUS,
 )
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.transaction.aftermath import RERUN, rerun_key, runs_again
 from endive.vocabulary import (
     ABORTED,
     COMMIT_STATE_UNKNOWN,
     COMMITTED,
     NO_REASON,
+    PHASE_BACKOFF,
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
     PHASE_MANIFEST_LIST,
@@ -32,8 +35,17 @@ from endive.vocabulary import (
 
 
 @step
-def end(txn: TxnRecord, reason: int) -> int:
-    """The txn is over when its time has come."""
+def end(world: WorldRecord, txn: TxnRecord, reason: int) -> int:
+    """The txn is over when its time has come, unless whoever scheduled it runs it again."""
+    aftermath = source_at(world, txn.source).aftermath
+    if aftermath.kind == RERUN and runs_again(aftermath, reason, txn.row.restarts):
+        txn.row.restarts += 1
+        txn.row.phases_us[PHASE_BACKOFF] += aftermath.pause_us
+        txn.time_us += aftermath.pause_us
+        txn.key = txn.own_key = rerun_key(txn.own_key, txn.row.restarts)
+        txn.has_failed = 0
+        overwrite(txn.leftovers, world.blank.leftovers)
+        return MOMENT_RERUN
     txn.row.status = COMMITTED if reason == NO_REASON else ABORTED
     txn.row.reason = reason
     return MOMENT_END
@@ -44,7 +56,7 @@ def fail(world: WorldRecord, txn: TxnRecord) -> int:
     """A request before the swap was given up: nothing is cleaned up, and its client loads the table anew."""
     if txn.keeps_table == 1:
         kept_at(world, kept_number(world, txn)).is_there = 0
-    return end(txn, STORAGE_FAILED)
+    return end(world, txn, STORAGE_FAILED)
 
 
 @step
@@ -52,7 +64,7 @@ def next_check(world: WorldRecord, txn: TxnRecord) -> int:
     """Another check if there is one left; else the txn ends without knowing, and cleans nothing up."""
     if txn.tries < world.failures.checks_max:
         return STEP_CHECK_STATUS
-    return end(txn, COMMIT_STATE_UNKNOWN)
+    return end(world, txn, COMMIT_STATE_UNKNOWN)
 
 
 @step
@@ -72,7 +84,7 @@ def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
         return leave_unchecked(world, txn)
     if moment == MOMENT_READ_BACK:
         txn.row.phases_us[PHASE_CATALOG_READ] += spent_us
-        return end(txn, NO_REASON)
+        return end(world, txn, NO_REASON)
     phase = PHASE_COMMIT
     if moment == MOMENT_START_READ:
         phase = PHASE_RUNTIME

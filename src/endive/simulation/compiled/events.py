@@ -51,6 +51,7 @@ from endive.simulation.compiled.moments import (
     STEP_NEXT_LIST,
     STEP_REFUSED,
     STEP_RELOAD,
+    STEP_START,
 )
 from endive.simulation.compiled.observer import observe_commit, observe_log, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
@@ -151,6 +152,12 @@ def recalled(world: WorldRecord, txn: TxnRecord, _now: int) -> int:
     recall(world, txn)
     keep_base(world, txn, True)
     return run(txn)
+
+
+@step
+def run_again(_world: WorldRecord, _txn: TxnRecord, _now: int) -> int:
+    """Whoever scheduled the txn has waited long enough."""
+    return STEP_START
 
 
 @step

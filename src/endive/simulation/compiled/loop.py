@@ -28,9 +28,10 @@ from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle
-from endive.vocabulary import EXPIRE_SNAPSHOTS, NONE
+from endive.transaction.aftermath import restarted_us, restarts_client
+from endive.vocabulary import COMMITTED, EXPIRE_SNAPSHOTS, NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
-from endive.workload.choice import choose_partitions, choose_tables
+from endive.workload.choice import choose_partitions, choose_tables, own_table
 from endive.workload.source import RUNTIME_COUNTER, TOUCHED_FILES_COUNTER, draw_kind, first_of_job
 from endive.workload.trace import NOT_GIVEN
 
@@ -58,6 +59,8 @@ def draft(world: WorldRecord, source: SourceRecord, txn: TxnRecord) -> None:
         runtime_us = join_job(world, source, txn)
     elif runtime_us == NOT_GIVEN:
         runtime_us = draw_us(drawn, source.runtime, txn.key, RUNTIME_COUNTER, 0)
+    if source.own_tables >= 0:
+        table = own_table(drawn, source.own_tables, client_of(txn.row.source_index))
     tables = memory.table_ids(world, txn)
     if table == NOT_GIVEN:
         n_read, n_written = choose_tables(drawn, source.tables, txn.job_key, tables, 0)
@@ -203,12 +206,17 @@ def finish(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     index = txn.row.source_index + 1
     record(world, txn, now)
     due_us = NO_MORE
-    if client != NONE:
+    source = source_at(world, txn.source)
+    if client != NONE and restarts_client(source.aftermath, txn.row.status == COMMITTED):
+        due_us = restarted_us(source.aftermath, now, source.timing.stop_us, NO_MORE)
+        if txn.keeps_table == 1:
+            kept_at(world, kept_number(world, txn)).is_there = 0
+    elif client != NONE:
         due_us = next_submission_us(world, txn.source, index, now, txn.row.submit_us)
     if due_us == NO_MORE:
         drop_root(world)
         return
-    number = source_at(world, txn.source).first_seat + client
+    number = source.first_seat + client
     seat = seat_at(world, number)
     seat.index = index
     seat.order = txn.row.txn_id

@@ -27,8 +27,9 @@ from typing import Final
     MOMENT_LOG_APPEND,  # the log evaluates an append
     MOMENT_LOG_HEAD,  # or says where it ends
     MOMENT_COMPACTION,  # or evaluates a compacting swap
+    MOMENT_RERUN,  # whoever scheduled the txn runs it again
     MOMENT_END,
-) = range(19)
+) = range(20)
 
 FIRST_STEP: Final = 32
 (

@@ -144,6 +144,7 @@ def observe_end(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """A txn has ended, and its row says what it was told."""
     if txn.row.reason == COMMIT_STATE_UNKNOWN:
         books.leave_untold(world.books.ledger, txn.times_applied)
+        txn.row.commits_untold = txn.times_applied
         return
     is_committed = txn.row.status == COMMITTED
     books.check_told(world.books.ledger, txn.row.txn_id, is_committed, txn.times_applied, now)

@@ -263,9 +263,11 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             gaps=codes.place_of(source.arrivals.gaps),
             kind_tails=codes.add(np.array(source.kind_tails)),
             tables=codes.add(source.tables.code()),
+            own_tables=codes.add(np.array(source.own_tables, np.float64)) if source.own_tables else NOT_THERE,
             partitions=NOT_THERE if source.partitions is None else codes.add(_partition_codes(source)),
             partitions_stride=_partition_stride(source),
             operation=terms.operation,
+            aftermath=terms.aftermath,
         )
         if terms.touched_files is not None:
             made.touched_files = terms.touched_files.counting

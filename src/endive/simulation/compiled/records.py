@@ -18,6 +18,7 @@ from endive.record import Float, Int8, Int32, Int64, Record, record
 from endive.results.columns import Batch
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectTerms
 from endive.storage.throttled import SlowDown
+from endive.transaction.aftermath import Aftermath
 from endive.transaction.failures import Failures
 from endive.vocabulary import N_OPERATIONS, N_SLOTS, Row
 from endive.workload.arrivals import Timing
@@ -111,6 +112,7 @@ class SourceRecord(Record):
     gaps: Int64
     kind_tails: Int64
     tables: Int64
+    own_tables: Int64 = NOT_THERE  # the table of each client, if it has one of its own
     partitions: Int64 = NOT_THERE
     partitions_stride: Int64  # from the choice of one table to the next table's; 0: one holds for all
     trace: Int64 = NOT_THERE  # first of its submissions
@@ -120,6 +122,7 @@ class SourceRecord(Record):
     retries_max: Int32
     application_retries: Int32
     operation: Operation
+    aftermath: Aftermath
     touched_files: Counting
     says_files: Int8  # how many files its txns touch is said
     is_by_files: Int8  # and decides whom they meet

@@ -307,7 +307,7 @@ def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
 def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> int:
     """After a real conflict, or without its history: the application may run the whole txn once more."""
     if txn.row.restarts >= source_at(world, txn.source).application_retries:
-        return end(txn, txn.row.reason)
+        return end(world, txn, txn.row.reason)
     txn.row.restarts += 1
     return STEP_START
 
@@ -330,7 +330,7 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
         touched = touched_at(world, txn, position)
         formats.pay_afterwards(adding_up(), world, txn, position, touched.base, touched.plan)
     clean_up(world, txn, True)
-    return end(txn, NO_REASON)
+    return end(world, txn, NO_REASON)
 
 
 @step
@@ -342,5 +342,5 @@ def refused(world: WorldRecord, txn: TxnRecord) -> int:
     reason = reason_to_stop(txn.attempt, source.retries_max, txn.time_us - txn.begin_us, source.timeout_us)
     if reason != NO_REASON:
         clean_up(world, txn, False)
-        return end(txn, reason)
+        return end(world, txn, reason)
     return STEP_BEGIN

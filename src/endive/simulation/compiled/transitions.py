@@ -27,6 +27,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_READ_BACK,
     MOMENT_RECALL,
     MOMENT_REFRESH,
+    MOMENT_RERUN,
     MOMENT_REST_SWAP,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
@@ -58,8 +59,8 @@ class Transition(NamedTuple):
     leads_to: tuple[int, ...]
 
 
-END: Final = MOMENT_END  # every request may be given up, and the txn with it
-DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, END)  # a commit, or its answer is lost
+ENDS: Final = (MOMENT_END, MOMENT_RERUN)  # every request may be given up, and the txn with it
+DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)  # a commit, or its answer is lost
 
 TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
@@ -75,10 +76,10 @@ TRANSITIONS: Final[dict[int, Transition]] = {
             MOMENT_STATUS_CHECK,
         ),
     ),
-    MOMENT_START_READ: Transition(events.start_read, (STEP_BEGIN, END)),
+    MOMENT_START_READ: Transition(events.start_read, (STEP_BEGIN, *ENDS)),
     MOMENT_REFRESH: Transition(events.refreshed, (STEP_BUILD,)),
     MOMENT_BASE_READ: Transition(events.base_read, (STEP_LAST_LOOK,)),
-    MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, END)),
+    MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, *ENDS)),
     MOMENT_DISCOVERY: Transition(events.discovered, (STEP_COMMITTED, STEP_REFUSED)),
     MOMENT_COMPACTION_READ: Transition(events.sealed_log_read, (STEP_COMPACT,)),
     MOMENT_READ_BACK: Transition(events.read_back, (STEP_RELOAD,)),
@@ -91,26 +92,29 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_LOG_APPEND: Transition(events.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
     MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
     MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
+    MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
-    STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, END)),
-    STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_READ_ARRIVES, MOMENT_REFRESH, STEP_BUILD, END)),
-    STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, END)),
+    STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
+    STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_READ_ARRIVES, MOMENT_REFRESH, STEP_BUILD, *ENDS)),
+    STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, *ENDS)),
     STEP_NEXT_LIST: Transition(stages.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
-    STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, END)),
-    STEP_SWAP: Transition(stages.swap, (MOMENT_READ_ARRIVES, MOMENT_BASE_READ, MOMENT_POINTER_CHECK, STEP_COMMIT, END)),
-    STEP_LAST_LOOK: Transition(stages.look_again, (MOMENT_READ_ARRIVES, MOMENT_POINTER_CHECK, STEP_COMMIT, END)),
-    STEP_COMMIT: Transition(stages.send_commit, (MOMENT_COMMIT_ARRIVES, MOMENT_COMMIT, STEP_LOG, END)),
-    STEP_LOG: Transition(stages.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, END)),
-    STEP_LOG_MISSED: Transition(events.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, END)),
-    STEP_COMPACT: Transition(stages.send_compaction, (MOMENT_COMPACTION, END)),
-    STEP_DISCOVER: Transition(stages.send_discovery, (MOMENT_DISCOVERY, END)),
-    STEP_CHECK_STATUS: Transition(
-        checking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, END)
+    STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, *ENDS)),
+    STEP_SWAP: Transition(
+        stages.swap, (MOMENT_READ_ARRIVES, MOMENT_BASE_READ, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
     ),
-    STEP_REFUSED: Transition(stages.refused, (STEP_BEGIN, END)),
-    STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, END)),
-    STEP_COMMITTED: Transition(stages.committed, (MOMENT_READ_ARRIVES, MOMENT_READ_BACK, STEP_RELOAD, END)),
-    STEP_RELOAD: Transition(stages.reload_tables, (END,)),
+    STEP_LAST_LOOK: Transition(stages.look_again, (MOMENT_READ_ARRIVES, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)),
+    STEP_COMMIT: Transition(stages.send_commit, (MOMENT_COMMIT_ARRIVES, MOMENT_COMMIT, STEP_LOG, *ENDS)),
+    STEP_LOG: Transition(stages.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, *ENDS)),
+    STEP_LOG_MISSED: Transition(events.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)),
+    STEP_COMPACT: Transition(stages.send_compaction, (MOMENT_COMPACTION, *ENDS)),
+    STEP_DISCOVER: Transition(stages.send_discovery, (MOMENT_DISCOVERY, *ENDS)),
+    STEP_CHECK_STATUS: Transition(
+        checking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
+    ),
+    STEP_REFUSED: Transition(stages.refused, (STEP_BEGIN, *ENDS)),
+    STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, *ENDS)),
+    STEP_COMMITTED: Transition(stages.committed, (MOMENT_READ_ARRIVES, MOMENT_READ_BACK, STEP_RELOAD, *ENDS)),
+    STEP_RELOAD: Transition(stages.reload_tables, ENDS),
 }
 # A request that finds a worker free and nothing to do is evaluated within the event of its arrival.
 ARRIVALS: Final = (MOMENT_READ_ARRIVES, MOMENT_COMMIT_ARRIVES)

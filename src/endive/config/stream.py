@@ -1,0 +1,39 @@
+"""Whether a source is a stream: jobs or regular txns that add data, whose freshness can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from endive.config.transaction import SourceConfig
+
+STREAM_ARRIVALS: Final = ("jobs", "periodic")
+APPENDS: Final = ("fast_append", "merge_append")
+OVERWRITE: Final = "validated_overwrite"
+
+
+def stream_problem(source: SourceConfig | None) -> str | None:
+    """Why a source is no stream, and what to do; None if it is one."""
+    assert source is not None
+    return _problem(source.arrivals.kind, source.operation_types.model_dump(), source.adds_rows)
+
+
+def stream_problem_of(source: Mapping[str, Any]) -> str | None:
+    """The same for a source as plain values."""
+    return _problem(source["arrivals"]["kind"], source["operation_types"], source.get("adds_rows", True))
+
+
+def _problem(arrivals: str, weights: Mapping[str, float], adds_rows: bool) -> str | None:
+    adding = {*APPENDS, OVERWRITE} if adds_rows else {*APPENDS}
+    kinds = {kind for kind, weight in weights.items() if weight}
+    if not kinds & adding:
+        return "its txns add no data. Ask for the freshness of a source that appends or merges."
+    if kinds - adding:
+        return "some of its txns add no data. Give those a source of their own."
+    if arrivals not in STREAM_ARRIVALS:
+        return (
+            f"arrivals of kind '{arrivals}' are not regular, so its txns have no data of their own. Choose arrivals "
+            'such as {kind = "jobs", jobs = 1, period_ms = 60000}.'
+        )
+    return None

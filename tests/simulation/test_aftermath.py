@@ -1,0 +1,97 @@
+"""What follows a failure, in time: a job that restarts, a statement that is run again, tables of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import endive
+
+ENGINES = ["reference", "compiled"]
+
+
+def run(engine: str, sources: list[dict[str, Any]], **sections: Any) -> list[dict[str, Any]]:
+    config = {
+        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": 20.0},
+        "catalog": {"type": "service", "latency_ms": 4.0},
+        "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}, "retry": 0},
+        "source": sources,
+        **sections,
+    }
+    return endive.simulate(config, engine=engine).transactions.to_pylist()
+
+
+def jobs(count: int, **keys: Any) -> dict[str, Any]:
+    arrivals = {"kind": "jobs", "jobs": count, "period_ms": 5_000.0, "phase": "together"}
+    return {"name": "w", "arrivals": arrivals, **keys}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_job_that_failed_submits_again_when_it_is_back(engine):
+    rows = run(engine, [jobs(3, after_failure={"kind": "restart", "delay_ms": 700.0}, keeps_table=True)])
+    turns = {(row["client"], row["source_index"]): row for row in rows}
+    followed = [
+        (row, turns[client, index + 1]) for (client, index), row in turns.items() if (client, index + 1) in turns
+    ]
+
+    gaps = {(row["status"], round(after["submit_ms"] - row["end_ms"], 3)) for row, after in followed}
+    assert {700.0} == {gap for status, gap in gaps if status == "aborted"}
+    assert 700.0 not in {gap for status, gap in gaps if status == "committed"}
+    reads = {(row["status"], after["requests_catalog_read"] > row["requests_catalog_read"]) for row, after in followed}
+    assert ("aborted", True) in reads  # what it kept of its table is gone: it loads anew
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_statement_that_failed_is_run_again_after_the_pause(engine):
+    rows = run(engine, [jobs(4, after_failure={"kind": "rerun", "times": 3, "pause_ms": 900.0})])
+
+    # Four at once without retries: one commits, three wait; of those one commits, and so on.
+    assert {"committed": 4} == _count(rows[:4], "status")
+    assert [0, 1, 2, 3] == sorted(row["restarts"] for row in rows[:4])
+    assert {900.0 * row["restarts"] for row in rows} == {row["phase_backoff_ms"] for row in rows}
+    assert {1, 2, 3, 4} == {row["attempts"] for row in rows[:4]}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_statement_is_run_again_so_often_and_no_more(engine):
+    rows = run(engine, [jobs(4, after_failure={"kind": "rerun", "times": 1, "pause_ms": 900.0})])
+
+    assert {"committed": 2, "aborted": 2} == _count(rows[:4], "status")
+    assert 1 == max(row["restarts"] for row in rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_rerun_after_a_failed_store_meets_another_fate(engine):
+    failures = {"throttle_rate": 0.3, "throttle_tries": 1}
+    lost = run(engine, [jobs(1)], failures=failures)
+    again = run(engine, [jobs(1, after_failure={"kind": "rerun", "times": 50, "pause_ms": 1.0})], failures=failures)
+
+    assert "storage_failed" in _count(lost, "reason")
+    assert {"committed": 12} == _count(again, "status")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_jobs_with_a_table_each_never_meet(engine):
+    catalog = {"type": "service", "latency_ms": 4.0, "num_tables": 5}
+    at_random = run(engine, [jobs(4)], catalog=catalog)
+    one_each = run(engine, [jobs(4, tables={"one_each": True, "only": [4, 1, 3, 0]})], catalog=catalog)
+
+    assert _count(at_random, "status")["aborted"] > 0
+    assert {"committed": len(one_each)} == _count(one_each, "status")
+    assert {0: [4], 1: [1], 2: [3], 3: [0]} == {row["client"]: row["tables_written"] for row in one_each}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_source_keeps_to_the_tables_it_names(engine):
+    catalog = {"type": "service", "latency_ms": 4.0, "table_names": ["orders", "items", "customers"]}
+    named = {"name": "a", "arrivals": {"kind": "fixed", "ms": 500.0}, "tables": {"only": ["customers", 0]}}
+    rows = run(engine, [named, jobs(1, tables={"only": "items"})], catalog=catalog)
+
+    assert {("a", 0), ("a", 2), ("w", 1)} == {(row["source"], row["tables_written"][0]) for row in rows}
+
+
+def _count(rows: list[dict[str, Any]], column: str) -> dict[Any, int]:
+    values = [row[column] for row in rows]
+    return {value: values.count(value) for value in set(values)}
