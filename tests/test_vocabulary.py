@@ -37,7 +37,8 @@ def test_a_request_is_an_object_and_an_operation_that_somebody_declares():
 
 
 def test_what_is_counted_takes_half_the_room_of_what_is_timed():
-    assert 8 * len(v.WIDE_FIELDS) + 4 * len(v.NARROW_FIELDS) == layout_of(v.Row).itemsize
+    narrow = len(v.NARROW_FIELDS)
+    assert 8 * len(v.WIDE_FIELDS) + 4 * (narrow + narrow % 2) == layout_of(v.Row).itemsize
 
 
 def test_a_row_is_as_many_numbers_as_it_has_fields_in_their_order():

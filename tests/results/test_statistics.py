@@ -204,6 +204,10 @@ def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
         "commit_latency_ms": nothing,
         "total_latency_ms": nothing,
         "retries_mean": None,
+        "freshness_ms": {**nothing, "max": None},
+        "stale_share": None,
+        "data": dict.fromkeys(("batches", "visible", "lost", "waiting", "twice")),
+        "lost_share": None,
         "txns": {
             "submitted": 0,
             "committed": 0,

@@ -24,7 +24,7 @@ from endive.objectives.intervals import (
 from endive.objectives.student import CONFIDENCE
 from endive.results import Window
 from endive.results import statistics as st
-from endive.results.freshness import Ages
+from endive.results.freshness import Ages, join_ages
 from endive.results.statistics import Slice, joined
 from endive.results.summary import figures_of
 
@@ -82,8 +82,15 @@ def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = C
     else:
         percent = 100.0 if path[1] == "max" else float(path[1].removeprefix("p"))
         found = percentile_estimate([run.points_ms() for run in ages], percent, confidence)
-        if path[1] == "max" and ages:
-            found = replace(found, value=max(float(run.high_us.max()) for run in ages) / 1000.0)
+        if ages:  # the points are near the truth, and the figure is exact
+            value = float(join_ages(ages).at((percent / 100.0,))[0])
+            low, high = found.low, found.high
+            found = replace(
+                found,
+                value=value,
+                low=None if low is None else min(low, value),
+                high=None if high is None else max(high, value),
+            )
     return replace(found, txns=sum(run.batches for run in ages))
 
 
