@@ -48,7 +48,7 @@ def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(en
     assert "Does a retry policy pay?" in lines
     assert "6 combinations (0 dropped) x 2 seeds = 12 runs" in lines
     assert "about 280 txns" in lines
-    assert [line for line in lines if line.startswith("about ") and line.endswith("(scaled from a run made now)")]
+    assert [line for line in lines if line.startswith("about ") and line.endswith("(scaled from runs made now)")]
     assert not (tmp_path / "out").exists()
 
 

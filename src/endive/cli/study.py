@@ -12,7 +12,19 @@ from typing import Annotated
 import typer
 
 from endive.cli.run import Engine
-from endive.cli.sweep import Conf, Detail, Master, Overrides, Quiet, Seeds, Slo, exit_if_failed, print_outcome, swept
+from endive.cli.sweep import (
+    Conf,
+    Detail,
+    Master,
+    Overrides,
+    Quiet,
+    Seeds,
+    Slo,
+    exit_if_failed,
+    print_outcome,
+    swept,
+    warn_if_long,
+)
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dataset, instead of out/NAME.")]
 
@@ -50,6 +62,8 @@ def study(
     planned = PlannedStudy.of(load_study(file, overrides or (), seeds, slo))
     if not yes:
         planned.refuse_if_large()
+    if not quiet:
+        warn_if_long(planned, master, engine, detail)
     folder = out if out is not None else Path("out") / planned.study.name
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
         awake = with_workers(session)

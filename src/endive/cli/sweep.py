@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from endive.pipeline.sweep.standing import Progress, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
+_LONG_S: Final = 300.0  # a study that takes longer says so
 _SHOWN_FAILURES_MAX: Final = 5
 _SHOWN_VALUES_MAX: Final = 12
 
@@ -109,12 +110,14 @@ def sweep(
     settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
     if dry_run:
-        _print_plan(planned, out, master, engine)
+        _print_plan(planned, out, master, engine, detail)
         return
     if out is None:
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if not yes:
         planned.refuse_if_large()
+    if not quiet:
+        warn_if_long(planned, master, engine, detail)
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
         outcome = swept(
             planned,
@@ -231,7 +234,23 @@ def duration(seconds: float) -> str:
 # ---- answers -----------------------------------------------------------------------------------------
 
 
-def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, engine: Engine) -> None:
+def warn_if_long(planned: PlannedStudy, master: str | None, engine: Engine, detail: Detail) -> None:
+    """A line about a study that takes long, before it starts."""
+    from endive.pipeline.spark.masters import local_cores
+    from endive.pipeline.sweep.expected_time import estimate, rule_of_thumb_s
+
+    cores = local_cores(master) or os.cpu_count() or 1
+    if rule_of_thumb_s(planned.runs, cores=cores, engine=engine.value) < _LONG_S:
+        return
+    guess = estimate(planned.runs, cores=cores, engine=engine.value, detail=detail.value)
+    if guess.wall_s >= _LONG_S:
+        print_note(
+            f"{planned.study.name} takes about {duration(guess.wall_s)} on {cores} cores that do nothing else "
+            f"({duration(guess.cpu_s)} of processor time). Stopped with Ctrl-C, the same command goes on."
+        )
+
+
+def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, engine: Engine, detail: Detail) -> None:
     """The grid, its size, and what it will take."""
     from rich.markup import escape
 
@@ -261,11 +280,11 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
         f"about {planned.txns:,.0f} txns",
     ]
     cores = local_cores(master) or os.cpu_count() or 1
-    guess = estimate(planned.runs, cores=cores, engine=engine.value)
-    basis = "scaled from a run made now" if guess.is_measured else "a rule of thumb"
+    guess = estimate(planned.runs, cores=cores, engine=engine.value, detail=detail.value)
+    basis = "scaled from runs made now" if guess.is_measured else "a rule of thumb"
     lines.append(
-        f"about {duration(guess.wall_s)} on {cores} cores and {size(round(guess.transactions_bytes))} of Parquet "
-        f"({basis})"
+        f"about {duration(guess.wall_s)} on {cores} cores that do nothing else ({duration(guess.cpu_s)} of processor "
+        f"time) and {size(round(guess.transactions_bytes))} of Parquet ({basis})"
     )
     for line in lines:
         console.print(line, markup=False)

@@ -1,7 +1,8 @@
 """How long a study will take and how much it will write, before it is run.
 
-This file defines the estimate that ``--dry-run`` prints: one small run is simulated here and now, and scaled. It is
-rough where contention differs much between the points of a study.
+Some runs of the study, from its smallest upwards, are simulated here and now. Their processor time says what a run
+costs to start and what a txn costs at its load; the time on the clock would say how busy the machine is. It is rough
+where contention differs much between points that submit equally many txns.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
+from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS
 from endive.pipeline.sweep.part import PartWriter, simulate_run
-from endive.pipeline.sweep.plan import Run, plan_parts
+from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts
 from endive.pipeline.sweep.work import RunSpec
 
-PROBE_TXNS_MAX: Final = 50_000.0  # larger runs are not tried
-PROBE_S_MAX: Final = 2.0  # by the first probe's pace
+PROBES_MAX: Final = 5  # spread over the study by size
+PROBES_CPU_S: Final = 4.0  # of all of them together
 START_S: Final = 10.0  # Spark's own: session, first task, end
-TXN_S: Final = 4e-6  # of one core, if nothing is small enough to try
+TXN_S: Final = {"reference": 1e-3}  # of one core, if nothing is small enough to try
+TXN_COMPILED_S: Final = 4e-6
+RUN_S: Final = 0.02  # to start and to end one, whatever is in it
 TXN_BYTES: Final = 130.0
 
 
@@ -29,45 +34,86 @@ TXN_BYTES: Final = 130.0
 class Estimate:
     """Of a whole study."""
 
-    wall_s: float
+    cpu_s: float  # of the runs
+    cores: int
     transactions_bytes: float
-    is_measured: bool  # by a run of the study itself
+    is_measured: bool  # by runs of the study itself
+
+    @property
+    def wall_s(self) -> float:
+        """On cores that do nothing else."""
+        return START_S + self.cpu_s / self.cores
 
 
 @dataclass(frozen=True, slots=True)
-class _Pace:
+class Probe:
     """What one run took."""
 
-    cost_s: float  # per unit of cost
+    txns: float  # as the plan expects them
+    cpu_s: float
     txn_bytes: float
 
 
-def estimate(runs: Sequence[Run], *, cores: int, engine: str) -> Estimate:
-    """Try a small run twice, or a typical one after it if that is not too large, and scale what it took."""
-    by_cost = sorted(runs, key=lambda run: run.cost)
-    smallest, typical = by_cost[0], by_cost[len(by_cost) // 2]
-    pace = _probe(smallest, engine) if smallest.txns <= PROBE_TXNS_MAX else None
-    if pace is not None:  # the first also paid for loading the engine
-        is_affordable = typical.cost * pace.cost_s <= PROBE_S_MAX
-        pace = _probe(typical if is_affordable else smallest, engine)
-    cost_s, txn_bytes = (TXN_S, TXN_BYTES) if pace is None else (pace.cost_s, pace.txn_bytes)
-    parts = plan_parts(runs, cores=cores)
+def estimate(runs: Sequence[Run], *, cores: int, engine: str, detail: str = DETAIL_TRANSACTIONS) -> Estimate:
+    """Try some runs, if any is small enough, and scale what they took."""
+    kept = kept_runs(runs, detail)
+    probes = _probe_all(runs, engine, keeps=bool(kept))
+    txn_bytes = probes[-1].txn_bytes if probes else TXN_BYTES
+    written = [run for run in runs if run.run_id in kept]
+    files = len(plan_parts(written, cores=cores)) if written else 0
     return Estimate(
-        wall_s=START_S + sum(run.cost for run in runs) * cost_s / cores,
-        transactions_bytes=sum(run.txns for run in runs) * txn_bytes + len(parts) * _file_bytes([]),
-        is_measured=pace is not None,
+        cpu_s=_cpu_s(runs, probes, engine),
+        cores=cores,
+        transactions_bytes=sum(run.txns for run in written) * txn_bytes + files * _file_bytes([]),
+        is_measured=bool(probes),
     )
 
 
-def _probe(run: Run, engine: str) -> _Pace | None:
-    """Simulate one run and write it to memory; None if it fails or submits nothing."""
-    start_s = time.perf_counter()
-    spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions=True)
-    txns = simulate_run(spec, engine).txns
-    if txns is None or not txns.num_rows:
+def rule_of_thumb_s(runs: Sequence[Run], *, cores: int, engine: str) -> float:
+    """The time on the clock by nothing but the number of runs and txns."""
+    return START_S + _cpu_s(runs, [], engine) / cores
+
+
+def _probe_all(runs: Sequence[Run], engine: str, *, keeps: bool) -> list[Probe]:
+    """The smallest run, then larger ones for as long as those before promise that there is time for them."""
+    by_size = sorted(runs, key=lambda run: run.txns)
+    ranks = dict.fromkeys(round(share * (len(by_size) - 1)) for share in np.linspace(0.0, 1.0, PROBES_MAX))
+    probes: list[Probe] = []
+    if _cpu_s(by_size[:1], probes, engine) <= PROBES_CPU_S:
+        _probe(by_size[0], engine, keeps=keeps)  # loads the engine, and makes the tables that all runs draw from
+    left_s = PROBES_CPU_S
+    for run in (by_size[rank] for rank in ranks):
+        if _cpu_s([run], probes, engine) > left_s:
+            break
+        if probe := _probe(run, engine, keeps=keeps):
+            probes.append(probe)
+            left_s -= probe.cpu_s
+    return probes
+
+
+def _cpu_s(runs: Sequence[Run], probes: Sequence[Probe], engine: str) -> float:
+    """Processor time of runs: between two probes on the line, beyond the last on the line through the last two."""
+    txns = np.array([run.txns for run in runs])
+    pace_s = TXN_S.get(engine, TXN_COMPILED_S)
+    if not probes:
+        return float(np.sum(RUN_S + txns * pace_s))
+    sizes = sorted({probe.txns for probe in probes})
+    costs_s = [float(np.mean([probe.cpu_s for probe in probes if probe.txns == size])) for size in sizes]
+    if len(sizes) > 1:
+        pace_s = max(0.0, (costs_s[-1] - costs_s[-2]) / (sizes[-1] - sizes[-2]))
+    return float(np.sum(np.interp(txns, sizes, costs_s) + np.maximum(txns - sizes[-1], 0.0) * pace_s))
+
+
+def _probe(run: Run, engine: str, *, keeps: bool) -> Probe | None:
+    """Simulate one run and write it to memory if txns are kept; None if it fails or submits nothing."""
+    start_s = time.process_time()
+    spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions=keeps)
+    simulated = simulate_run(spec, engine)
+    count = simulated.record.get("txns")
+    if not count:
         return None
-    added_bytes = _file_bytes([txns]) - _file_bytes([])
-    return _Pace((time.perf_counter() - start_s) / run.cost, added_bytes / txns.num_rows)
+    added_bytes = _file_bytes([simulated.txns]) - _file_bytes([]) if simulated.txns is not None else 0
+    return Probe(run.txns, time.process_time() - start_s, added_bytes / count)
 
 
 def _file_bytes(tables: Sequence[pa.Table]) -> int:
