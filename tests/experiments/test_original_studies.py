@@ -45,5 +45,20 @@ def test_the_mixed_study_asks_about_the_budget() -> None:
     assert {10, 50, 100, 500} <= budget
 
 
-def _overwrites() -> list:
-    return list(load_study(EXPERIMENTS / "mixed" / "overwrites.toml").expand())
+def test_the_mixed_study_is_varied_by_the_reports_other_parameters() -> None:
+    jobs = {
+        (
+            point.config.sources[1].real_conflict_probability,
+            point.values["source.overwrites.runtime.ms"],
+            point.values["source.overwrites.arrivals.period_ms"],
+        )
+        for point in _overwrites("overwrites_varied")
+        if point.values["source.stream.arrivals.per_s"] == 100
+    }
+
+    assert {(p, 180_000, 300_000) for p in (0.0, 0.1, 0.5)} < jobs
+    assert {(0.0, 60_000, 300_000), (0.0, 600_000, 300_000), (0.0, 180_000, 60_000), (0.0, 180_000, 900_000)} < jobs
+
+
+def _overwrites(name: str = "overwrites") -> list:
+    return list(load_study(EXPERIMENTS / "mixed" / f"{name}.toml").expand())

@@ -27,6 +27,7 @@ QUESTIONS = (
 NO_STUDIES = (
     "quickstart.toml",
     "original/base.toml",
+    "mixed/base.toml",
     "growth/s3_sized.toml",
     *QUESTIONS,
 )  # a configuration, a base, a profile
@@ -53,6 +54,7 @@ SIZES = {
     "mixed/compaction.toml": (38, 5),
     "mixed/compaction_beside_deletes.toml": (24, 5),
     "mixed/overwrites.toml": (62, 5),
+    "mixed/overwrites_varied.toml": (69, 5),
     "partitions/overlap.toml": (31, 3),
     "partitions/partitions.toml": (44, 3),
     "providers/one_object.toml": (45, 3),

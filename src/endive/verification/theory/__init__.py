@@ -23,7 +23,10 @@ Poisson arrivals, tables that never meet.
 
 **Ceilings.** Every request takes exactly L, half of it each way. Windows of committed attempts cannot overlap, so
 with windows of W there are at most 1/W commits per second, and many clients whose reads are spread out reach it. W is
-derived for every protocol and mode in [time and messages](../model/time-and-messages.md#ceilings).
+derived for every protocol and mode in [time and messages](../model/time-and-messages.md#ceilings). `merge` repairs
+before it reads its base, so its W is one round trip and its cycle many times as long: there the table rests after a
+commit until the next client reads, and W + 1/lambda lie between two commits, where lambda is the rate of attempts in
+the same run.
 
 **Queues.** A `service` catalog with one worker, exponential service and txns that arrive as a Poisson process and
 send two requests each (read, then commit after their runtime) is an open network of an M/M/1 queue and a delay. Its
