@@ -139,10 +139,13 @@ def _print(found: Analysis) -> None:
 
     from endive.cli.analyze_text import shown, warning_lines
     from endive.cli.console import stdout
+    from endive.results import MODEL_VERSION
 
     console = stdout()
     for part in shown(found, console):
         console.print(part)
     for line in warning_lines(found.tables["warnings"].to_pylist()):
         console.print(Text.assemble(("warning: ", "bold yellow"), line))
+    if (theirs := found.index["model_version"]) != MODEL_VERSION:
+        console.print(f"Results of model version {theirs}; this is {MODEL_VERSION}.", markup=False)
     console.print(f"{len(found.tables)} tables in {found.folder}", markup=False, soft_wrap=True)

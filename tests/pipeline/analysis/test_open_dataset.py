@@ -103,14 +103,27 @@ def test_a_folder_of_another_model_version_is_refused(dataset):
     refused(dataset, "model version 0")
 
 
-def test_runs_of_another_model_version_are_refused(dataset):
-    path = dataset / "runs" / "study=mixed" / "runs.parquet"
-    table = pq.ParquetFile(path).read()
-    index = table.column_names.index("model_version")
-    older = pa.array([0, *table["model_version"].to_pylist()[1:]], pa.int32())
-    pq.write_table(table.set_column(index, table.schema.field(index), older), path)
+def test_runs_of_another_model_version_than_their_folders_are_refused(dataset):
+    _write_model_versions(dataset, lambda present: [0, *present[1:]])
+    refused(dataset, f"has runs of model version 0; its folder is of {MODEL_VERSION}")
+
+
+def test_a_dataset_of_an_older_model_is_opened_by_itself(dataset):
+    _write_model_versions(dataset, lambda present: [MODEL_VERSION - 1] * len(present))
+    manifest = unsealed((dataset / "_endive.json").read_bytes())
+    (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": MODEL_VERSION - 1}))
+
+    assert MODEL_VERSION - 1 == open_dataset(dataset).folder.model_version
+
+
+def _write_model_versions(dataset, change):
+    """Change what the runs of every study say."""
+    for path in sorted(dataset.glob("runs/*/runs.parquet")):
+        table = pq.ParquetFile(path).read()
+        index = table.column_names.index("model_version")
+        versions = pa.array(change(table["model_version"].to_pylist()), pa.int32())
+        pq.write_table(table.set_column(index, table.schema.field(index), versions), path)
     reseal_summaries(dataset)
-    refused(dataset, f"has runs of model version 0; this is {MODEL_VERSION}")
 
 
 def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):

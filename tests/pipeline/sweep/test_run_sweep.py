@@ -418,7 +418,7 @@ def test_a_folder_of_another_version_is_never_mixed_in(planned, in_process, tmp_
     manifest.write_bytes(sealed({**document, key: document[key] - 1}))
     before = contents(tmp_path / "out")
 
-    with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {document[key] - 1} .*must not be mixed"):
+    with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {document[key] - 1}.*must not be mixed"):
         swept(planned(), tmp_path / "out", in_process)
     assert contents(tmp_path / "out") == before
 

@@ -36,14 +36,18 @@ _SWAPS_MAX: Final = 5
 
 
 def write_analysis(
-    root: DatasetPath, tables: Mapping[str, pa.Table], titles: Mapping[str, str], facts: Mapping[str, Any]
+    root: DatasetPath,
+    tables: Mapping[str, pa.Table],
+    titles: Mapping[str, str],
+    facts: Mapping[str, Any],
+    model_version: int = MODEL_VERSION,
 ) -> dict[str, Any]:
-    """Write every table and the index; the index, which tells a reader what is there."""
+    """Write every table and the index; the index, which tells a reader what is there, and by which model."""
     refuse_foreign(root)
     index = {
         "endive": "analysis",
         "format": FORMAT,
-        "model_version": MODEL_VERSION,
+        "model_version": model_version,
         "version": package_version(),
         **facts,
         "tables": {name: _described(name, titles[name], table) for name, table in tables.items()},

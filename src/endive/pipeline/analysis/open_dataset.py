@@ -30,7 +30,7 @@ from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, 
 from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
-from endive.results import MODEL_VERSION, TRANSACTION_SCHEMA
+from endive.results import TRANSACTION_SCHEMA
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Dataset:
 
 
 def open_dataset(path: str | DatasetPath) -> Dataset:
-    """The dataset in a folder; OutputError if it is none, is damaged, or was made by another model."""
+    """The dataset in a folder; OutputError if it is none, is damaged, or mixes models."""
     root = place_of(path).resolve()
     if not root.is_dir():
         raise OutputError(f"{path} is not a folder. Name the folder that 'endive sweep --out' has filled.")
@@ -154,7 +154,7 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         if not table.num_rows:
             continue
         table = with_known_requests(table)
-        _refuse_other_models(folder.partition(RUNS, study) / "runs.parquet", table)
+        _refuse_other_models(folder, study, table)
         runs[study] = _with_free_names(table)
         configs |= _configs(root, study, table)
         groups[study] = with_known_requests(_read_small(folder.partition(GROUPS, study) / "groups.parquet"))
@@ -206,13 +206,14 @@ def _read_study(path: DatasetPath) -> dict[str, Any]:
     return {} if isinstance(found, str) else printable_values(found)  # titles and hints: the numbers do not need it
 
 
-def _refuse_other_models(path: DatasetPath, runs: pa.Table) -> None:
+def _refuse_other_models(folder: SweepFolder, study: str, runs: pa.Table) -> None:
+    """Runs of an older model may be analysed, by themselves."""
     versions = set(pc.unique(runs["model_version"]).to_pylist())
-    if versions != {MODEL_VERSION}:
-        told = ", ".join(str(version) for version in sorted(versions - {MODEL_VERSION}))
+    if versions != {folder.model_version}:
+        told = ", ".join(str(version) for version in sorted(versions - {folder.model_version}))
         raise OutputError(
-            f"{path} has runs of model version {told}; this is {MODEL_VERSION}, whose results must not be mixed with "
-            "those. Analyse them with the release that made them, or sweep again into another folder."
+            f"{folder.partition(RUNS, study) / 'runs.parquet'} has runs of model version {told}; its folder is of "
+            f"{folder.model_version}, whose results must not be mixed with those. Sweep again into another folder."
         )
 
 

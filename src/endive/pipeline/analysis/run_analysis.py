@@ -110,7 +110,7 @@ def analyze(
     tables = {name: made[name] for name in TITLES if name in made}
     tell("writing")
     facts = _facts(dataset, loads, texts, bins, tables)
-    index = write_analysis(dataset.folder.path, tables, TITLES, facts)
+    index = write_analysis(dataset.folder.path, tables, TITLES, facts, dataset.folder.model_version)
     return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
 
 

@@ -79,11 +79,17 @@ class SweepFolder:
     """Paths and manifest of one folder. Reading is free; writing wants the lock (``SweepFolder.locked``)."""
 
     def __init__(
-        self, path: DatasetPath, studies: dict[str, StudyPlan], version: str | None = None, layout: int = FORMAT
+        self,
+        path: DatasetPath,
+        studies: dict[str, StudyPlan],
+        version: str | None = None,
+        layout: int = FORMAT,
+        model_version: int = MODEL_VERSION,
     ) -> None:
         self.path = path
         self.studies = studies
-        self.layout = layout  # an older one can be read, and not written into
+        self.layout = layout  # an older one can be read, and not written into; so can results of an older model
+        self.model_version = model_version
         self._version = version  # of the manifest that the plans are from, in a store
 
     # --- opening ----------------------------------------------------------------------------------------
@@ -118,7 +124,7 @@ class SweepFolder:
                     folder.write_manifest()
                 else:
                     folder = cls.read(path) if (path / MANIFEST).exists() else cls(path, {})
-                    _refuse_older_layout(folder)
+                    _refuse_older(folder)
                 folder.refuse_unplanned_files()
                 yield folder
         finally:
@@ -256,16 +262,20 @@ def _refuse_foreign(path: DatasetPath) -> None:
         )
 
 
-def _refuse_older_layout(folder: SweepFolder) -> None:
-    if folder.layout != FORMAT:
-        raise OutputError(
-            f"{folder.path} was written with folder format {folder.layout}; this is {FORMAT}, and they must not be "
-            "mixed. It can be analysed as it is. To add runs, sweep into another folder."
-        )
+def _refuse_older(folder: SweepFolder) -> None:
+    for theirs, ours, what in (
+        (folder.layout, FORMAT, "folder format"),
+        (folder.model_version, MODEL_VERSION, "model version"),
+    ):
+        if theirs != ours:
+            raise OutputError(
+                f"{folder.path} was written with {what} {theirs}; this is {ours}, and they must not be mixed. "
+                "It can be analysed as it is. To add runs, sweep into another folder."
+            )
 
 
-def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None, int]:
-    """The plan of every study, the version of the manifest that they are from, and the layout of the folder."""
+def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None, int, int]:
+    """The plan of every study, the version of the manifest that they are from, layout and model of the folder."""
     try:
         content, version = _read(path)
         written = parse_json(content, name=str(path), bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
@@ -274,7 +284,7 @@ def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None,
         document = unsealed(content)
         _refuse_other_versions(path, document)
         plans = {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}
-        return plans, version, document["format"]
+        return plans, version, document["format"], document["model_version"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IntakeError) as error:
         reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
@@ -317,14 +327,16 @@ def _point(part: Mapping[str, Any]) -> int | None:
 
 
 def _refuse_other_versions(path: DatasetPath, document: Mapping[str, Any]) -> None:
-    for key, ours, what in (
-        ("format", FORMAT, "folder format"),
-        ("model_version", MODEL_VERSION, "model version"),
-        ("schema_version", SCHEMA_VERSION, "schema version"),
+    """What cannot even be read: other columns, or a folder of a release to come."""
+    for key, read, what in (
+        ("format", FORMATS_READ, "folder format"),
+        ("model_version", range(1, MODEL_VERSION + 1), "model version"),
+        ("schema_version", (SCHEMA_VERSION,), "schema version"),
     ):
         theirs = document[key]
-        if theirs != ours and not (key == "format" and theirs in FORMATS_READ):
+        if theirs not in read:
             raise OutputError(
                 f"{path.parent} was written with {what} {theirs} (endive {document.get('version')}); this is "
-                f"{ours}, whose results must not be mixed with those. Choose another folder."
+                f"{read[-1]}, whose results must not be mixed with those. Choose another folder, or the release that "
+                "wrote it."
             )
