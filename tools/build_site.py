@@ -20,6 +20,7 @@ from typing import Final
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.exceptions import MkDocsException
+from tools.table_pages import write_table_pages
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _PAGES: Final = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -41,6 +42,7 @@ def gather(folder: Path) -> None:
         shutil.copyfile(ROOT / name, folder / name)
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=_LEFT_OUT)
     shutil.copytree(ROOT / "experiments", folder / "experiments")
+    write_table_pages(folder)
 
 
 def loaded_from_elsewhere(site: Path) -> list[str]:

@@ -1,6 +1,6 @@
-"""Writes docs/model/conflicts.md from the recorded pairs of victim and rival.
+"""Writes docs/model/conflicts.md and conflicts.csv from the recorded pairs of victim and rival.
 
-This file defines the command; the page lives in ``endive.verification.java.conflict_page`` and
+The command; the page lives in ``endive.verification.java.conflict_page`` and
 ``endive.verification.pyiceberg.met_table``.
 
     python -m verification.conflicts
@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from endive.verification.java.conflict_page import conflict_page
+from endive.verification.java.conflict_page import conflict_page, conflict_rows
 from endive.verification.java.pair_recording import read_pairs
 from endive.verification.pyiceberg.met_table import met_section
+from endive.verification.row_files import csv_text
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
 
@@ -24,9 +25,15 @@ def text() -> str:
     return conflict_page(read_pairs()) + met_section()
 
 
+def rows_text() -> str:
+    """Every recorded pair as a row."""
+    return csv_text(conflict_rows(read_pairs()))
+
+
 def main() -> int:
-    """Write the page."""
+    """Write the page and its rows."""
     PAGE.write_text(text(), encoding="utf-8")
+    PAGE.with_suffix(".csv").write_text(rows_text(), encoding="utf-8")
     return 0
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from endive.errors import OutputError
-from endive.verification import Outcome, skipped
+from endive.verification import Check, Outcome, skipped
 from endive.verification.pages import PageFolder, suite_page
+from endive.verification.row_files import ROWS_ON_PAGE
 
 
 def test_a_page_says_right_or_wrong_first_then_everything_else(outcome):
@@ -46,6 +47,22 @@ def test_the_index_keeps_what_it_knew_of_other_suites(outcome, tmp_path):
     assert "| [theory](theory.md) | rate | 2 | 1 | 1 | +50.00 % | 5 % | **wrong** |" in index
     assert "| [theory](theory.md) | share | 1 | - | - | +2.00 points |  | shown |" in index
     assert "| [claims](claims.md) | rate | 1 | 1 | 0 | +2.50 % | 5 % | right |" in index
+
+
+def test_a_long_table_is_a_file_and_the_page_keeps_what_is_not_right(outcome, tmp_path):
+    wrong = outcome().checks[1]
+    right = [Check.exact("rate", {"store": f"s{i}"}, expected=1_000, actual=1_000) for i in range(ROWS_ON_PAGE)]
+    PageFolder(tmp_path).write([outcome(checks=(*right, wrong))])
+
+    page, rows = (tmp_path / "theory.md").read_text(), (tmp_path / "theory.csv").read_text().splitlines()
+    assert f"| rate | {ROWS_ON_PAGE + 1} | {ROWS_ON_PAGE} | 1 | 0 | +50.00 % | equal / 5 % |" in page
+    assert "| gcp | 20.00 | 30.00 |" in page
+    assert "s0" not in page
+    assert ",rate,s0,1000,1000,,-,equal,right," == rows[1]
+    assert ",rate,gcp,20.00,30.00,per s,+50.00 %,5 %,wrong," == rows[-1]
+
+    PageFolder(tmp_path).write([outcome()])
+    assert not (tmp_path / "theory.csv").exists()
 
 
 def test_a_broken_index_is_named(outcome, tmp_path):

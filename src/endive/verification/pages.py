@@ -1,6 +1,6 @@
-"""The pages of ``docs/validation``: a page per suite, its plots beside it, and an index.
+"""The pages of ``docs/validation``: a page per suite, its plots and long tables beside it, and an index.
 
-This file defines the Markdown. Not here: what a suite found and how a plot is drawn (``endive.report.agreement``).
+How a plot is drawn: ``endive.report.agreement``; which rows go into a file: ``row_files``.
 
 A page is a function of its outcome, so that the same model writes the same bytes. The index keeps what it knew of
 suites that did not run this time (``index.json``).
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
+from endive.verification.row_files import checks_name, is_long, not_right, row_files, table_name
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
 from endive.verification.texts import allowed_text, error_text, limits_text, value_text, worst_of
@@ -45,10 +46,17 @@ class PageFolder:
         for suite, parts in by_suite.items():
             self._draw(figure for part in parts for figure in part.figures)
             self._write(f"{suite}.md", suite_page(suite, parts))
+            self._write_rows(suite, row_files(suite, parts))
             index[suite] = [summary(part) for part in parts]
         ordered = {name: index[name] for name in SUITES if name in index}
         self._write(_INDEX_DATA, json.dumps(ordered, indent=1) + "\n")
         self._write(_INDEX_PAGE, index_page(ordered))
+
+    def _write_rows(self, suite: str, files: dict[str, str]) -> None:
+        for stale in (*self._folder.glob(f"{suite}.csv"), *self._folder.glob(f"{suite}-*.csv")):
+            stale.unlink()
+        for name, text in files.items():
+            self._write(name, text)
 
     def _draw(self, figures: Iterable[Figure]) -> None:
         for figure in figures:
@@ -176,9 +184,11 @@ def _part_lines(outcome: Outcome) -> list[str]:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
         lines += [figure.note, ""] if figure.note else []
     for table in outcome.tables:
-        lines += _table_lines(table)
+        lines += _table_lines(outcome.suite, table)
+    lines += _summary_lines(outcome)
     for kind, checks in kinds(outcome.checks).items():
-        lines += _check_lines(kind, checks)
+        shown = not_right(checks) if is_long(checks) else checks
+        lines += _check_lines(kind, shown) if shown else []
     if outcome.remarks:
         lines += [outcome.remarks.strip(), ""]
     return lines
@@ -198,7 +208,29 @@ def _how_made(outcome: Outcome) -> list[str]:
     return [f"{verdict}{rest} {made}{f' ({facts})' if facts else ''}".rstrip(), ""]
 
 
-def _table_lines(table: Table) -> list[str]:
+def _summary_lines(outcome: Outcome) -> list[str]:
+    """A row per kind of check that is too long for the page, and where its rows are."""
+    rows = [_kind(name, checks) for name, checks in kinds(outcome.checks).items() if is_long(checks)]
+    if not rows:
+        return []
+    file = checks_name(outcome.suite)
+    lines = [
+        f"Every row of these: [{file}]({file}). Rows that are not right are below too.",
+        "",
+        "| what is compared | checks | right | wrong | unclear | worst error | allowed |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        counts = " | ".join(f"{row[name]:,}" for name in ("checks", RIGHT, WRONG, UNCLEAR))
+        lines.append(f"| {_escape(row['name'])} | {counts} | {row['worst']} | {row['allowed']} |")
+    return [*lines, ""]
+
+
+def _table_lines(suite: str, table: Table) -> list[str]:
+    if is_long(table.rows):
+        file = table_name(suite, table)
+        lines = [f"### {table.title}", "", f"{len(table.rows):,} rows: [{file}]({file})."]
+        return [*lines, "", *([table.note, ""] if table.note else [])]
     lines = [f"### {table.title}", "", "| " + " | ".join(table.headings) + " |"]
     lines.append("|" + "|".join("---" if _is_text(table, i) else "--:" for i in range(len(table.headings))) + "|")
     lines += ["| " + " | ".join(_escape(value_text(value)) for value in row) + " |" for row in table.rows]

@@ -15,7 +15,7 @@ from endive.verification.java.pairs import BEFORE, DURING, SAME_FILE, Pair
 from endive.verification.java.request_recording import RELEASES
 from endive.verification.java.request_trace import Recorded, from_text
 from verification import upgrade
-from verification.conflicts import PAGE, text
+from verification.conflicts import PAGE, rows_text, text
 
 RECORDINGS = {release: read_pairs(release).pairs for release in RELEASES}
 RECORDED = RECORDINGS[RELEASES[-1]]
@@ -73,6 +73,7 @@ def test_every_failure_has_a_letter():
 
 def test_the_page_is_what_the_recordings_give():
     assert Path(PAGE).read_text(encoding="utf-8") == text()
+    assert PAGE.with_suffix(".csv").read_text(encoding="utf-8") == rows_text()
 
 
 def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):

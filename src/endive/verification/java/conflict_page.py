@@ -1,7 +1,6 @@
-"""The page ``docs/model/conflicts.md``: who makes whom fail, and what is read to find out, as recorded.
+"""The page ``docs/model/conflicts.md``, and beside it every pair as a row: who makes whom fail, and what is read.
 
-This file defines the Markdown. What was recorded lives in ``pair_recording``; ``python -m verification.conflicts``
-writes the page.
+What was recorded lives in ``pair_recording``; ``python -m verification.conflicts`` writes both files.
 """
 
 from __future__ import annotations
@@ -104,14 +103,26 @@ and `N`, which are an `IllegalArgumentException`, they stay behind.
 DETAIL: Final = """
 ## What is read
 
-One row per rival: what the first attempt reads when one rival has committed before, and when three have. *Lists* are
-manifest lists, *manifests* split into the table's own (there before the victim loaded), the rivals' data manifests and
-the rivals' delete manifests. A manifest that an attempt reads twice counts twice. *late* is the verdict if the rival
-commits between refresh and swap of the first attempt, and what the second attempt reads then.
-
-`L 1 m 2+0+0` is one list, two manifests of the table, none of a rival. Where the victim fails, the counts are those up
-to the failure.
+[conflicts.csv](conflicts.csv) has a row per victim, rival, number of rivals and moment: *before* its commit, or
+*late*, between refresh and swap of its first attempt. The verdict is a letter as above; then what the attempt that met
+the rival reads (the first, or the second where the rival came late): manifest lists, and manifests of the table itself
+(there before the victim loaded), data manifests of rivals, delete manifests of rivals. A manifest that an attempt reads
+twice counts twice. Where the victim fails, the counts are those up to the failure; they are empty where an attempt had
+nothing left to do. A row without a rival is the victim alone.
 """
+HEADINGS: Final = (
+    "victim",
+    "rival",
+    "touches",
+    "rivals",
+    "moment",
+    "verdict",
+    "lists",
+    "manifests of the table",
+    "data manifests of rivals",
+    "delete manifests of rivals",
+    "manifests written",
+)
 
 
 def conflict_page(recording: PairRecording) -> str:
@@ -128,8 +139,6 @@ def conflict_page(recording: PairRecording) -> str:
         FOLLOWS,
         DETAIL,
     ]
-    for victim in VICTIMS:
-        parts += _details(victim, recording)
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -172,42 +181,29 @@ def _found(recording: PairRecording, victim: Victim, rival: Rival | None, count:
     return recording.pairs.get(Pair(victim=victim, rival=rival, count=count, when=when).key)
 
 
-def _details(victim: Victim, recording: PairRecording) -> list[str]:
-    alone = recording.pairs[Pair(victim=victim, rival=None, count=0, when=BEFORE).key]
-    lines = [
-        f"### {victim.name}",
-        "",
-        f"{victim.who[:1].upper()}{victim.who[1:]}. Alone: {_reads(alone, 0)}, {_written(alone)} manifests written; "
-        f"afterwards {_reads(alone, 1)}.",
-        "",
-        "| rival | touches | 1 before | 3 before | late |",
-        "|---|---|---|---|---|",
-    ]
-    for rival in RIVALS:
-        one = _found(recording, victim, rival, 1, BEFORE)
-        many = _found(recording, victim, rival, FILES_PER_CLASS, BEFORE)
-        late_count = FILES_PER_CLASS if rival.java == "append_and_expire" else 1
-        late = _found(recording, victim, rival, late_count, DURING)
-        cells = [_cell(each, 0) for each in (one, many)] + [_cell(late, 1)]
-        lines.append(f"| {rival.name} | {rival.touches} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+def conflict_rows(recording: PairRecording) -> list[tuple[str, ...]]:
+    """The rows of ``conflicts.csv``, its headings first."""
+    rows: list[tuple[str, ...]] = [HEADINGS]
+    for victim in VICTIMS:
+        rows.append(_row(victim, None, 0, BEFORE, recording))
+        for rival in RIVALS:
+            late = FILES_PER_CLASS if rival.java == "append_and_expire" else 1
+            asked = ((1, BEFORE), (FILES_PER_CLASS, BEFORE), (late, DURING))
+            rows += [_row(victim, rival, count, when, recording) for count, when in asked]
+    return [row for row in rows if row]
 
 
-def _cell(found: RecordedPair | None, attempt: int) -> str:
+def _row(victim: Victim, rival: Rival | None, count: int, when: str, recording: PairRecording) -> tuple[str, ...]:
+    """One pair; nothing if it was not recorded."""
+    found = _found(recording, victim, rival, count, when)
     if found is None:
-        return ""
-    reads = _reads(found, attempt) if attempt < found.attempts else "nothing left to do"
-    return f"`{letter(found)}` {reads}"
-
-
-def _reads(found: RecordedPair, attempt: int) -> str:
-    if attempt >= len(found.reads):
-        return ""
-    reads = found.reads[attempt]
-    lists = sum(count for name, count in reads.items() if name.startswith("list"))
-    manifests = "+".join(str(reads.get(name, 0)) for name in READ[2:])
-    return f"L {lists} m {manifests}"
-
-
-def _written(found: RecordedPair) -> int:
-    return sum(bill(requests).get("manifest.write", 0) for requests in found.recorded.attempts)
+        return ()
+    attempt = 1 if when == DURING else 0
+    has_read = attempt < found.attempts and attempt < len(found.reads)
+    reads = found.reads[attempt] if has_read else {}
+    lists = sum(number for name, number in reads.items() if name.startswith("list"))
+    counts = (lists, *(reads.get(name, 0) for name in READ[2:])) if has_read else ("",) * 4
+    written = sum(bill(requests).get("manifest.write", 0) for requests in found.recorded.attempts)
+    met = (rival.name, rival.touches) if rival else ("", "")
+    moment = "late" if when == DURING else "before"
+    return (victim.name, *met, str(count), moment, letter(found), *map(str, counts), str(written))
