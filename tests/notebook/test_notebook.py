@@ -7,6 +7,7 @@ import pytest
 from tests.answers.conftest import busy_config
 
 import endive
+from endive.answers import replicate
 from endive.errors import OutputError
 from endive.results import SimulationResult
 
@@ -22,6 +23,23 @@ def test_a_run_is_a_result_that_shows_itself():
     assert run._repr_html_().startswith("<b>run</b>")
     assert len(run.to_pandas()) == run.transactions.num_rows
     assert 6 == run.answer.config.sources[0].retry
+
+
+def test_more_seeds_run_only_when_a_run_is_shown(monkeypatch):
+    seeds: list[int] = []
+    run_one = replicate.run_sample
+
+    def counted(config, seed, **options):
+        seeds.append(seed)
+        return run_one(config, seed, **options)
+
+    monkeypatch.setattr(replicate, "run_sample", counted)
+    run = endive.simulate(busy_config())
+
+    assert run.summary()["txns"]["committed"] > 0
+    assert [] == seeds
+    assert f"seeds 1 to {len(run.answer.seeds)}" in repr(run)
+    assert list(range(2, 1 + len(run.answer.seeds))) == seeds != []
 
 
 def test_the_txns_are_a_polars_frame_where_polars_is_installed():

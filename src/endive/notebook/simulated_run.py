@@ -7,6 +7,8 @@ This file defines the value of one run in a notebook; runs with several seeds an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, overload
 
 from endive.answers.caveats import caveats_of
@@ -27,9 +29,18 @@ from endive.simulation import Simulation
 class Run(SimulationResult):
     """One run: everything a result has, and a face in a notebook."""
 
-    def __init__(self, result: SimulationResult, answer: RunAnswer) -> None:
+    def __init__(self, result: SimulationResult, alone: RunAnswer) -> None:
         self.__dict__.update(result.__dict__)
-        self.answer = answer
+        self._alone = alone
+
+    @cached_property
+    def answer(self) -> RunAnswer:
+        """What is known of the configuration: this run, and as many more as its intervals need, made when asked for."""
+        alone = self._alone
+        with Replicator() as replicator:
+            samples = take_enough(replicator, alone.config, alone.objective, alone.samples[0])
+            caveats = caveats_of(alone.config, samples, replicator)
+        return replace(alone, samples=tuple(samples), caveats=caveats)
 
     def __repr__(self) -> str:
         return answer_text(self.answer)
@@ -88,7 +99,7 @@ def simulate(
 ) -> Run | Runs:
     """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times.
 
-    Without ``seeds`` the result is that of one run, and its intervals come from a few more.
+    Without ``seeds`` the result is that of one run; its intervals come from more, which are made when it is shown.
     """
     base = base_of(config).varied(overrides or {})
     base, chosen = long_enough(base, objective_of(base.config, slo))
@@ -105,7 +116,5 @@ def simulate(
         return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
     sink = SampleSink(resolved)
     result = Simulation(resolved).run(engine=engine, sink=sink)
-    with Replicator() as replicator:
-        samples = take_enough(replicator, resolved, objective, sink.sample(resolved.simulation.seed))
-        caveats = caveats_of(resolved, samples, replicator)
-    return Run(result, RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
+    alone = (sink.sample(resolved.simulation.seed),)
+    return Run(result, RunAnswer(resolved, alone, objective, name, notes, ()))
