@@ -19,7 +19,7 @@ RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/pytho
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel soak advisories pins clean
+.PHONY: help demo test quick coverage check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel soak advisories pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -30,6 +30,14 @@ demo: $(FOR_RUN) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, a
 
 test: $(FOR_TEST) $(JAVA) ## run the tests: unit, properties, golden, integration
 	@$(RUN)python -m pytest -q -m "not slow" -n $(TEST_WORKERS) --dist loadfile
+
+quick: $(FOR_TEST) ## the tests for the desk: no Spark, no browser, about a minute
+	@$(RUN)python -m pytest -q -m "not slow and not spark and not browser" -n $(TEST_WORKERS) --dist loadfile
+
+coverage: $(FOR_CHECK) $(JAVA) ## which lines of src no test runs; the files with most of them first
+	@rm -rf out/coverage && mkdir -p out/coverage
+	@$(RUN)python -m coverage run -m pytest -q -m "not slow and not browser"
+	@$(BIN)/python -m coverage combine -q && $(BIN)/python -m coverage report
 
 check: $(FOR_CHECK) ## lint, formatting, types, direction of imports
 	@$(BIN)/ruff check .

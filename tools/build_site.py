@@ -23,7 +23,15 @@ from mkdocs.exceptions import MkDocsException
 from tools.table_pages import write_table_pages
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-_PAGES: Final = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+_PAGES: Final = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "SUPPORT.md",
+    "CODE_OF_CONDUCT.md",
+)
 _LEFT_OUT: Final = shutil.ignore_patterns("template.md", "index.json")
 _LOADED: Final = re.compile(
     r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//(?P<host>[^/"' >]+)"""
