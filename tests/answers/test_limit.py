@@ -1,15 +1,18 @@
 """The search for a limit: the answer, its interval, and questions that have none."""
 
+from types import SimpleNamespace
+
 import pytest
 from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config, merge_config
 
-from endive.answers.limit import LARGEST, SMALLEST, find_limit
+from endive.answers.limit import LARGEST, SMALLEST, _expand, find_limit
+from endive.answers.limit_search import Search
 from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 from endive.errors import ObjectiveError
-from endive.objectives import MET, NOT_MET
+from endive.objectives import CANNOT_TELL, MET, NOT_MET
 
 CLIENTS = "source.writers.arrivals.clients"
 
@@ -112,3 +115,25 @@ def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():
     )
 
     assert "The response is not monotone: 102 min (not met) contradicts the limit." in found.notes[0]
+
+
+class Told(Search):
+    """A search whose outcomes are given; from 20 on simulations are too large to go further."""
+
+    def try_value(self, value):
+        outcome = MET if value < 9 else CANNOT_TELL if value < 11 else NOT_MET
+        self.points[value] = SimpleNamespace(outcome=outcome, holds=value < 11)
+        self.sizes[value] = int(value * 10_001)
+        return self.points[value]
+
+
+@pytest.mark.parametrize(
+    ("start", "tried"), [(10.0, [5.0, 10.0, 20.0]), (40.0, [5.0, 10.0, 20.0, 40.0, 80.0]), (5.0, [5.0, 10.0, 20.0])]
+)
+def test_what_is_too_large_to_go_further_up_does_not_keep_the_search_from_going_down(start, tried):
+    search = Told(base_of(busy_config()), CLIENTS, None, Replicator(processes=1), is_whole=True)
+    search.try_value(start)
+
+    _expand(search, start, is_up=True, is_down=True)
+
+    assert (tried, True) == (sorted(search.points), search.is_bracketed)

@@ -244,3 +244,14 @@ def test_newcombes_difference_adds_the_doubts_of_both_sides():
     found = newcombe(Estimate(0.5, 0.4, 0.7), Estimate(0.9, 0.6, 1.0))
 
     assert (0.4, 0.4 - math.hypot(0.3, 0.2), 0.4 + math.hypot(0.1, 0.1)) == pytest.approx((found.value, *ends(found)))
+
+
+def test_a_tail_that_nobody_came_near_is_bounded_though_few_txns_are_in_it():
+    """Above the largest value no txn was seen in three runs, and three runs could not show that none is there."""
+    generator = np.random.default_rng(3)
+    runs = [generator.lognormal(6.0, 0.4, 1_800) for _ in range(3)]
+
+    found = percentile_estimate(runs, 99, 0.95)
+
+    assert share_estimate([1_800] * 3, [1_800] * 3, 0, 0.95).low < 0.99
+    assert found.value < found.high < max(values.max() for values in runs)

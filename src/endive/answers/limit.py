@@ -157,18 +157,15 @@ def _expand(search: Search, start: float, *, is_up: bool, is_down: bool) -> None
         ways.append(lambda step: max(start, 1.0 if search.is_whole else start) * 2.0**step)
     if is_down:
         ways.append(lambda step: start / 2.0**step)
-    if search.points[float(start)].holds:  # more of it is the likelier question; less of it only if more never fails
-        for way in ways:
-            for step in range(1, DOUBLINGS_MAX + 1):
-                if search.is_bracketed or search.is_stuck or search.try_value(way(step)) is None:
-                    break
-        return
-    for step in range(1, DOUBLINGS_MAX + 1):
-        for way in list(ways):
-            if search.is_bracketed or search.is_stuck:
-                return
-            if search.try_value(way(step)) is None:
-                ways.remove(way)
+    # More is the likelier question where all is well for sure; otherwise the limit may be on either side.
+    turns = [[way] for way in ways] if search.points[float(start)].outcome == MET else [ways]
+    for turn in turns:
+        for step in range(1, DOUBLINGS_MAX + 1):
+            for way in list(turn):
+                if search.is_bracketed or search.is_spent:
+                    return
+                if search.try_value(way(step)) is None or search.is_as_heavy(way(step), start):
+                    turn.remove(way)
 
 
 def _tell_between(search: Search, low: float, high: float) -> None:

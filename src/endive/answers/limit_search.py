@@ -53,7 +53,7 @@ class Search:
     seeds_max: int = SEEDS_MAX
     simulations_max: int = SIMULATIONS_MAX
     points: dict[float, Point] = field(default_factory=dict)
-    is_heavy: bool = False  # a value has been tried whose simulations are as large as any may be
+    sizes: dict[float, int] = field(default_factory=dict)  # txns of one simulation, by the value
 
     def try_value(self, value: float) -> Point | None:
         """Judge one value; None if the configuration cannot have it."""
@@ -67,7 +67,7 @@ class Search:
         objective = objective_of(config, self.slo)
         first = config.simulation.seed
         samples = self.replicator.samples(config, [first])
-        self.is_heavy |= samples[0].n_txns > TXNS_MAX
+        self.sizes[value] = samples[0].n_txns
         count = min(max(2, runs_for(samples[0].n_txns)), self.seeds_max)
         while True:
             samples = self.replicator.samples(config, range(first, first + count))
@@ -92,15 +92,19 @@ class Search:
         """Whether both outcomes have been seen for sure."""
         return bool(self.values_of(MET)) and bool(self.values_of(NOT_MET))
 
-    @property
-    def is_stuck(self) -> bool:
-        """Whether a wider bracket is out of question."""
-        return self.is_spent or self.is_heavy
+    def is_as_heavy(self, value: float, start: float) -> bool:
+        """Whether the simulations of a value are too large to go on from ``start`` beyond it."""
+        value = float(round(value)) if self.is_whole else value
+        return self.sizes[value] > max(TXNS_MAX, self.sizes[start] - 1)
 
     @property
     def heavy_text(self) -> str:
         """Why the bracket was not widened further, if that was for its size."""
-        return f", and larger simulations than {TXNS_MAX:,} txns are not tried" if self.is_heavy else ""
+        return (
+            f", and larger simulations than {TXNS_MAX:,} txns are not tried"
+            if max(self.sizes.values()) > TXNS_MAX
+            else ""
+        )
 
     @property
     def is_spent(self) -> bool:

@@ -147,22 +147,35 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
         return estimate.low, estimate.high
 
     first = _first(n, lambda place: may_be_below(values[place], "right")[1] >= share)
-    last = _first(n, lambda place: may_be_below(values[place], "left")[0] > share) - 1
+    last = _first(n, lambda place: may_be_below(values[place], "left")[0] > share)
     low = 0.0 if may_be_below(values[0], "left")[1] >= share else float(values[min(first, n - 1)])
-    high = math.inf if may_be_below(values[-1], "right")[0] <= share else float(values[max(last, 0)])
+    if last < n:
+        high = float(values[max(last - 1, 0)])
+    else:
+        high = float(values[-1]) if may_be_below(values[-1], "right")[0] > share else math.inf
     return Estimate(found, min(low, found), max(high, found), n, len(ordered))
 
 
 def _first(count: int, is_so: Any) -> int:
-    """The first of ``count`` places that is so, if all after it are; ``count`` if none is."""
-    low, high = 0, count
+    """The first of ``count`` places that is so; ``count`` if none is.
+
+    It is so of all places after the first, except near the ends: too few txns lie beyond a place there to show that
+    runs agree, and it may not be so though it is of the place before. So the ends are gone through, the rest bisected.
+    """
+    begin, end = EVENTS_ENOUGH, max(EVENTS_ENOUGH, count - EVENTS_ENOUGH)
+    found = next((place for place in range(min(begin, count)) if is_so(place)), None)
+    if found is not None:
+        return found
+    low, high = begin, end
     while low < high:
         middle = (low + high) // 2
         if is_so(middle):
             high = middle
         else:
             low = middle + 1
-    return low
+    if low < end:
+        return low
+    return next((place for place in range(end, count) if is_so(place)), count)
 
 
 # --- means and rates ----------------------------------------------------------------------------------
