@@ -4,7 +4,7 @@ import pytest
 from tests.answers.conftest import busy_config
 
 from endive.answers.advise import advise_on
-from endive.answers.caveats import caveats_of
+from endive.answers.caveats import caveats_of, few_runs
 from endive.answers.compare import compare_configs
 from endive.answers.explain import explain_run
 from endive.answers.limit import find_limit
@@ -55,7 +55,18 @@ def test_a_source_that_never_submits_is_named(replicator):
     )
     told = caveats_of(config, replicator.samples(config, SEEDS))
 
-    assert any(text.startswith("nightly: no txn was submitted in the window of any run") for text in told)
+    (text,) = [text for text in told if text.startswith("nightly: no txn was submitted in the window of any run")]
+    assert text.endswith("so nothing is said of it. Lengthen simulation.duration_ms: two of each take about 48.0 h.")
+
+
+@pytest.mark.parametrize(
+    ("retries", "runs", "is_said"), [(0.39, 4, False), (0.4, 4, True), (9.0, 16, False), (9.0, 1, False)]
+)
+def test_few_runs_of_txns_that_retry_may_all_have_missed_what_others_do(retries, runs, is_said):
+    told = few_runs({"retries_mean": retries}, runs)
+
+    assert is_said == (told is not None)
+    assert told is None or "4 runs may all miss what 53 % of runs do" in told
 
 
 def test_every_question_has_the_caveats_of_its_configuration(replicator):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from endive.answers.estimates import estimate_of
+from endive.answers.estimates import commits_estimate, estimate_of
 from endive.answers.replicate import Replicator, run_sample
 from endive.answers.sample import SampleSink
 from endive.config.slo import names_of
@@ -77,6 +77,13 @@ def test_commits_are_as_sure_as_the_share_that_commits_and_at_most_the_offered(b
     assert found.low == min(rate.low, offered.value * share.low)
     assert found.high == max(found.value, min(max(rate.high, offered.value * share.high), offered.high))
     assert found.low < found.high
+
+
+def test_commits_are_never_more_than_the_offered_however_little_two_runs_say():
+    found, offered = commits_estimate([20, 90], [100, 101], [10.0, 10.0]), rate_estimate([100, 101], [10.0, 10.0], 0.95)
+
+    assert (5.5, offered.high) == (found.value, found.high)
+    assert offered.high < rate_estimate([20, 90], [10.0, 10.0], 0.95).high
 
 
 def test_one_run_has_every_figure_and_no_interval(busy):

@@ -6,6 +6,7 @@ import pytest
 from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config, merge_config
 
+from endive.answers.estimates import judge_samples
 from endive.answers.limit import LARGEST, SMALLEST, _expand, find_limit
 from endive.answers.limit_search import Search
 from endive.answers.limit_text import limit_sentence
@@ -76,6 +77,17 @@ def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not
     beyond = min(value for value in points if value > found.value)
 
     assert (True, False) == (points[found.value].holds, points[beyond].holds)
+
+
+def test_every_value_is_judged_with_99_percent_intervals():
+    with Replicator(processes=1) as replicator:
+        base = base_of(busy_config())
+        found = find_limit(base, CLIENTS, slo="writers.retries_mean <= 0.5", low=6, high=12, replicator=replicator)
+        for point in found.points:
+            config = base.with_values({CLIENTS: int(point.value)})
+            seeds = range(config.simulation.seed, config.simulation.seed + point.seeds)
+            judged = judge_samples(point.verdict.objective, replicator.samples(config, seeds), 0.99)
+            assert judged.parts == point.verdict.parts
 
 
 def test_too_few_txns_to_tell_are_not_taken_for_a_no():

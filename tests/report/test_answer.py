@@ -79,6 +79,22 @@ def test_series_that_differ_are_told_apart(tmp_path):
     )
 
 
+def test_many_curves_are_told_along_the_axis_that_decides_the_most(tmp_path):
+    """Each further value adds a twentieth to the capacity, and the second axis has one more than the first."""
+    axes = {
+        "load_per_s": (1, 2.95, 3.1, 3.25, 3.4, 8),
+        "commit.protocol": ("iceberg", "merge"),
+        "storage.provider": ("s3", "s3x", "azure"),
+    }
+    study = SyntheticStudy("study", axes, has_groups=False)
+
+    assert (
+        "At least 99 % of txns commit up to 3.25 txns/s at worst and up to 3.4 txns/s at best with Azure; up to 3.1 "
+        "txns/s at worst and up to 3.25 txns/s at best with S3 Express; up to 2.95 txns/s at worst and up to 3.1 "
+        "txns/s at best with S3, depending on protocol; cannot tell" in answer_of(tmp_path, study).headline
+    )
+
+
 def test_a_load_that_never_misses_is_not_called_a_limit(tmp_path):
     answer = answer_of(tmp_path, plain(capacity_per_s=100.0))
 

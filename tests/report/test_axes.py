@@ -98,3 +98,19 @@ def test_names_keep_the_order_of_the_study():
 
 def test_a_value_the_base_decides_has_a_label():
     assert ("as in the base", "4") == make_axis("transaction.retry", [None, 4]).labels
+
+
+@pytest.mark.parametrize(
+    ("key", "values_ms", "title", "labels"),
+    [
+        ("source.merge.runtime.ms", [1_800_000.0, 60_000.0], "runtime of merge (min)", ("1", "30")),
+        ("source.streams.trigger_interval_ms", [30_000, 60_000], "trigger interval of streams (s)", ("30", "60")),
+        ("simulation.duration_ms", [7_200_000, 86_400_000], "duration (h)", ("2", "24")),
+        ("catalog.latency_ms", [2.5, 1_000], "latency (ms)", ("2.5", "1000")),
+    ],
+)
+def test_times_have_the_largest_unit_in_which_they_are_whole(key, values_ms, title, labels):
+    axis = make_axis(key, values_ms)
+
+    assert (title, labels) == (axis.title, axis.labels)
+    assert labels[0] == axis.label(min(values_ms))

@@ -7,25 +7,28 @@ window is said in ``endive.results.summary``. Where a run can say how much hinge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from endive.answers.enough import runs_note
+from endive.answers.enough import RUNS, runs_note
 from endive.answers.estimates import pooled_figures, pooled_window, success_estimate
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.overlap import overlap_sources, overlap_unsaid
 from endive.errors import EndiveError
+from endive.objectives.duration import duration_text
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.verdict_text import share_digits
 from endive.results.history import untold_warnings
 from endive.results.knowledge import assumed_part, assumption_warnings, sent_figures
 from endive.results.summary import warnings_of
 from endive.simulation.knowledge import figures_of_config
+from endive.workload.expected_txns import expected_by_source
 
 MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
+RETRIES_TIPPING: Final = 0.4  # of a txn, on average: tables that tip over now and then have more while they do not
 _CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
 
 
@@ -90,9 +93,33 @@ def _of_runs(config: SimulationConfig, samples: Sequence[Sample], is_one_run_mea
     if absent:
         texts.append(
             f"{', '.join(absent)}: no txn was submitted in the window of any run, so nothing is said of "
-            f"{'it' if len(absent) == 1 else 'them'}. Lengthen simulation.duration_ms."
+            f"{'it' if len(absent) == 1 else 'them'}. {_long_enough_for(config, absent)}"
         )
+    if (few := few_runs(total, len(samples))) is not None:
+        texts.append(few)
     return [Caveat(text, _CERTAIN) for text in texts]
+
+
+def _long_enough_for(config: SimulationConfig, absent: Sequence[str]) -> str:
+    """How long a run would have them in it."""
+    expected = expected_by_source(config)
+    gaps = [config.simulation.duration_ms / expected[name] for name in absent if expected.get(name)]
+    margins_ms = config.simulation.warmup_ms + config.simulation.cooldown_ms
+    if not gaps:
+        return "Lengthen simulation.duration_ms."
+    least = duration_text(2.0 * max(gaps) + margins_ms)
+    return f"Lengthen simulation.duration_ms: two of each take about {least}."
+
+
+def few_runs(total: Mapping[str, Any], runs: int) -> str | None:
+    """Few runs may all have missed what some do; where nobody retries, there is nothing of that sort to miss."""
+    if not 1 < runs < RUNS or (total["retries_mean"] or 0.0) < RETRIES_TIPPING:
+        return None
+    unseen = 1.0 - 0.05 ** (1.0 / runs)
+    return (
+        f"Txns retry, so a run may tip over for good: {runs} runs may all miss what {100 * unseen:.0f} % of runs do; "
+        f"intervals do not know what no run did. Take {RUNS} runs or more to rely on them."
+    )
 
 
 def _of_overlap(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:

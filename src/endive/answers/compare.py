@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from endive.answers.caveats import caveats_of_both
 from endive.answers.estimates import estimate_of
+from endive.answers.length import is_stated, long_enough
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
+from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.config.slo import names_of
+from endive.config.slo import names_of, objective_of
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.fields import SHARE
 from endive.objectives.intervals import EVENTS_ENOUGH, mean_estimate, newcombe
@@ -99,6 +101,16 @@ def compare_configs(
         notes=tuple(_notes(a, b)),
         caveats=caveats,
     )
+
+
+def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int = SEEDS) -> Comparison:
+    """The same with runs long enough for the side that needs more, unless a side says how long its runs are."""
+    sides = [long_enough(side, objective_of(side.config)) for side in (a, b)]
+    longest, note = max(sides, key=lambda side: side[0].config.simulation.duration_ms)
+    length = {"simulation.duration_ms": longest.config.simulation.duration_ms}
+    ours, theirs = (side if note is None or is_stated(side.config) else side.varied(length) for side in (a, b))
+    found = compare_configs(ours.config, theirs.config, names=names, seeds=seeds)
+    return found if note is None else replace(found, notes=(*found.notes, note))
 
 
 def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Subject) -> Estimate:

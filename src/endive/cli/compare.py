@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from endive.answers.compare import Comparison, Difference
-    from endive.config import SimulationConfig
+    from endive.answers.variation import Base
 
 _CONFIG: Final = "config.toml"
 _SUMMARY: Final = "summary.json"
@@ -37,7 +37,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Say what differs between two configurations, in their keys and in what comes out."""
-    from endive.answers.compare import compare_configs
+    from endive.answers.compare import compare_bases
     from endive.errors import ConfigError
     from endive.results.writer import write_atomically
 
@@ -45,7 +45,7 @@ def compare(
         raise ConfigError("Nothing to compare with: name a second configuration, or change a key with --set.")
     other = b or a
     changed = f"{other.stem} with {', '.join(overrides)}" if overrides else other.stem
-    found = compare_configs(_config(a, []), _config(other, overrides or []), names=(a.stem, changed), seeds=seeds)
+    found = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
     if html is not None:
         from endive.answers.compare_page import comparison_page
 
@@ -80,7 +80,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _config(path: Path, overrides: list[str]) -> SimulationConfig:
+def _base(path: Path, overrides: list[str]) -> Base:
     """The configuration in a file, or the one that made the run in a folder."""
     from endive.errors import ConfigError
 
@@ -93,11 +93,11 @@ def _config(path: Path, overrides: list[str]) -> SimulationConfig:
     return _changed(path / _CONFIG, overrides)
 
 
-def _changed(path: Path, overrides: list[str]) -> SimulationConfig:
+def _changed(path: Path, overrides: list[str]) -> Base:
     from endive.answers.variation import base_of
     from endive.config import parse_overrides
 
-    return base_of(path).with_values(parse_overrides(overrides))
+    return base_of(path).varied(parse_overrides(overrides))
 
 
 def _refuse_other_model(path: Path) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from endive.answers.advise import Advised, advise_on
 from endive.answers.advise_text import advice_sentence
-from endive.answers.compare import Comparison, compare_configs
+from endive.answers.compare import Comparison, compare_bases
 from endive.answers.compare_page import difference_words, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
 from endive.answers.explain import Explanation, explain_run
@@ -171,7 +171,7 @@ class ComparisonAnswer(_Shown):
 
     def _sentence(self) -> str:
         keys = ", ".join(f"{key}: {ours} or {theirs}" for key, ours, theirs in self.found.keys)
-        return f"{self.found.seeds} seeds, the same for both. {keys}"
+        return " ".join([f"{self.found.seeds} seeds, the same for both. {keys}", *self.found.notes])
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         rows = [
@@ -223,8 +223,8 @@ def compare(
 ) -> ComparisonAnswer:
     """What differs between two configurations, or between one and itself with keys replaced."""
     other = base_of(a if b is None else b)
-    changed = other.with_values(overrides) if overrides else other.config
-    return ComparisonAnswer(compare_configs(base_of(a).config, changed, seeds=seeds))
+    changed = other.varied(overrides) if overrides else other
+    return ComparisonAnswer(compare_bases(base_of(a), changed, seeds=seeds))
 
 
 def explain(config: ConfigLike, **choice: Any) -> ExplanationAnswer:

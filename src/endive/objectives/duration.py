@@ -39,7 +39,7 @@ def parse_duration_ms(text: str) -> float | None:
 def duration_text(ms: float) -> str:
     """A duration with three digits that matter, in the unit people would choose."""
     size = abs(ms)
-    for unit, above_ms in (("h", 7_200_000.0), ("min", 120_000.0), ("s", 1_000.0)):
+    for unit, above_ms in (("d", 604_800_000.0), ("h", 7_200_000.0), ("min", 120_000.0), ("s", 1_000.0)):
         if size >= above_ms:
             return f"{_three_digits(ms / MS_PER_UNIT[unit])} {unit}"
     return f"{_three_digits(ms)} ms"

@@ -27,6 +27,7 @@ class Curve:
     meets: tuple[bool, ...]
     places: tuple[str, ...]  # on the axis, in words
     is_ordered: bool
+    values: tuple[tuple[str, str], ...] = ()  # of the axes that set it apart from other curves: name, value in words
 
     @property
     def held(self) -> int:
@@ -115,6 +116,7 @@ def _curve(group: list[Row], axis: Axis | None, named: Sequence[Axis]) -> Curve:
         meets=tuple(row["meets_objective"] is True for row in ordered),
         places=tuple("this configuration" if axis is None else place_words(axis, row[axis.key]) for row in ordered),
         is_ordered=axis is not None and axis.is_numeric,
+        values=tuple((one.name, named_value(one, group[0][one.key])) for one in named),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from endive.report.along import Curve, curves, named_value, place_words
+from endive.report.deciding_axis import NOWHERE, along_deciding_axis
 from endive.report.doubt import doubt_words, telling_words
 from endive.report.material import Material
 from endive.report.reading import Row
@@ -28,7 +29,6 @@ from endive.report.words import (
     with_interval,
 )
 
-_NOWHERE: Final = "nowhere"
 _GROUPS_TOLD: Final = 3
 _LABELS_TOLD: Final = 4
 
@@ -96,8 +96,8 @@ def _headline(material: Material, found: Sequence[Curve]) -> str:
     claim = material.question.claim
     groups: dict[str, list[Curve]] = {}
     for curve in found:
-        groups.setdefault(curve.where() if any(curve.meets) else _NOWHERE, []).append(curve)
-    if set(groups) == {_NOWHERE}:
+        groups.setdefault(curve.where() if any(curve.meets) else NOWHERE, []).append(curve)
+    if set(groups) == {NOWHERE}:
         groups = {found[0].where(): list(found)}
     if len(groups) == 1:
         first = claim(next(iter(groups)), is_denied=not any(found[0].meets))
@@ -105,6 +105,9 @@ def _headline(material: Material, found: Sequence[Curve]) -> str:
             return f"{first}{_around(material, found[0])}."
         return f"{first}, {_whichever(material, found)}{_extremes(material, found)}."
     ordered = sorted(groups, key=lambda where: -_met_share(groups[where][0]))
+    is_long = len(ordered) > _GROUPS_TOLD or max(len(alike) for alike in groups.values()) > _LABELS_TOLD
+    if is_long and len(found[0].values) > 1:
+        return f"{claim(along_deciding_axis(found, _met_share))}."
     if len(ordered) > _GROUPS_TOLD:
         told = [f"{where} with {_labels(groups[where])}" for where in (ordered[0], ordered[-1])]
         between = sum(len(groups[where]) for where in ordered[1:-1])

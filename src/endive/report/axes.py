@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.objectives.duration import MS_PER_UNIT
 from endive.report.reading import Row, Study
 from endive.report.words import axis_words, labelled, value_text
 
@@ -111,8 +112,9 @@ def make_axis(key: str, values: Sequence[Any]) -> Axis:
     else:
         if is_numeric:
             distinct.sort()
-        numbers = tuple(float(value) for value in distinct) if is_numeric else None
-        labels = [value_text(value, key) for value in distinct]
+        per_unit, unit = _time_unit(distinct) if is_numeric and unit == "ms" else (1, unit)
+        numbers = tuple(value / per_unit for value in distinct) if is_numeric else None
+        labels = [value_text(value if per_unit == 1 else value / per_unit, key) for value in distinct]
     labels = _unique(labels, distinct)
     return Axis(
         key=key,
@@ -122,6 +124,14 @@ def make_axis(key: str, values: Sequence[Any]) -> Axis:
         numbers=numbers,
         label_of={repr(value): label for value, label in zip(distinct, labels, strict=True)},
     )
+
+
+def _time_unit(values_ms: Sequence[float]) -> tuple[float, str]:
+    """Milliseconds per unit, and the unit: the largest of which every value is a whole number."""
+    for unit in ("h", "min", "s"):
+        if all(value > 0 and value % MS_PER_UNIT[unit] == 0 for value in values_ms):
+            return MS_PER_UNIT[unit], unit
+    return 1, "ms"
 
 
 def is_log_spaced(numbers: Sequence[float]) -> bool:

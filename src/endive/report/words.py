@@ -147,6 +147,8 @@ def axis_words(key: str) -> tuple[str, str]:
             return "arrivals", "txns/s"
         if parts[-1] == "clients":
             return "clients", ""
+    if parts[-1] == "ms" and len(parts) > 1:
+        return parts[-2].replace("_", " "), "ms"
     name, unit = _split_unit(parts[-1])
     return (f"{parts[-2].replace('_', ' ')}: {name}" if len(parts) > 2 else name), unit
 

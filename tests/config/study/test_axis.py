@@ -58,6 +58,19 @@ def test_values_that_cannot_be_used_are_refused(item, problem):
     assert problem in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("key", "item", "expected"),
+    [
+        ("source.merge.arrivals.period_ms", ["30s", "1h30min", 5], [30_000.0, 5_400_000.0, 5]),
+        ("source.merge.runtime.ms", ["2min"], [120_000.0]),
+        ("source.merge.runtime.ms", ["fast"], ["fast"]),
+        ("storage.provider", ["5s"], ["5s"]),
+    ],
+)
+def test_an_axis_of_durations_is_one_of_numbers(key, item, expected):
+    assert expected == list(read_axis(key, item, "axes").values)
+
+
 def test_dots_may_be_in_quotes_or_tomls_own():
     table = {
         "catalog": {"num_tables": [1, 2], "partitions": {"num_partitions": {"range": [1, 3, 1]}}},
@@ -86,6 +99,12 @@ def test_what_a_quoted_key_holds_is_its_value_also_if_it_is_a_table():
         ("source.writers.retry", None),
         ('source."my writers".arrivals.clients', None),
         ("transaction.inter_arrival.scale", None),
+        ("source.streams.trigger_interval_ms", None),
+        (
+            "source.streams.trigger_intervals",
+            "axes: 'source.streams.trigger_intervals' is not a key of a configuration. "
+            "'endive config schema' lists them.",
+        ),
         (
             "catalog.num_table",
             "axes: 'catalog.num_table' is not a key of a configuration. Did you mean 'catalog.num_tables'?",

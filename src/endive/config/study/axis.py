@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from endive.config.keys import SOURCE, known_keys, nearest_key
 from endive.config.overrides import plain_copy, split_key
 from endive.config.problems import shown
+from endive.config.recipe import recipes
 from endive.config.toml_text import key_text, value_text
 from endive.errors import ConfigError
+from endive.objectives.duration import parse_duration_ms
 
 VALUES_MAX: Final = 100_000  # of one axis
 LOG_DIGITS: Final = 6  # of the values of a log range: the same on every machine, and readable
@@ -65,7 +68,7 @@ def read_axis(key: str, item: Any, where: str) -> Axis:
     if isinstance(item, Mapping) and (RANGE in item or LOG in item):
         values = _range_values(item, f"{where}: {key}")
     elif isinstance(item, list):
-        values = [plain_copy(value) for value in item]
+        values = [_milliseconds(key, plain_copy(value)) for value in item]
     else:
         raise ConfigError(
             f"{where}: {key} = {shown(item)} must be a list, {{range = [start, stop, step]}} or "
@@ -76,6 +79,13 @@ def read_axis(key: str, item: Any, where: str) -> Axis:
     if len(values) > VALUES_MAX:
         raise ConfigError(f"{where}: {key} has {len(values):,} values; {VALUES_MAX:,} are allowed.")
     return Axis(key, tuple(values))
+
+
+def _milliseconds(key: str, value: Any) -> Any:
+    """A duration as text in milliseconds, so that an axis of times is one of numbers; anything else as it is."""
+    is_time = key == "ms" or key.endswith((".ms", "_ms"))
+    found = parse_duration_ms(value) if is_time and isinstance(value, str) else None
+    return value if found is None else found
 
 
 def repeated_value(axis: Axis) -> Any:
@@ -149,8 +159,14 @@ def key_problem(key: str, where: str) -> str | None:
     if plain in DECIDED_ELSEWHERE:
         return f"{where}: '{key}' cannot be set here: {DECIDED_ELSEWHERE[plain]}."
     pattern = ".".join([SOURCE, "*", *parts[2:]]) if parts[0] == SOURCE and len(parts) > 2 else plain
-    if pattern in known_keys():
+    if pattern in known_keys() or (parts[0] == SOURCE and len(parts) == 3 and parts[2] in _recipe_parameters()):
         return None
     guess = nearest_key(plain)
     hint = f" Did you mean '{guess}'?" if guess else " 'endive config schema' lists them."
     return f"{where}: '{key}' is not a key of a configuration.{hint}"
+
+
+@lru_cache(maxsize=1)
+def _recipe_parameters() -> frozenset[str]:
+    """The parameters of all recipes; whether the source has that recipe is told when the point is read."""
+    return frozenset(parameter.name for recipe in recipes().values() for parameter in recipe.parameters)

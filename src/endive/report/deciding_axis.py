@@ -1,0 +1,54 @@
+"""Many curves in one sentence: along the axis that decides the most, instead of a list of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from endive.report.along import Curve
+from endive.report.words import listed, quoted
+
+_VALUES_TOLD: Final = 4
+NOWHERE: Final = "nowhere"
+
+
+def along_deciding_axis(found: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+    """Where the objective is met for each value of the axis that decides the most, and what else moves it."""
+    place = max(range(len(found[0].values)), key=lambda place: _explained(found, place, met_share))
+    groups = _grouped(found, place)
+    others = [name for index, (name, _) in enumerate(found[0].values) if index != place]
+    ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
+    told = ordered if len(ordered) <= _VALUES_TOLD else [ordered[0], ordered[-1]]
+    parts = [f"{_span(groups[value], met_share)} with {quoted(value)}" for value in told]
+    is_moved = any(len({_where(curve) for curve in groups[value]}) > 1 for value in told)
+    ending = f", depending on {listed(others)}" if is_moved else f", whatever {listed(others)}"
+    left = f"; {len(ordered) - 2} other values of {found[0].values[place][0]} lie between" if told != ordered else ""
+    return f"{'; '.join(parts)}{ending}{left}"
+
+
+def _explained(found: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
+    """How much of the differences between curves the values of one axis account for."""
+    whole = _mean([met_share(curve) for curve in found])
+    groups = _grouped(found, place).values()
+    return sum(len(group) * (_mean([met_share(curve) for curve in group]) - whole) ** 2 for group in groups)
+
+
+def _grouped(found: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
+    groups: dict[str, list[Curve]] = {}
+    for curve in found:
+        groups.setdefault(curve.values[place][1], []).append(curve)
+    return groups
+
+
+def _span(group: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+    """From the worst of several curves to the best."""
+    worst, best = min(group, key=met_share), max(group, key=met_share)
+    return _where(worst) if _where(worst) == _where(best) else f"{_where(worst)} at worst and {_where(best)} at best"
+
+
+def _where(curve: Curve) -> str:
+    return curve.where() if any(curve.meets) else NOWHERE
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
