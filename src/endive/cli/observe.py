@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,10 @@ def observe(
     ] = False,
     reports: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Commit reports (JSON lines, or a log of LoggingMetricsReporter), or a log."),
+        typer.Option(
+            metavar="FILE",
+            help="Commit reports (JSON lines, LoggingMetricsReporter), or a log: CSV, Spark's events, Flink's lines.",
+        ),
     ] = None,
     writer_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="The key of a snapshot's summary that names its writer.")
@@ -104,8 +108,7 @@ def _histories(
 ) -> list[TableHistory]:
     from endive.errors import ConfigError
     from endive.observation import table_reading
-    from endive.observation.log import read_log
-    from endive.workload.trace_file import SUFFIXES
+    from endive.observation.observe import is_log, read_any_log
 
     if is_spark:
         from endive.pipeline.spark.table_history import read_spark_table
@@ -116,12 +119,32 @@ def _histories(
     if catalog is not None:
         opened = table_reading.open_catalog(catalog, properties, **limits)
         names = table_reading.table_names(opened, table)
-        return [table_reading.read_table(opened, name, writer_key=writer_key) for name in names]
+        return _readable(names, lambda name: table_reading.read_table(opened, name, writer_key=writer_key))
     if table is None:
         raise ConfigError("Nothing to observe. Give a metadata.json, a log of commits, or --catalog NAME.")
-    if table.endswith(SUFFIXES) and "://" not in table:
-        return read_log(Path(table))
+    if "://" not in table and is_log(Path(table)):
+        return read_any_log(Path(table))
     return [table_reading.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
+
+
+def _readable(names: list[str], read: Callable[[str], TableHistory]) -> list[TableHistory]:
+    """Every table that can be read; of several, one that cannot is told and left out."""
+    from endive.cli.console import stderr
+    from endive.errors import ObservationError
+
+    found, refused = [], []
+    for name in names:
+        try:
+            found.append(read(name))
+        except ObservationError as error:
+            if len(names) == 1:
+                raise
+            refused.append(f"left out: {error}")
+    if not found:
+        raise ObservationError(f"none of {len(names)} tables can be read. {refused[0]}")
+    for line in refused:
+        stderr().print(line, style="yellow", markup=False, soft_wrap=True)
+    return found
 
 
 def _page() -> Any:

@@ -1,16 +1,21 @@
-"""This file reads a plain log of commits: ``timestamp, operation, table[, duration, attempts, outcome]``.
+"""A plain log of commits: one row for each statement, whether it committed or failed.
 
-The columns are those of a trace (``endive.workload.trace_file``); ``timestamp`` is when a commit began.
+The columns are those of a trace (``endive.workload.trace_file``): ``timestamp`` is when a statement began,
+``duration_ms`` how long its client waited, ``runtime_ms`` how much of that it worked before it committed; without it
+the duration of an append is taken for the commit alone, that of any other statement for work and commit. ``outcome``
+and ``exception`` say how it ended.
 """
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Final
 
 from endive.config.printable import printable
 from endive.config.values import abridged
 from endive.errors import ObservationError
+from endive.observation.exceptions import read_of, reason_of
 from endive.observation.observed_history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
 from endive.observation.snapshots import kind_of
 from endive.workload.trace import epoch_us, time_us
@@ -19,6 +24,7 @@ from endive.workload.trace_file import ISO_TIME, OPERATION, RELATIVE_TIME, Cell,
 COMMITTED: Final = ("committed", "success", "succeeded", "ok", "true")
 FAILED: Final = ("failed", "aborted", "failure", "error", "false", "exhausted")
 DEFAULT_TABLE: Final = "table"
+_MORE: Final = ("runtime_ms", "exception", "reason")
 DIGITS_MAX: Final = 20  # of a snapshot's id, with its sign
 
 
@@ -32,11 +38,12 @@ def read_log(path: Path) -> list[TableHistory]:
         )
     read_time = epoch_us if time == ISO_TIME else time_us
     durations = "duration_ms" if "duration_ms" in columns else "duration"
-    names = (time, OPERATION, "table", durations, "attempts", "outcome", "writer", "snapshot_id")
+    names = (time, OPERATION, "table", durations, "attempts", "outcome", "writer", "snapshot_id", *_MORE)
     blank: list[Cell] = [None] * len(columns[time])
     tables: dict[str, list[Commit]] = {}
     for row, cells in rows(list(zip(*(columns.get(name, blank) for name in names), strict=True))):
-        when, operation, table, duration, attempts, outcome, writer, snapshot_id = cells
+        when, operation, table, duration, attempts, outcome, writer, snapshot_id, runtime, exception, reason = cells
+        told = "" if is_empty(exception) else str(exception)
         engine = UNKNOWN if is_empty(writer) else printable(str(writer).strip())
         name = _operation(path, row, operation)
         commit = Commit(
@@ -48,19 +55,34 @@ def read_log(path: Path) -> list[TableHistory]:
             engine=engine,
             snapshot_id=None if is_empty(snapshot_id) else _whole(path, row, "snapshot_id", snapshot_id),
             duration_ms=None if is_empty(duration) else time_us(path, row, durations, duration) / 1000.0,
+            runtime_ms=None if is_empty(runtime) else time_us(path, row, "runtime_ms", runtime) / 1000.0,
             attempts=None if is_empty(attempts) else _whole(path, row, "attempts", attempts, low=1),
-            is_committed=_is_committed(path, row, outcome),
+            is_committed=_is_committed(path, row, outcome, told),
+            reason=reason_of(told) or ("" if is_empty(reason) else reason_of(str(reason))),
+            read=read_of(told),
             is_submission=True,
         )
         tables.setdefault(DEFAULT_TABLE if is_empty(table) else printable(str(table).strip()), []).append(commit)
     if not tables:
         raise ObservationError(f"log {path} has no rows. Give it at least two commits.")
-    return [_history(name, commits) for name, commits in tables.items()]
+    has_outcomes = "outcome" in columns or "exception" in columns
+    return [_history(name, commits, has_outcomes) for name, commits in tables.items()]
 
 
-def _history(name: str, commits: list[Commit]) -> TableHistory:
-    note = f"{name}: a log says nothing of the table's size; its sizes are Endive's defaults."
-    return TableHistory(name=name, commits=in_order(commits), shape=TableShape(snapshots=0), notes=(note,))
+def _history(name: str, commits: list[Commit], has_outcomes: bool) -> TableHistory:
+    notes = [f"{name}: a log says nothing of the table's size; its sizes are Endive's defaults."]
+    if not has_outcomes:
+        notes.append(f"{name}: the log has no column outcome, so that every row is taken as committed.")
+    back = sum(after.time_us < before.time_us for before, after in itertools.pairwise(commits))
+    if back:
+        notes.append(f"{name}: the log's clock goes back {back} times; its rows are taken in the order of their times.")
+    return TableHistory(
+        name=name,
+        commits=in_order(commits),
+        shape=TableShape(snapshots=0),
+        has_outcomes=has_outcomes,
+        notes=tuple(notes),
+    )
 
 
 def _operation(path: Path, row: int, cell: Cell) -> str:
@@ -83,8 +105,11 @@ def _whole(path: Path, row: int, column: str, cell: Cell, low: int | None = None
     return number
 
 
-def _is_committed(path: Path, row: int, cell: Cell) -> bool:
-    word = "committed" if is_empty(cell) else str(cell).strip().lower()
+def _is_committed(path: Path, row: int, cell: Cell, exception: str) -> bool:
+    """As the outcome says; without one, whatever has an exception has failed."""
+    if is_empty(cell):
+        return not exception
+    word = str(cell).strip().lower()
     if word not in (*COMMITTED, *FAILED):
         known = ", ".join((*COMMITTED, *FAILED))
         raise ObservationError(f"log {path}, row {row}, column outcome = {_shown(cell)}. Choose one of: {known}.")

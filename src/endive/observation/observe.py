@@ -3,44 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from endive.errors import ObservationError
 from endive.observation.configuration import configuration
+from endive.observation.engine_lines import read_engine_lines
 from endive.observation.findings import findings
 from endive.observation.log import read_log
+from endive.observation.log_join import join_log
 from endive.observation.observed_folder import ObservedTable, trace_text
 from endive.observation.observed_history import TableHistory
 from endive.observation.rate_check import settle
-from endive.observation.reports import join_reports, read_reports
+from endive.observation.reports import CommitReport, join_reports, read_reports
 from endive.observation.sources import fit_sources
+from endive.observation.spark_events import is_event_log, read_event_log
 from endive.workload.trace_file import SUFFIXES
 
 COMMITS_NEEDED: Final = 3
+LINES_SUFFIX: Final = ".log"
 MakePage = Callable[[TableHistory, dict[str, object]], str | None]
 
 
+def read_any_log(path: Path) -> list[TableHistory]:
+    """The histories in a log, whoever wrote it: a table of commits, Spark's event log, or lines of Flink or Connect."""
+    if path.suffix in SUFFIXES:
+        return read_log(path)
+    return read_event_log(path) if is_event_log(path) else read_engine_lines(path)
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log of commits and no commit reports."""
+    return path.suffix in SUFFIXES or path.suffix == LINES_SUFFIX or is_event_log(path)
+
+
 def with_reports(history: TableHistory, paths: Sequence[Path]) -> TableHistory:
-    """The history with every report joined; a log of commits takes the place of the snapshots."""
-    reports = [report for path in paths if path.suffix not in SUFFIXES for report in read_reports(path)]
+    """The history with every report and every log joined."""
+    reports: list[CommitReport] = []
+    logs: list[Path] = []
+    for path in paths:
+        if path.suffix in SUFFIXES or is_event_log(path):
+            logs.append(path)
+            continue
+        try:
+            reports += read_reports(path)
+        except ObservationError:
+            if path.suffix != LINES_SUFFIX:
+                raise
+            logs.append(path)
     if reports:
         history = join_reports(history, reports)
-    for path in (path for path in paths if path.suffix in SUFFIXES):
-        history = _with_log(history, path)
+    for path in logs:
+        history = join_log(history, _log_of(history, path))
     return history
 
 
-def _with_log(history: TableHistory, path: Path) -> TableHistory:
-    from dataclasses import replace
-
-    logs = {log.name: log for log in read_log(path)}
+def _log_of(history: TableHistory, path: Path) -> TableHistory:
+    logs = {log.name: log for log in read_any_log(path)}
     short = history.name.rpartition(".")[2]
-    log = logs.get(history.name) or logs.get(short) or (next(iter(logs.values())) if len(logs) == 1 else None)
+    alike = [log for name, log in logs.items() if name.rpartition(".")[2] == short or name.endswith(f".{history.name}")]
+    log = logs.get(history.name) or (alike[0] if len(alike) == 1 else None)
+    log = log or (next(iter(logs.values())) if len(logs) == 1 else None)
     if log is None:
         raise ObservationError(f"log {path} has no commits of {history.name}; it names {', '.join(logs)}.")
-    note = f"{history.name}: commits are those of {path.name}; the table itself gives the sizes."
-    return replace(history, commits=log.commits, notes=(*history.notes, note))
+    return replace(log, notes=tuple(note for note in log.notes if "says nothing of the table's size" not in note))
 
 
 def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:

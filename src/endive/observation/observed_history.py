@@ -1,7 +1,7 @@
 """This file defines what was seen of a real table: its commits, its shape, and what a reader must know about both.
 
 Where they come from is in ``metadata``, ``table_reading``, ``reports``, ``log``, ``spark_events`` and ``engine_lines``;
-what is made of them in ``sources`` and ``configuration``.
+how a table and a log become one in ``log_join``; what is made of them in ``sources`` and ``configuration``.
 """
 
 from __future__ import annotations
@@ -89,17 +89,13 @@ class TableHistory:
     expired: int = 0  # snapshots before the first one kept, if the table numbers them
     catalog_kind: str = ""  # "rest", "sql", ...: decides who writes the metadata
     location: str = ""  # scheme of the warehouse: which kind of store
+    has_outcomes: bool = False  # a log tells of commits that failed; a table does not
     notes: tuple[str, ...] = field(default=())
 
     @property
     def duration_ms(self) -> float:
         """From the first commit to the last."""
         return (self.commits[-1].time_us - self.commits[0].time_us) / 1000.0
-
-    @property
-    def has_outcomes(self) -> bool:
-        """Whether commits that failed would be among the commits: a log tells of them, a table does not."""
-        return any(commit.is_submission for commit in self.commits)
 
     @property
     def has_durations(self) -> bool:
