@@ -15,7 +15,6 @@ from typing import Final
 from endive.verification.java.pairs import (
     EQUALITY_AND_POSITION,
     PARTITION,
-    ROWS,
     SERIALIZABLE,
     SNAPSHOT,
     TABLE,
@@ -86,8 +85,7 @@ class PairOperations:
                 change.validateNoConflictingDataFiles()
         elif victim.isolation in (SERIALIZABLE, SNAPSHOT):
             change.validateFromSnapshot(start)
-            is_as_spark = victim.isolation == SNAPSHOT and victim.reads != ROWS  # Spark then hands over no filter
-            if victim.java == "overwrite_files" and not is_as_spark:
+            if victim.java == "overwrite_files":
                 change.conflictDetectionFilter(self._filter(victim))
             change.validateNoConflictingDeletes()
             if victim.isolation == SERIALIZABLE:

@@ -37,13 +37,10 @@ from endive.vocabulary import (
     EXPIRE_SNAPSHOTS,
     FAST_APPEND,
     MERGE_APPEND,
-    OVERWRITE_FILES,
     READS_COLUMNS,
-    READS_FILES,
     READS_TABLE,
     REPLACE_PARTITIONS,
     REWRITE_FILES,
-    SNAPSHOT,
     VALIDATED_OVERWRITE,
 )
 
@@ -142,9 +139,7 @@ def describe_manifests(
         data = min(data, partition_manifests)
         if commits > 0:
             removals = removals * min(partition_manifests, commits) // commits
-        is_unfiltered = operation.form == OVERWRITE_FILES and operation.isolation == SNAPSHOT
-        if not (is_unfiltered and operation.reads != READS_FILES):  # Spark then hands no filter over
-            deletes = min(deletes, partition_manifests)
+        deletes = min(deletes, partition_manifests)
         if protocol.release != choices.RELEASE_1_9:  # before, the check for vectors has no filter
             vectors = min(vectors, partition_manifests)
     situation.deletes_to_check = deletes if looks_for_deletes(operation) else 0

@@ -36,7 +36,7 @@ from endive.verification.java.request_trace import Recorded
 from endive.verification.java.scenario import FAST_APPEND, REMOVED_FROM, Scenario
 
 TABLE_MANIFESTS: Final = 8
-PARTITION_MANIFESTS: Final = 5  # A, B, C1 to C3: what a replaced partition loses
+MANIFESTS_OF: Final = {SAME_PARTITION: 5, OTHER_PARTITION: 3}  # A, B, C1 to C3; E1 to E3
 DATA_FILES: Final = 10_000
 ALL_FILES: Final = "100%"
 READS: Final = {ROWS: "files", PARTITION: "partitions", TABLE: "table"}
@@ -51,7 +51,12 @@ RIVALS: Final[dict[str, dict[str, Any]]] = {
     "rewrite_files": {"operation_types": {"rewrite_files": 1.0}, "rewritten_manifests": 1},
     "rewrite_manifests": {"operation_types": {"rewrite_manifests": 1.0}},
     "append_and_expire": {"operation_types": {"fast_append": 1.0}},  # and one expiry behind them
+    "replace_partitions": {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"},
+    "overwrite_filter": {**UNCHECKED, "overwrite": "overwrite_files"},
+    "delete_where": {**UNCHECKED, "overwrite": "overwrite_files", "adds_rows": False},
 }
+REPLACING: Final = ("replace_partitions", "overwrite_filter")
+PARTITION_WIDE: Final = (*REPLACING, "delete_where")  # take every file of a partition
 EXPIRING: Final[dict[str, Any]] = {"operation_types": {"expire_snapshots": 1.0}, "retain_last": 1}
 KINDS: Final = {
     "fast_append": "fast_append",
@@ -61,6 +66,8 @@ KINDS: Final = {
     "upsert": "validated_overwrite",
     "overwrite_files": "validated_overwrite",
     "replace_partitions": "validated_overwrite",
+    "delete_files": "validated_overwrite",
+    "overwrite_filter": "validated_overwrite",
     "rewrite_files": "rewrite_files",
     "rewrite_manifests_planned": "rewrite_manifests",
     "expire_snapshots": "expire_snapshots",
@@ -101,7 +108,10 @@ def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
     sources = [{"name": VICTIM, "arrivals": arrivals, "total_timeout_ms": 0.0, "touched_files": touched, **victim}]
     if rival is not None:
         arrivals = {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}
-        sources.append({"name": "rival", "arrivals": arrivals, "touched_files": touched, **RIVALS[rival.java]})
+        keys = dict(RIVALS[rival.java])
+        if rival.java in PARTITION_WIDE:
+            keys["rewritten_manifests"] = MANIFESTS_OF[rival.touches]
+        sources.append({"name": "rival", "arrivals": arrivals, "touched_files": touched, **keys})
         if rival.name == EXPIRY:
             sources[-1]["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
             late = {"kind": "periodic", "period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
@@ -125,14 +135,14 @@ def victim_keys(victim: Victim) -> dict[str, Any] | None:
         by_position = "position" if victim.format_version == 2 else "vector"
         deletes = {EQUALITY: "equality", EQUALITY_AND_POSITION: f"equality_and_{by_position}"}
         return {**keys, "checks": "none", "deletes": deletes[victim.deletes]}
-    if victim.java == "replace_partitions":
+    if victim.java in REPLACING:
         is_unchecked = victim.isolation == NONE
-        keys |= {"overwrite": "replace_partitions", "rewritten_manifests": PARTITION_MANIFESTS}
+        keys |= {"overwrite": "replace_partitions", "rewritten_manifests": MANIFESTS_OF[SAME_PARTITION]}
         return keys if is_unchecked else None
-    if victim.java == "overwrite_files":
+    if victim.java in ("overwrite_files", "delete_files"):
         keys |= {"overwrite": "overwrite_files", "rewritten_manifests": REMOVED_FROM}
         if victim.isolation == NONE:
-            return {**keys, "checks": "none"}
+            return {**keys, "checks": "none", "adds_rows": victim.java == "overwrite_files"}
         return {**keys, "isolation": victim.isolation, "read": READS[victim.reads]}
     return _row_delta_keys(victim, keys)
 
@@ -155,20 +165,27 @@ def _is_sayable(victim: Victim, rival: Rival) -> bool:
         return False
     if victim.is_in_transaction and rival.name == EXPIRY:
         return False  # the list it begins with is deleted under it: an error of the store
-    if victim.java == "replace_partitions":  # what rivals add to its partition is replaced too
+    if victim.java in REPLACING:  # what rivals add to its partition is replaced too
         return rival.touches == OTHER_PARTITION
-    if victim.java == "expire_snapshots" and rival.name == EXPIRY:
-        return False  # nothing is left to expire, and Iceberg then does not commit
-    is_removing = victim.java in ("overwrite_files", "rewrite_files")
+    if victim.java == "expire_snapshots" and (rival.name == EXPIRY or rival.java in PARTITION_WIDE):
+        return False  # nothing is left to expire, and Iceberg then does not commit; manifests are known as an average
+    is_removing = victim.java in ("overwrite_files", "rewrite_files", "delete_files")
     if is_removing and rival.java == "rewrite_manifests":
         return False  # the files to be removed then lie in fewer manifests; the model is told how many
-    if is_removing and victim.isolation == NONE and victim.java == "overwrite_files" and rival.touches == SAME_FILE:
+    takes_all = rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION
+    is_met = takes_all or rival.touches == SAME_FILE
+    if is_removing and victim.isolation == NONE and victim.java != "rewrite_files" and is_met:
         return rival.java in ("row_delta", "delete_rows")  # else one of its files is gone, and with it a manifest
-    # Deletes of a whole partition and rows of one file: the model is told one number of files for both.
-    is_by_rows = victim.java == "delete_rows" and victim.reads == ROWS and victim.isolation == SERIALIZABLE
+    # What it takes or deletes from is a whole partition, what it adds are rows that the victim's statistics tell from
+    # those it read: the model is told one number of files for both.
+    is_by_rows = victim.reads == ROWS and victim.isolation == SERIALIZABLE
+    if victim.java == "row_delta" and is_by_rows and not victim.is_referring:
+        return not (takes_all and rival.java != "delete_where")
+    is_by_rows = is_by_rows and victim.java == "delete_rows"
     return not (is_by_rows and rival.java == "row_delta" and rival.touches == SAME_PARTITION)
 
 
 def _touched(rival: Rival) -> Any:
-    is_wide = rival.java in ("row_delta", "delete_rows") and rival.touches == SAME_PARTITION  # deletes of no file
+    is_all = rival.java in PARTITION_WIDE or rival.java in ("row_delta", "delete_rows")  # the latter's of no file
+    is_wide = is_all and rival.touches == SAME_PARTITION
     return ALL_FILES if is_wide or rival.touches in (SAME_FILE, SAME_ROWS) else 1
