@@ -12,6 +12,7 @@ is and how far it got; its attempts, phases, requests, bytes and counters are ze
 
 from typing import Annotated, Final
 
+from endive.formats.delta import words as delta
 from endive.formats.iceberg import words as iceberg
 from endive.record import Int32, Int64, Record, names_of, record, specs_of
 
@@ -19,9 +20,22 @@ NONE: Final = -1  # a field without a value; null in Arrow
 
 # --- what a txn does -------------------------------------------------------------------------------------
 
-KINDS: Final = iceberg.KINDS
-FAST_APPEND, MERGE_APPEND, VALIDATED_OVERWRITE, REWRITE_FILES, REWRITE_MANIFESTS, EXPIRE_SNAPSHOTS = range(len(KINDS))
+KINDS: Final = (*iceberg.KINDS, *delta.KINDS)
+(
+    FAST_APPEND,
+    MERGE_APPEND,
+    VALIDATED_OVERWRITE,
+    REWRITE_FILES,
+    REWRITE_MANIFESTS,
+    EXPIRE_SNAPSHOTS,
+    BLIND_APPEND,
+    APPEND_AFTER_READ,
+    MERGE,
+    OPTIMIZE,
+) = range(len(KINDS))
 N_KINDS: Final = len(KINDS)
+FIRST_DELTA_KIND: Final = BLIND_APPEND
+KINDS_OF: Final = {"iceberg": iceberg.KINDS, "delta": delta.KINDS}  # by table format
 
 OVERWRITE_FORMS: Final = iceberg.OVERWRITE_FORMS
 ROW_DELTA, OVERWRITE_FILES, REPLACE_PARTITIONS = range(len(OVERWRITE_FORMS))
@@ -42,8 +56,11 @@ DELETE_KINDS: Final = iceberg.DELETE_KINDS
     DELETES_EQUALITY_AND_VECTOR,
 ) = range(len(DELETE_KINDS))
 
-ISOLATIONS: Final = ("serializable", "snapshot")
-SERIALIZABLE, SNAPSHOT = range(len(ISOLATIONS))
+CLIENTS: Final = delta.CLIENTS
+LOG_STORES: Final = delta.LOG_STORES
+
+ISOLATIONS: Final = ("serializable", "snapshot", "write_serializable")
+SERIALIZABLE, SNAPSHOT, WRITE_SERIALIZABLE = range(len(ISOLATIONS))
 
 # --- how it ended ----------------------------------------------------------------------------------------
 
@@ -58,6 +75,7 @@ REASONS: Final = (
     "commit_state_unknown",
     "history_expired",
     "storage_failed",
+    *delta.REASONS,
 )
 (
     NO_REASON,
@@ -67,17 +85,26 @@ REASONS: Final = (
     COMMIT_STATE_UNKNOWN,
     HISTORY_EXPIRED,
     STORAGE_FAILED,
+    CONCURRENT_APPEND,
+    CONCURRENT_DELETE_READ,
+    CONCURRENT_DELETE_DELETE,
+    LOG_CLEANED_UP,
 ) = range(len(REASONS))
+# A conflict that no retry can mend: the work itself has to be done again.
+CONFLICT_REASONS: Final = ("validation_exception", *delta.REASONS[:3])
 
 # --- where its time went ---------------------------------------------------------------------------------
 
-PHASES: Final = ("catalog_read", *iceberg.PHASES, "commit", "backoff", "runtime")
+PHASES: Final = ("catalog_read", *iceberg.PHASES, *delta.PHASES, "commit", "backoff", "runtime")
 (
     PHASE_CATALOG_READ,
     PHASE_METADATA,
     PHASE_HISTORY,
     PHASE_MANIFESTS,
     PHASE_MANIFEST_LIST,
+    PHASE_WINNERS,
+    PHASE_LOG_UPDATE,
+    PHASE_CHECKPOINT,
     PHASE_COMMIT,
     PHASE_BACKOFF,
     PHASE_RUNTIME,
@@ -85,12 +112,28 @@ PHASES: Final = ("catalog_read", *iceberg.PHASES, "commit", "backoff", "runtime"
 
 # --- what it asked of storage ----------------------------------------------------------------------------
 
-OBJECTS: Final = ("catalog", *iceberg.OBJECTS, "log")
-CATALOG, METADATA, MANIFEST_LIST, MANIFEST, LOG = range(len(OBJECTS))
-PHASE_OF: Final = {"catalog": "commit", "log": "commit", **iceberg.PHASE_OF}  # where time with an object goes
+OBJECTS: Final = ("catalog", *iceberg.OBJECTS, "log", *delta.OBJECTS)
+(
+    CATALOG,
+    METADATA,
+    MANIFEST_LIST,
+    MANIFEST,
+    LOG,
+    COMMIT_FILE,
+    CHECKPOINT,
+    LAST_CHECKPOINT,
+    CHECKSUM,
+    DYNAMODB_ITEM,
+) = range(len(OBJECTS))
+PHASE_OF: Final = {  # where time with an object goes
+    "catalog": "commit",
+    "log": "commit",
+    **iceberg.PHASE_OF,
+    **delta.PHASE_OF,
+}
 
-OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "delete")
-READ, WRITE, CAS, APPEND, TAIL_APPEND, HEAD, DELETE = range(len(OPERATIONS))
+OPERATIONS: Final = ("read", "write", "cas", "append", "tail_append", "head", "delete", "list", "create")
+READ, WRITE, CAS, APPEND, TAIL_APPEND, HEAD, DELETE, LIST, CREATE = range(len(OPERATIONS))
 
 N_OPERATIONS: Final = len(OPERATIONS)
 N_SLOTS: Final = len(OBJECTS) * N_OPERATIONS  # the slot of a latency is object * N_OPERATIONS + operation
@@ -98,7 +141,7 @@ N_SLOTS: Final = len(OBJECTS) * N_OPERATIONS  # the slot of a latency is object 
 # Requests that are counted: the pairs that formats and commit points declare. Whatever else is sent, by parts of the
 # user's own, is counted in one sum. A format's pairs are in its words; another format is one more line here.
 COMMIT_POINT_REQUESTS: Final = {"catalog": ("read", "cas"), "log": ("cas", "append", "head")}
-_DECLARED: Final = COMMIT_POINT_REQUESTS | iceberg.REQUESTS
+_DECLARED: Final = COMMIT_POINT_REQUESTS | iceberg.REQUESTS | delta.REQUESTS
 assert set(_DECLARED) <= set(OBJECTS), "a request for an object that nobody has"
 assert {op for ops in _DECLARED.values() for op in ops} <= set(OPERATIONS), "an operation that no store has"
 OTHER_REQUEST: Final = ("other", "any")

@@ -3,6 +3,7 @@
 from endive.catalog.append import AppendCatalog
 from endive.catalog.cas import CASCatalog
 from endive.catalog.catalog import Catalog
+from endive.catalog.create import CreateCatalog
 from endive.catalog.instant import InstantCatalog
 from endive.catalog.service import ServiceCatalog
 from endive.catalog.snapshot import (
@@ -23,6 +24,7 @@ __all__ = [
     "CatalogState",
     "CommitResult",
     "Content",
+    "CreateCatalog",
     "InstantCatalog",
     "IntentionRecord",
     "ServiceCatalog",

@@ -67,7 +67,7 @@ class IntentionRecord(NamedTuple):
     plans: tuple[Any, ...] = ()
     partitions: tuple[tuple[tuple[int, ...], int], ...] = ()
     commutes: bool = False  # an append: a server may rebase it on its own
-    size_bytes: int = 100
+    size_bytes: int = 100  # of the object that the commit itself creates, where it creates one
     server_bytes: int | None = None  # of the object a server has to write for it; None: there is none
     touched: tuple[Any, ...] = ()  # per written table, if its data files are modelled
     keeps_table: bool = False  # its committer goes on from what it leaves behind

@@ -9,16 +9,16 @@ from __future__ import annotations
 from endive.config.document import GIVE_FILE, document_in
 
 BUILT_IN: dict[str, frozenset[str]] = {
-    "s3": frozenset({"read", "write", "cas"}),
-    "s3x": frozenset({"read", "write", "cas", "append"}),
-    "azure": frozenset({"read", "write", "cas", "append"}),
-    "azurex": frozenset({"read", "write", "cas", "append"}),
-    "gcp": frozenset({"read", "write", "cas"}),
-    "instant": frozenset({"read", "write", "cas", "append", "tail_append"}),
+    "s3": frozenset({"read", "write", "cas", "create"}),
+    "s3x": frozenset({"read", "write", "cas", "append", "create"}),
+    "azure": frozenset({"read", "write", "cas", "append", "create"}),
+    "azurex": frozenset({"read", "write", "cas", "append", "create"}),
+    "gcp": frozenset({"read", "write", "cas", "create"}),
+    "instant": frozenset({"read", "write", "cas", "append", "tail_append", "create"}),
     "fifo": frozenset({"read", "tail_append"}),
-    "constant": frozenset({"read", "write", "cas", "append", "tail_append"}),
+    "constant": frozenset({"read", "write", "cas", "append", "tail_append", "create"}),
 }
-OPERATIONS = ("read", "write", "cas", "append", "tail_append")
+OPERATIONS = ("read", "write", "cas", "append", "tail_append", "create")
 HAVE_NO_VINTAGES = ("constant", "fifo")
 IN_ORIGINAL_VINTAGE = ("s3", "s3x", "azure", "azurex", "instant")
 

@@ -96,7 +96,7 @@ class ServiceConfig(Table):
 
 
 def _scope(data: dict[str, Any]) -> Literal["table", "partition", "catalog"]:
-    if data.get("type") in ("append", "service"):
+    if data.get("type") in ("append", "service", "put_if_absent"):
         return "table"
     partitions = data.get("partitions")
     return "partition" if partitions is not None and partitions.enabled else "catalog"
@@ -127,11 +127,12 @@ class CatalogConfig(Table):
         "it. `endive catalogs` lists them and says how well their latency is known.",
         json_schema_extra={"default_text": "none"},
     )
-    type: Annotated[Literal["cas", "append", "instant", "service"], OneOf()] = Field(
+    type: Annotated[Literal["cas", "append", "instant", "service", "put_if_absent"], OneOf()] = Field(
         default_factory=lambda data: "cas" if data.get("profile") is None else "service",
         description="One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
-        "a server with workers. `mode` is an alias.",
-        json_schema_extra={"default_text": "cas; service if a profile is named"},
+        "a server with workers; a log of numbered objects, the next of which is created if it is absent (Delta Lake). "
+        "`mode` is an alias.",
+        json_schema_extra={"default_text": "cas; service if a profile is named; put_if_absent with format delta"},
     )
     table_names: TableNames | None = Field(
         None,
@@ -149,7 +150,7 @@ class CatalogConfig(Table):
         description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
         "to its partitions.",
         json_schema_extra={
-            "default_text": "catalog; partition if partitions.enabled; table if type is append or service"
+            "default_text": "catalog; partition if partitions.enabled; table if type is append, service or put_if_absent"
         },
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(

@@ -25,7 +25,6 @@ from endive.config.conditions import (
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, shown, value_at
 from endive.config.provider_needs import provider_problems
-from endive.config.sections import FORMATS_AVAILABLE
 from endive.config.simulation_config import SimulationConfig
 from endive.config.sizes import size_problems
 from endive.config.slo import objective_of
@@ -42,6 +41,8 @@ BY_FILES: Final = is_("conflict.detector", "files")
 PARTITIONED: Final = is_("catalog.partitions.enabled", True)
 NOT_PARTITIONED: Final = is_("catalog.partitions.enabled", False)
 GROUPED: Final = is_("catalog.scope", "group")
+DELTA: Final = is_("table.format", "delta")
+DELTA_COMMIT_POINTS: Final = ("put_if_absent",)
 
 
 SECTION_ROWS: Final = (
@@ -57,9 +58,16 @@ SECTION_ROWS: Final = (
         "nothing of simulation.duration_ms = {simulation.duration_ms} to measure. Shorten them.",
     ),
     Contradiction(
-        "table.format",
-        is_not("table.format", *FORMATS_AVAILABLE),
-        f"table.format = {{table.format!q}} is not available yet. Choose one of: {', '.join(FORMATS_AVAILABLE)}.",
+        "catalog.type",
+        all_of(DELTA, is_not("catalog.type", *DELTA_COMMIT_POINTS)),
+        "catalog.type = {catalog.type!q} is where Iceberg commits, and table.format is 'delta', whose commits go to "
+        f"the log of the table. Choose one of: {', '.join(DELTA_COMMIT_POINTS)}; or leave it out.",
+    ),
+    Contradiction(
+        "catalog.type",
+        all_of(is_("table.format", "iceberg"), is_("catalog.type", "put_if_absent")),
+        "catalog.type = {catalog.type!q} is where Delta Lake commits, and table.format is 'iceberg'. Choose one of: "
+        "cas, append, instant, service; or set table.format = 'delta'.",
     ),
     Contradiction(
         "catalog.num_groups",
@@ -83,7 +91,7 @@ SECTION_ROWS: Final = (
     ),
     Contradiction(
         "catalog.scope",
-        all_of(is_("catalog.type", "append", "service"), is_not("catalog.scope", "table")),
+        all_of(is_("catalog.type", "append", "service", "put_if_absent"), is_not("catalog.scope", "table")),
         "catalog.scope = {catalog.scope!q} is not available with catalog.type = {catalog.type!q}, whose scope is "
         "'table'. Remove catalog.scope, or choose catalog.type from: cas, instant.",
     ),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from endive.config.transaction import SourceConfig
 
 ICEBERG: Final = "iceberg"
+DELTA: Final = "delta"
 FORMAT: Final = "table.format"
 
 
@@ -100,6 +101,7 @@ _READS_METADATA: Final = Condition(
 )
 _OF_LOST_ANSWERS: Final = "failures.lost_answer_timeout_ms failures.lost_check_rate failures.status_checks"
 _OF_CHECKS: Final = "failures.status_check_wait_ms failures.status_check_wait_max_ms failures.absent_commit"
+_OF_ICEBERG: Final = "it belongs to table.format = 'iceberg', and table.format is '{table.format}'"
 _OF_TRIES: Final = "failures.throttle_wait_ms failures.throttle_wait_max_ms"
 
 # Which keys speak of one table format. A key of none of them is read by all.
@@ -112,15 +114,21 @@ FORMATS: Final = (
         "transaction.conflicting_manifests storage.objects.metadata storage.objects.manifest_list "
         "storage.objects.manifest",
         is_(FORMAT, ICEBERG),
-        "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
+        _OF_ICEBERG,
+    ),
+    _row(
+        "delta storage.objects.commit_file storage.objects.checkpoint storage.objects.last_checkpoint "
+        "storage.objects.checksum storage.objects.dynamodb",
+        is_(FORMAT, DELTA),
+        "it belongs to table.format = 'delta', and table.format is '{table.format}'",
     ),
 )
 FORMATS_OF_SOURCES: Final = (
     _row(
-        "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms read "
-        "adds_rows checks deletes starting_sequence_number commit_path",
+        "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms checks "
+        "deletes starting_sequence_number commit_path",
         is_(FORMAT, ICEBERG),
-        "it belongs to table.format = 'iceberg', and table.format is '{table.format}'",
+        _OF_ICEBERG,
     ),
 )
 
@@ -136,6 +144,15 @@ REQUESTS: Final = (
     _row("manifest.head metadata.head", is_("commit.head", "written"), _NO_HEAD),
     _row("manifest_list.append", is_("transaction.manifest_list_mode", "append"), _REWRITTEN_LISTS),
     _row("catalog.cas", is_("catalog.type", "cas"), "only catalog.type = 'cas' swaps a catalog object"),
+    _row("commit_file.read commit_file.list checkpoint.read checkpoint.write", ALWAYS, ""),
+    _row("last_checkpoint.read last_checkpoint.write", ALWAYS, ""),
+    _row(
+        "commit_file.create",
+        is_("catalog.type", "put_if_absent"),
+        "catalog.type = '{catalog.type}' creates no commit file if it is absent",
+    ),
+    _row("commit_file.delete", is_given("delta.log_retention_ms"), "without delta.log_retention_ms none is sent"),
+    _row("checksum.write", is_("delta.client", "spark"), "only Delta Spark writes checksum files"),
 )
 
 
@@ -259,17 +276,23 @@ READINGS: Final = (
 
 _MERGES: Final = is_("commit.real_conflict", "merge")
 _OVERWRITES: Final = does("validated_overwrite")
+_READING: Final = ("append_after_read", "merge")  # Delta's, that mind what others add
 _NO_OVERWRITE: Final = "operation_types has no validated_overwrite"
 _NO_CONFLICT: Final = "no kind in operation_types can have a real conflict"
 _REWRITES: Final = any_of(
     does("rewrite_files"), all_of(_OVERWRITES, is_("overwrite", "overwrite_files", "replace_partitions"))
 )
 _CAN_FAIL: Final = any_of(
-    all_of(_OVERWRITES, is_not("overwrite", "replace_partitions")), does("rewrite_files", "rewrite_manifests")
+    all_of(_OVERWRITES, is_not("overwrite", "replace_partitions")),
+    does("rewrite_files", "rewrite_manifests"),
+    does(*_READING, "optimize"),
 )
 _CAN_CONFLICT: Final = any_of(_MERGES, _CAN_FAIL)
 _HAS_PAUSE: Final = replace(is_not("retry_backoff.policy", "none"), words="")  # the row after says more
-_NAMES_CONFLICT: Final = names("rewrite_files", "rewrite_manifests", "validated_overwrite")
+_NAMES_CONFLICT: Final = names("rewrite_files", "rewrite_manifests", "validated_overwrite", *_READING, "optimize")
+_READS: Final = any_of(_OVERWRITES, does(*_READING))
+_NAMES_READING: Final = names("validated_overwrite", *_READING)
+_NO_READING: Final = "operation_types has no validated_overwrite, append_after_read or merge"
 
 
 def _takes(figure: str) -> Condition:
@@ -279,7 +302,8 @@ def _takes(figure: str) -> Condition:
 
 SOURCE_READINGS: Final = (
     *FORMATS_OF_SOURCES,
-    _row("overwrite isolation", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row("overwrite", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row("isolation", _READS, _NO_READING, unless=_NAMES_READING),
     _row(
         "referenced_files",
         _OVERWRITES,
@@ -308,7 +332,14 @@ SOURCE_READINGS: Final = (
         "only Java Iceberg, which refreshes and builds before the swap, has Transactions",
     ),
     _row("commit_path", is_("transaction.manifest_list_mode", "rewrite"), "transaction.manifest_list_mode is 'append'"),
-    _row("read adds_rows checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row("checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row("read", _READS, _NO_READING, unless=_NAMES_READING),
+    _row(
+        "adds_rows",
+        any_of(_OVERWRITES, does("merge")),
+        "operation_types has no validated_overwrite or merge",
+        unless=names("validated_overwrite", "merge"),
+    ),
     _row(
         "read adds_rows checks deletes",
         is_not("overwrite", "replace_partitions"),

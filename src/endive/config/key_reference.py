@@ -19,7 +19,6 @@ from endive.config.distribution import SIMPLE_FAMILIES, Mixture
 from endive.config.former_names import INTER_ARRIVAL, former_spellings
 from endive.config.key_effects import READINGS, SOURCE_READINGS, keys_of_format, words_of
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
-from endive.config.sections import FORMATS_AVAILABLE
 from endive.config.storage import (
     ObjectLatencies,
     ObjectsConfig,
@@ -39,6 +38,7 @@ from endive.config.transaction import (
     UniformCount,
 )
 from endive.config.values import Table
+from endive.vocabulary import KINDS_OF
 
 OF_SOURCE = "source.<name>."
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
@@ -163,7 +163,7 @@ def _formats() -> ReferenceSection:
         "Table formats",
         "What only one `table.format` reads; a file that gives it for a table of another format is refused. A table "
         "stands for all its keys. Every key that is not listed is read by all formats.",
-        tuple((f"`{name}`", ", ".join(f"`{key}`" for key in keys_of_format(name))) for name in FORMATS_AVAILABLE),
+        tuple((f"`{name}`", ", ".join(f"`{key}`" for key in keys_of_format(name))) for name in KINDS_OF),
         ("format", "keys of its own"),
     )
 

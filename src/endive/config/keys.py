@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
+from endive.config.delta import DeltaConfig
 from endive.config.failures import FailuresConfig
 from endive.config.former_names import INTER_ARRIVAL, former_spellings
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
@@ -33,6 +34,7 @@ SECTIONS: dict[str, type[Table]] = {
     "catalog": CatalogConfig,
     "table": TableConfig,
     "commit": CommitConfig,
+    "delta": DeltaConfig,
     "transaction": TransactionConfig,
     "conflict": ConflictConfig,
     "failures": FailuresConfig,

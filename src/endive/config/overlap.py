@@ -44,9 +44,11 @@ def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:
 
 def _can_conflict(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
     """Whether others can make one of its operations fail for good."""
+    weights = source["operation_types"]
+    if "commit" not in plain:  # Delta: what is read and removed decides, files or not
+        return False
     if plain["commit"]["real_conflict"] == "merge":
         return True
-    weights = source["operation_types"]
     is_checked = source.get("overwrite") != "replace_partitions" and source.get("checks") != "none"
     is_validated = bool(weights.get("validated_overwrite")) and is_checked
     is_replayed = source["arrivals"]["kind"] == "trace"

@@ -25,6 +25,7 @@ SECTIONS = (
     "catalog",
     "table",
     "commit",
+    "delta",
     "transaction",
     "conflict",
     "failures",
@@ -35,7 +36,7 @@ def plain_config(config: SimulationConfig) -> dict[str, Any]:
     """Sections by name, then ``source`` as a list, as a file would hold them."""
     unread = unread_keys(config)
     document: dict[str, Any] = {}
-    for name in SECTIONS:
+    for name in (name for name in SECTIONS if name not in unread):
         section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
         if section:
             document[name] = section

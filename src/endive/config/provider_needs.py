@@ -24,6 +24,7 @@ NEEDS: Final = (
     ("catalog", "type", "cas", "cas", "compare-and-swap", ("write", "cas")),
     ("catalog", "type", "append", "append", "conditional append", ("write", "cas", "append")),
     ("catalog", "type", "append", "cas", "compare-and-swap (to compact)", ("write", "cas", "append")),
+    ("catalog", "type", "put_if_absent", "create", "creation of an object if it is absent", ("write", "create")),
     ("transaction", "manifest_list_mode", "append", "append", "conditional append", ("write", "append")),
 )
 

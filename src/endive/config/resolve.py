@@ -14,6 +14,7 @@ from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
 from endive.config.catalog_profile import catalog_profile
 from endive.config.commit import CommitConfig
+from endive.config.delta import RETRIES, DeltaConfig
 from endive.config.distribution import Fixed
 from endive.config.failures import FailuresConfig
 from endive.config.key_effects import unread_keys
@@ -39,6 +40,7 @@ class WrittenConfig:
     catalog: CatalogConfig
     table: TableConfig
     commit: CommitConfig
+    delta: DeltaConfig
     transaction: TransactionConfig
     conflict: ConflictConfig
     failures: FailuresConfig
@@ -55,10 +57,11 @@ def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
         catalog=_resolve_catalog(written.catalog),
         table=written.table,
         commit=written.commit,
+        delta=written.delta,
         transaction=written.transaction,
         conflict=_resolve_conflict(written),
         failures=written.failures,
-        sources=tuple(_resolve_source(source, written.commit.protocol, folder) for source in written.sources),
+        sources=tuple(_resolve_source(source, written, folder) for source in written.sources),
     )
     return config.model_copy(update={"storage": _without_idle_latencies(config)})
 
@@ -107,12 +110,15 @@ def _resolve_conflict(written: WrittenConfig) -> ConflictConfig:
     return conflict
 
 
-def _resolve_source(source: SourceConfig, protocol: str, folder: Path | None) -> SourceConfig:
+def _resolve_source(source: SourceConfig, written: WrittenConfig, folder: Path | None) -> SourceConfig:
     values: dict[str, Any] = {}
-    if protocol in SEED_PROTOCOLS:
-        seed_defaults = {"retry": SEED_RETRY, "total_timeout_ms": 0.0}
-        values = {key: value for key, value in seed_defaults.items() if key not in source.model_fields_set}
-    values["retry_backoff"] = resolve_backoff(source.retry_backoff, protocol)
+    is_delta = written.table.format == "delta"
+    has_no_pause = is_delta or written.commit.protocol in SEED_PROTOCOLS
+    if has_no_pause:
+        retry = RETRIES[written.delta.client] if is_delta else SEED_RETRY
+        defaults = {"retry": retry, "total_timeout_ms": 0.0}
+        values = {key: value for key, value in defaults.items() if key not in source.model_fields_set}
+    values["retry_backoff"] = resolve_backoff(source.retry_backoff, has_no_pause)
     arrivals = source.arrivals
     if isinstance(arrivals, Poisson):
         values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)
@@ -121,16 +127,16 @@ def _resolve_source(source: SourceConfig, protocol: str, folder: Path | None) ->
     return source.model_copy(update=values)
 
 
-def resolve_backoff(written: RetryBackoff, protocol: str) -> RetryBackoff:
-    """The policy that is meant and all its figures; no pause is the policy ``none``."""
+def resolve_backoff(written: RetryBackoff, has_no_pause: bool) -> RetryBackoff:
+    """The policy that is meant and all its figures; no pause is the policy ``none``, and the default of some."""
     given = written.model_fields_set
     if "policy" in given:
         is_off = "enabled" in given and not written.enabled
         policy = "none" if is_off else written.policy
-    elif not (written.enabled if "enabled" in given else protocol not in SEED_PROTOCOLS):
+    elif not (written.enabled if "enabled" in given else not has_no_pause):
         policy = "none"
     else:
-        is_exponential = bool(given & set(FIGURES)) or protocol in SEED_PROTOCOLS
+        is_exponential = bool(given & set(FIGURES)) or has_no_pause
         policy = "exponential" if is_exponential else "iceberg"
     figures = dict(zip(FIGURES, BACKOFF_FIGURES[policy], strict=True))
     figures |= {key: getattr(written, key) for key in given & set(FIGURES)}

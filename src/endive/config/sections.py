@@ -26,7 +26,6 @@ from endive.config.values import (
 
 MARGIN_MS_MAX = 900_000.0  # experiment plan: min(900 s, T/4) at either end
 TICK_MS = 0.001
-FORMATS_AVAILABLE = ("iceberg",)  # formats that can be simulated
 DATA_FILES_MAX = 100_000_000
 
 
@@ -77,7 +76,7 @@ class TableConfig(Table):
     """The format of the tables, sizes of their objects, and how they grow."""
 
     format: Annotated[Literal["iceberg", "delta"], OneOf()] = Field(
-        "iceberg", description=f"Table format. Available are: {', '.join(FORMATS_AVAILABLE)}."
+        "iceberg", description="Table format: Apache Iceberg or Delta Lake. Each has keys of its own."
     )
     metadata_base_bytes: Bytes = Field(5000, description="Table metadata without snapshots.")
     metadata_bytes_per_snapshot: ItemBytes = Field(

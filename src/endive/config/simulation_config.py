@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog import CatalogConfig
 from endive.config.commit import CommitConfig
+from endive.config.delta import DeltaConfig
 from endive.config.failures import FailuresConfig
 from endive.config.plain import plain_config
 from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
@@ -40,6 +41,7 @@ class SimulationConfig(Table):
     catalog: CatalogConfig
     table: TableConfig
     commit: CommitConfig
+    delta: DeltaConfig
     transaction: TransactionConfig
     conflict: ConflictConfig
     failures: FailuresConfig

@@ -23,7 +23,7 @@ from endive.config.problems import shown
 from endive.config.stream import stream_problem
 from endive.config.table_list import unknown_tables
 from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, FixedCount, ShareOfFiles
-from endive.vocabulary import KINDS
+from endive.vocabulary import KINDS, KINDS_OF
 
 KEPT_TABLES_MAX: Final = 10_000_000
 OF_WHOLE_TABLES: Final = ("rewrite_manifests", "expire_snapshots")
@@ -83,6 +83,47 @@ KEEPS: Final = is_("keeps_table", True)
 KEEPS_AND_STAYS: Final = all_of(KEEPS, _arrives(Closed, Jobs))
 IS_JOB: Final = is_so("partial_progress", lambda scene: scene.value("partial_progress") is not None)
 
+DELTA: Final = is_("table.format", "delta")
+DELTA_ROWS: Final = (
+    *(
+        Contradiction(
+            f"operation_types.{kind}",
+            all_of(_is_weighed(kind), is_not("table.format", name)),
+            f"{{key}} is an operation of table.format = {name!r}, and table.format is {{table.format!q}}. Choose from "
+            f"its own: {', '.join(kind for other in KINDS_OF if other != name for kind in KINDS_OF[other])}.",
+        )
+        for name, kinds in KINDS_OF.items()
+        for kind in kinds
+    ),
+    Contradiction(
+        "read",
+        all_of(DELTA, is_("read", "columns")),
+        "{key} = 'columns' belongs to table.format = 'iceberg'. Delta tells files apart by their partitions; choose one "
+        "of: table, partitions, files.",
+    ),
+    Contradiction(
+        "isolation",
+        all_of(is_not("table.format", "delta"), is_("isolation", "write_serializable")),
+        "{key} = 'write_serializable' belongs to table.format = 'delta'. Choose one of: serializable, snapshot.",
+    ),
+    Contradiction(
+        "tables.count",
+        all_of(
+            DELTA,
+            is_so(
+                "tables.count tables.count_zipf tables.count_distribution",
+                lambda s: (
+                    s.value("tables.count") > 1
+                    or s.value("tables.count_zipf") is not None
+                    or s.value("tables.count_distribution") is not None
+                ),
+            ),
+        ),
+        "{key}: a txn of table.format = 'delta' commits to the log of one table, and to nothing else. Set "
+        "tables.count = 1 and leave tables.count_zipf and tables.count_distribution out.",
+    ),
+)
+
 READ_ROWS: Final = (
     Contradiction(
         "read",
@@ -129,6 +170,7 @@ READ_ROWS: Final = (
 )
 
 SOURCE_ROWS: Final = (
+    *DELTA_ROWS,
     *READ_ROWS,
     Contradiction(
         "keeps_table",

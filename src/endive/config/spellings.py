@@ -48,6 +48,7 @@ def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     problems += _spell_latencies(document)
     problems += _spell_sources(document)
     _state_append_design(document)
+    _state_delta(document)
     return document, problems
 
 
@@ -159,6 +160,18 @@ def _state_append_design(document: Spelt) -> None:
             FormerNameWarning,
             stacklevel=2,
         )
+
+
+def _state_delta(document: Spelt) -> None:
+    """Tables in Delta Lake commit to their log, and their sources append, unless something else is stated."""
+    table, catalog = document.get("table"), document.setdefault("catalog", {})
+    if not isinstance(table, dict) or table.get("format") != "delta":
+        return
+    if isinstance(catalog, dict) and "profile" not in catalog:
+        catalog.setdefault("type", "put_if_absent")
+    for source in document[SOURCE] if isinstance(document.get(SOURCE), list) else []:
+        if isinstance(source, dict):
+            source.setdefault("operation_types", {"blind_append": 1.0})
 
 
 # --- sources ------------------------------------------------------------------------------------------

@@ -33,7 +33,10 @@ from endive.config.values import (
     refusal,
 )
 
-OBJECTS = ("catalog", "metadata", "manifest_list", "manifest", "log")
+OBJECTS = (
+    *("catalog", "metadata", "manifest_list", "manifest", "log"),
+    *("commit_file", "checkpoint", "last_checkpoint", "checksum", "dynamodb"),
+)
 SHORT_FORMS = (
     "{mean, stddev}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
     "or a distribution table such as {distribution = 'fixed', ms = 50.0}"
@@ -128,6 +131,9 @@ class ObjectLatencies(Table):
     cas_failure: Latency | None = Field(None, description="Latency of one that is refused.")
     append: Latency | None = Field(None, description="Latency of a conditional append that succeeds.")
     append_failure: Latency | None = Field(None, description="Latency of one that is refused.")
+    list: Latency | None = Field(None, description="Latency of a listing.")
+    create: Latency | None = Field(None, description="Latency of a creation if absent that succeeds.")
+    create_failure: Latency | None = Field(None, description="Latency of one that is refused.")
 
 
 class ObjectsConfig(Table):
@@ -138,6 +144,11 @@ class ObjectsConfig(Table):
     manifest_list: ObjectLatencies | None = None
     manifest: ObjectLatencies | None = None
     log: ObjectLatencies | None = None
+    commit_file: ObjectLatencies | None = None
+    checkpoint: ObjectLatencies | None = None
+    last_checkpoint: ObjectLatencies | None = None
+    checksum: ObjectLatencies | None = None
+    dynamodb: ObjectLatencies | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +164,8 @@ class LatencyOverride:
 class StorageConfig(Table):
     """Where the objects live and how long a request takes.
 
-    ``<object>`` is one of catalog, metadata, manifest_list, manifest, log.
+    ``<object>`` is one of catalog, metadata, manifest_list, manifest, log; of Delta: commit_file, checkpoint,
+    last_checkpoint, checksum, dynamodb.
     """
 
     provider: Text = Field(

@@ -42,7 +42,8 @@ from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
 
 TABLES_PER_TXN_MAX = 256
-RETRIES_MAX = 1_000_000
+RETRIES_MAX = 10_000_000  # attempts of Delta Spark
+RESTARTS_MAX = 1_000_000
 RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
 RETAINED_MAX = 1_000_000_000
 COMMITS_PER_JOB_MAX = 1_000
@@ -106,6 +107,16 @@ class OperationTypes(Table):
     expire_snapshots: Weight = Field(
         0.0, description="Expiry of old snapshots; retain_last and expire_older_than_ms say which."
     )
+    blind_append: Weight = Field(
+        0.0,
+        description="Delta: appends that have read nothing.",
+        json_schema_extra={"default_text": "1.0 if the table is not given and the format is delta, else 0.0"},
+    )
+    append_after_read: Weight = Field(0.0, description="Delta: appends of what was read from the table itself.")
+    merge: Weight = Field(
+        0.0, description="Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors."
+    )
+    optimize: Weight = Field(0.0, description="Delta: compactions.")
 
     @model_validator(mode="after")
     def _has_weight(self) -> Self:
@@ -306,7 +317,7 @@ class RetryBackoff(Table):
     enabled: Flag = Field(
         True,
         description="Whether a txn pauses before it tries again.",
-        json_schema_extra={"default_text": "true; false with protocol spec or merge"},
+        json_schema_extra={"default_text": "true; false with protocol spec or merge, or format delta"},
     )
     policy: BackoffPolicy = Field(
         "iceberg",
@@ -367,15 +378,17 @@ class SourceKeys(Table):
     retry: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
         4,
         description="Retries after a refused attempt.",
-        json_schema_extra={"default_text": "4; 10 with protocol spec or merge"},
+        json_schema_extra={
+            "default_text": "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs"
+        },
     )
     retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
     total_timeout_ms: Milliseconds = Field(
         1_800_000.0,
         description="Time after which a txn that is still retrying gives up; 0 = never.",
-        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge"},
+        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge, or format delta"},
     )
-    application_retries: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+    application_retries: Annotated[int, Whole(0, RESTARTS_MAX)] = Field(
         0, description="Times the application starts a txn over after a real conflict."
     )
     after_failure: Aftermath = Field(
@@ -387,8 +400,10 @@ class SourceKeys(Table):
         "which they are older (stale_share). Changes nothing else.",
         json_schema_extra={"default_text": "none"},
     )
-    isolation: Annotated[Literal["serializable", "snapshot"], OneOf()] = Field(
-        "serializable", description="Which rivals a validated overwrite must not overlap."
+    isolation: Annotated[Literal["serializable", "snapshot", "write_serializable"], OneOf()] = Field(
+        "serializable",
+        description="Which rivals an operation that has read the table must not overlap. Delta: files that others add "
+        "fail it, with write_serializable only those of rivals that have read too, with snapshot none.",
     )
     overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = Field(
         "row_delta", description="Which Iceberg operation a validated overwrite is."

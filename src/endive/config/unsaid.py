@@ -19,7 +19,7 @@ def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
 
 def reading_unsaid(plain: Mapping[str, Any]) -> str | None:
     """One sentence that names the sources which do not say what they read; None if all do, or none has to."""
-    if plain["conflict"]["detector"] == "partition_overlap" or plain["commit"]["real_conflict"] == "merge":
+    if plain["conflict"]["detector"] == "partition_overlap" or plain.get("commit", {}).get("real_conflict") != "abort":
         return None
     names = [source["name"] for source in plain["source"] if _has_to_say(source)]
     if not names:

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from endive.catalog.snapshot import IntentionRecord
 from endive.formats import rules
 from endive.formats.file_history import FileHistory
-from endive.formats.iceberg.effects import inlined_bytes
 from endive.formats.iceberg.table import append_to_list, rewrite_list
-from endive.formats.nesting import FormatSettings, TableState
+from endive.formats.nesting import FormatSettings, Plan, TableState
 from endive.record import copied
 
 
@@ -45,6 +44,7 @@ class Tables:
         self.states = [TableState(version=initial_snapshots) for _ in range(num_tables)]
         for state in self.states:
             state.iceberg.manifests = initial_manifests
+            rules.found(self, state)
         self.notes_files = notes_files or data_files > 0  # whether what happens to files and partitions is remembered
         self._files = [FileHistory() if self.notes_files else None for _ in range(num_tables)]
         self._times_us: list[list[int] | None] = [[] if has_snapshot_times else None for _ in range(num_tables)]
@@ -52,7 +52,7 @@ class Tables:
     @property
     def inlined_bytes(self) -> int:
         """What they add to the catalog object before the first commit."""
-        return sum(inlined_bytes(self.format.iceberg, state) for state in self.states)
+        return sum(rules.inlined_bytes(self, state) for state in self.states)
 
     def show(self, table: int) -> ShownTable:
         """A table as a snapshot shows it."""
@@ -69,6 +69,10 @@ class Tables:
             if history is not None and intention.touched:
                 history.note(intention.touched[position], state.version)
         return grown_bytes
+
+    def publish(self, table: int, made: Plan) -> None:
+        """What a committer adds to a table after its commit is there."""
+        rules.publish(self, self.states[table], made)
 
     # --- manifest lists that are appended to (ML+) ---------------------------------------------------
 

@@ -3,10 +3,13 @@
 An engine copies them, and hands them to ``endive.formats.rules``, which takes out what belongs to the world's format.
 """
 
+from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
+from endive.formats.delta.settings import DeltaSettings
+from endive.formats.delta.table import DeltaTable
 from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
 from endive.formats.iceberg.settings import IcebergSettings
 from endive.formats.iceberg.table import IcebergTable
-from endive.record import Int64, Record, record
+from endive.record import Int8, Int64, Record, record
 
 
 @record
@@ -14,6 +17,8 @@ class FormatSettings(Record):
     """What the rules of the world's format are told."""
 
     iceberg: IcebergSettings
+    delta: DeltaSettings
+    is_delta: Int8
 
 
 @record
@@ -24,6 +29,7 @@ class TableState(Record):
     appends: Int64  # of them appends
     overwrites: Int64  # of them overwrites or deletes
     iceberg: IcebergTable
+    delta: DeltaTable
 
 
 @record
@@ -31,6 +37,7 @@ class Situation(Record):
     """One table at one attempt."""
 
     iceberg: IcebergSituation
+    delta: DeltaSituation
 
 
 @record
@@ -38,6 +45,7 @@ class Plan(Record):
     """What one attempt does on one table."""
 
     iceberg: AttemptCost
+    delta: DeltaPlan
 
 
 @record

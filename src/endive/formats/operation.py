@@ -21,5 +21,6 @@ class Operation(Record):
     checks: Int8  # which checks its engine asks for
     deletes: Int8  # how a row delta deletes: by position, by key, by deletion vectors
     is_in_transaction: Int8  # it commits through a Transaction, as Trino does
+    client: Int8  # of Delta: whose checks are made
     adds_rows: Int8 = 1
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

@@ -1,18 +1,23 @@
 """The rules an engine calls, whatever the table's format: this is the seam between engines and formats.
 
-Each rule hands on to the format of the world (``world.format``), and this is the only place that does. There is one
-format today, so nothing is asked; with a second one, every rule here asks once which it is, and nothing else in the
-engines changes. ``txn`` and ``world`` are an engine's own; ``table``, ``situation`` and ``plan`` are the records of
-``endive.formats.nesting``.
+Each rule hands on to the format of the world (``world.format``), and this is the only place that does. Where a rule has
+no world, the kind of the operation says whose it is. ``txn`` and ``world`` are an engine's own; ``table``,
+``situation`` and ``plan`` are the records of ``endive.formats.nesting``.
 
-The order in which an engine calls them: ``pay_load``; then for every attempt ``must_read_catalog``, ``describe``,
-``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the server
-``install``; ``lose`` after a refusal, ``win`` and ``pay_afterwards`` after a success, ``pay_clean_up`` at the end.
+The order in which an engine calls them: ``pay_before_load``, ``pay_load``; then for every attempt ``must_read_catalog``,
+``describe``, ``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the
+server ``install``; ``lose`` after a refusal, ``win``, ``pay_afterwards`` and ``publish`` after a success,
+``pay_clean_up`` at the end.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from endive.distributions.counts import draw_count
+from endive.formats.delta import conflicts as delta_conflicts
+from endive.formats.delta import effects as delta_effects
+from endive.formats.delta import payments as delta_payments
+from endive.formats.delta import plan as delta_planning
+from endive.formats.delta import protocol as delta_protocol
 from endive.formats.iceberg import conflicts, effects, maintenance, payments, protocol
 from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
@@ -24,29 +29,60 @@ from endive.formats.operation import CLASS_NONE, Operation
 from endive.formats.payer import Payer
 from endive.kernel import Ints, rule
 from endive.rng import slot, uniform
-from endive.vocabulary import EXPIRE_SNAPSHOTS, MANIFEST, MANIFEST_LIST, REWRITE_MANIFESTS
+from endive.vocabulary import (
+    CHECKPOINT,
+    COMMIT_FILE,
+    EXPIRE_SNAPSHOTS,
+    FIRST_DELTA_KIND,
+    MANIFEST,
+    MANIFEST_LIST,
+    REWRITE_MANIFESTS,
+)
 
-# What a txn asks for several at a time: lists of the history, manifests it filters or merges.
-BATCHED_OBJECTS: Final = (MANIFEST_LIST, MANIFEST)
+
+def batched_objects(settings: FormatSettings) -> tuple[int, ...]:
+    """What a txn asks for several at a time: lists of the history, manifests; files of the log."""
+    return (COMMIT_FILE, CHECKPOINT) if settings.is_delta else (MANIFEST_LIST, MANIFEST)
 
 
 def requests_at_a_time(settings: FormatSettings) -> int:
     """How many requests of a batch are under way together."""
-    return settings.iceberg.protocol.parallel_max
+    return settings.delta.protocol.parallel_max if settings.is_delta else settings.iceberg.protocol.parallel_max
 
 
 def asks_for_few(settings: FormatSettings) -> bool:
     """Whether a fast append asks for one object of each kind, whoever commits beside it."""
     own = settings.iceberg.protocol
-    return own.history != protocol.HISTORY_EVERY_KIND and own.real_conflict != protocol.REAL_MERGE
+    is_few = own.history != protocol.HISTORY_EVERY_KIND and own.real_conflict != protocol.REAL_MERGE
+    return is_few and not settings.is_delta
+
+
+def found(world: Any, table: TableState) -> None:
+    """A table as it is before the first txn, with so many versions: its log has the checkpoints it would have."""
+    if world.format.is_delta == 1:
+        interval = world.format.delta.protocol.checkpoint_interval
+        table.delta.checkpoint = table.version // interval * interval
+
+
+def inlined_bytes(world: Any, table: TableState) -> int:
+    """What the table adds to the catalog object."""
+    return 0 if world.format.is_delta else effects.inlined_bytes(world.format.iceberg, table)
 
 
 # --- the life of a txn ------------------------------------------------------------------------------
 
 
 @rule
+def looks_at_kept(world: Any) -> bool:
+    """Whether a txn whose client has kept its table asks at its beginning what is new."""
+    return world.format.is_delta == 1 and world.format.delta.protocol.looks_at_kept == 1
+
+
+@rule
 def must_read_catalog(world: Any, attempt: int, is_state_known: bool) -> bool:
     """Whether this attempt pays a catalog read before it builds."""
+    if world.format.is_delta == 1:
+        return delta_protocol.must_read_log(world.format.delta.protocol, attempt)
     return protocol.must_read_catalog(world.format.iceberg.protocol, attempt, is_state_known)
 
 
@@ -54,7 +90,7 @@ def must_read_catalog(world: Any, attempt: int, is_state_known: bool) -> bool:
 def builds_on_told_state(world: Any) -> bool:
     """Whether a retry builds on the state that came with a refusal."""
     own: CommitProtocol = world.format.iceberg.protocol
-    return own.base == protocol.BASE_START
+    return own.base == protocol.BASE_START and world.format.is_delta == 0
 
 
 @rule
@@ -67,18 +103,23 @@ def appends_before_swap(world: Any) -> bool:
 @rule
 def checks_before_last_step(world: Any) -> bool:
     """Whether the attempt asks if its base is still current before it pays for its last step."""
-    return protocol.checks_before_metadata(world.format.iceberg.protocol)
+    return world.format.is_delta == 0 and protocol.checks_before_metadata(world.format.iceberg.protocol)
 
 
 @rule
 def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
     """Whether the attempt reads the version it swaps on only when all is written."""
-    return protocol.reads_base_last(world.format.iceberg.protocol, operation, attempt)
+    return world.format.is_delta == 0 and protocol.reads_base_last(
+        world.format.iceberg.protocol, operation, attempt
+    )
 
 
 @rule
 def rereads_catalog(world: Any, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state."""
+    if world.format.is_delta == 1:
+        rereads: int = world.format.delta.protocol.rereads
+        return rereads == 1
     return protocol.rereads_catalog(world.format.iceberg.protocol, operation)
 
 
@@ -94,7 +135,7 @@ def snapshot_of(table: TableState) -> int:
 @rule
 def asks_for_age(operation: Operation) -> bool:
     """Whether the operation wants to know how old a table's snapshots are."""
-    return operation.kind == EXPIRE_SNAPSHOTS
+    return operation.kind == EXPIRE_SNAPSHOTS or (operation.kind >= FIRST_DELTA_KIND and operation.expire_age_us > 0)
 
 
 @rule
@@ -129,54 +170,79 @@ def describe(
     ``partition_manifests`` and ``partition_behind`` count commits to the txn's partitions since the start and since the
     attempt before (-1: they do not matter), ``older`` the snapshots older than the age the operation keeps.
     """
-    own = situation.iceberg
-    protocol_of = world.format.iceberg.protocol
-    planning.describe_situation(
-        protocol_of, operation, attempt, start, previous, base, partition_manifests, partition_behind, own
-    )
-    maintenance.describe_maintenance(protocol_of, operation, start, previous, base, older, own)
+    if world.format.is_delta == 1:
+        delta_planning.describe_situation(attempt, start, previous, base, older, situation.delta)
+    else:
+        own = situation.iceberg
+        protocol_of = world.format.iceberg.protocol
+        planning.describe_situation(
+            protocol_of, operation, attempt, start, previous, base, partition_manifests, partition_behind, own
+        )
+        maintenance.describe_maintenance(protocol_of, operation, start, previous, base, older, own)
 
 
 @rule
 def is_beset(world: Any, operation: Operation, situation: Situation, is_by_files: bool) -> bool:
     """Whether somebody committed beside the operation with whom it could be in real conflict: ask the detector."""
+    if world.format.is_delta == 1:
+        return situation.delta.behind > 0 and delta_conflicts.has_read(operation)
     own = situation.iceberg
     return conflicts.rivals_since(world.format.iceberg.protocol, operation, own, is_by_files) > 0
 
 
 @rule
-def is_in_conflict(situation: Situation) -> bool:
+def is_in_conflict(world: Any, situation: Situation) -> bool:
     """Whether the conflict on this table is real."""
-    return situation.iceberg.is_real == 1
+    return world.format.is_delta == 0 and situation.iceberg.is_real == 1
 
 
 @rule
-def find_conflict(world: Any, key: int, attempt: int, position: int, situation: Situation) -> None:
-    """The conflict on the table at ``position`` is real; draws what that costs."""
-    u = uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position))
-    situation.iceberg.is_real = 1
-    situation.iceberg.conflicting = draw_count(world.format.iceberg.conflicting, u)
+def find_conflict(world: Any, key: int, attempt: int, position: int, ground: int, situation: Situation) -> None:
+    """The conflict on the table at ``position`` is real, on this ground; draws what that costs."""
+    if world.format.is_delta == 1:
+        situation.delta.ground = ground
+    else:
+        u = uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position))
+        situation.iceberg.is_real = 1
+        situation.iceberg.conflicting = draw_count(world.format.iceberg.conflicting, u)
 
 
 @rule
-def verdict_on(world: Any, situation: Situation, reason: int) -> int:
+def verdict_on(world: Any, operation: Operation, situation: Situation, reason: int) -> int:
     """Why the attempt must end here, after one more table; ``reason`` is what the tables before it said."""
+    if world.format.is_delta == 1:
+        return delta_conflicts.verdict_on(operation, situation.delta, reason)
     return conflicts.verdict_on(situation.iceberg, world.format.iceberg.protocol, reason)
 
 
 @rule
 def plan(world: Any, operation: Operation, situation: Situation, made: Plan) -> None:
     """Fill ``made``, a fresh plan, with what the attempt does on one table."""
-    planning.plan_attempt(world.format.iceberg, operation, situation.iceberg, made.iceberg)
+    if world.format.is_delta == 1:
+        delta_planning.plan_attempt(world.format.delta.protocol, situation.delta, made.delta)
+    else:
+        planning.plan_attempt(world.format.iceberg, operation, situation.iceberg, made.iceberg)
 
 
 # --- paying -----------------------------------------------------------------------------------------
 
 
 @rule
-def pay_load(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
-    """A table is loaded at the start of a txn."""
-    payments.pay_load(payer, world, txn, position, snapshots_kept(table))
+def pay_before_load(payer: Payer, world: Any, txn: Any, is_kept: bool) -> None:
+    """What is read before the catalog says which state a txn loads."""
+    if world.format.is_delta == 1 and not is_kept:
+        delta_payments.pay_before_load(payer, world, txn, 0)
+
+
+@rule
+def pay_load(
+    payer: Payer, world: Any, txn: Any, position: int, table: TableState, known: TableState, is_kept: bool
+) -> None:
+    """A table is loaded at the start of a txn, or what is new of one that its client has kept as ``known``."""
+    if world.format.is_delta == 1:
+        delta_payments.pay_load(payer, world, txn, position, table, known, is_kept)
+    else:
+        payments.pay_load(payer, world, txn, position, snapshots_kept(table))
 
 
 @rule
@@ -194,13 +260,19 @@ def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: Tabl
 @rule
 def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
     """All an attempt looks at before it knows whether it may go on."""
-    payments.pay_validation(payer, world, txn, position, table, made.iceberg)
+    if world.format.is_delta == 1:
+        delta_payments.pay_validation(payer, world, txn, position, made.delta)
+    else:
+        payments.pay_validation(payer, world, txn, position, table, made.iceberg)
 
 
 @rule
 def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
     """What it reads and writes to build its commit."""
-    payments.pay_build(payer, world, txn, position, table, made.iceberg)
+    if world.format.is_delta == 1:
+        delta_payments.pay_build(payer, world, txn, position, made.delta)
+    else:
+        payments.pay_build(payer, world, txn, position, table, made.iceberg)
 
 
 @rule
@@ -212,25 +284,35 @@ def pay_check(payer: Payer, world: Any, txn: Any, position: int, seen: TableStat
 @rule
 def pay_last_step(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
     """The last object it writes before the swap."""
-    payments.pay_metadata(payer, world, txn, position, table, made.iceberg)
+    if world.format.is_delta == 1:
+        delta_payments.pay_last_step(payer, world, txn, position, made.delta)
+    else:
+        payments.pay_metadata(payer, world, txn, position, table, made.iceberg)
 
 
 @rule
 def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
-    """What a committed operation reads and removes of a table it wrote."""
-    payments.pay_reload(payer, world, txn, position, table, made.iceberg)
+    """What a committed operation reads, writes and removes of a table it wrote."""
+    if world.format.is_delta == 1:
+        delta_payments.pay_afterwards(payer, world, txn, position, made.delta)
+    else:
+        payments.pay_reload(payer, world, txn, position, table, made.iceberg)
 
 
 @rule
 def pay_status(payer: Payer, world: Any, txn: Any, position: int, seen: TableState) -> None:
     """What a txn reads of a table to find its own commit in the history."""
-    payments.pay_status(payer, world, txn, position, snapshots_kept(seen))
+    if world.format.is_delta == 1:
+        delta_payments.pay_status(payer, world, txn, position)
+    else:
+        payments.pay_status(payer, world, txn, position, snapshots_kept(seen))
 
 
 @rule
 def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
     """Delete what is of no use."""
-    payments.pay_clean_up(payer, world, txn, is_committed)
+    if world.format.is_delta == 0:
+        payments.pay_clean_up(payer, world, txn, is_committed)
 
 
 # --- how an attempt ends ----------------------------------------------------------------------------
@@ -239,22 +321,40 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
 @rule
 def lose(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was refused: remember what it wrote on one table for nothing."""
-    effects.lose(world.format.iceberg.protocol, txn.leftovers.iceberg, made.iceberg)
+    if world.format.is_delta == 0:
+        effects.lose(world.format.iceberg.protocol, txn.leftovers.iceberg, made.iceberg)
 
 
 @rule
 def win(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was installed: remember what it wrote on one table that is of no use any more."""
-    superfluous = effects.merged_away(world.format.iceberg.protocol, txn.operation, made.iceberg)
-    txn.leftovers.iceberg.lost_manifests += superfluous
+    if world.format.is_delta == 0:
+        superfluous = effects.merged_away(world.format.iceberg.protocol, txn.operation, made.iceberg)
+        txn.leftovers.iceberg.lost_manifests += superfluous
 
 
 @rule
 def install(world: Any, table: TableState, operation: Operation, made: Plan) -> int:
     """The commit is the table's newest state; by how many bytes that makes the catalog object grow."""
+    if world.format.is_delta == 1:
+        delta_effects.install(table, operation)
+        return 0
     before_bytes = effects.inlined_bytes(world.format.iceberg, table)
     effects.install(table, operation, made.iceberg)
     return effects.inlined_bytes(world.format.iceberg, table) - before_bytes
+
+
+@rule
+def publishes(world: Any, made: Plan) -> bool:
+    """Whether a committed operation adds something to its table afterwards that others can see."""
+    return world.format.is_delta == 1 and delta_effects.publishes(made.delta)
+
+
+@rule
+def publish(world: Any, table: TableState, made: Plan) -> None:
+    """That is there now."""
+    if world.format.is_delta == 1:
+        delta_effects.publish(table, made.delta)
 
 
 @rule
@@ -267,12 +367,15 @@ def installs_snapshot(operation: Operation) -> bool:
 def writes_at_server(world: Any) -> bool:
     """Whether a server that writes an object per commit for its clients has one to write."""
     own: CommitProtocol = world.format.iceberg.protocol
-    return own.is_inlined == 0
+    return own.is_inlined == 0 and world.format.is_delta == 0
 
 
 @rule
 def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan) -> int:
-    """Size of the object that such a server writes."""
+    """Size of the object that such a server writes, or that the commit itself creates."""
+    if world.format.is_delta == 1:
+        size_bytes: int = world.format.delta.sizes.commit_bytes
+        return size_bytes
     snapshots = effects.snapshots_after(operation, table, made.iceberg)
     return metadata_bytes(world.format.iceberg.sizes, snapshots)
 
@@ -283,6 +386,8 @@ def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan
 @rule
 def can_conflict(operation: Operation) -> bool:
     """Whether others' changes can make the operation wrong, and not only late."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.has_read(operation)
     return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
 
 
@@ -295,37 +400,51 @@ def commutes(operation: Operation) -> bool:
 @rule
 def makes(operation: Operation, change: int) -> bool:
     """Whether a commit of the operation makes such a change to the data files it touches."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.makes(operation, change)
     return conflicts.makes(operation, change)
 
 
 @rule
 def minds(operation: Operation, change: int) -> bool:
     """Whether such a change to a data file it touches makes the operation fail for good."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.minds(operation, change)
     return conflicts.minds(operation, change)
 
 
 @rule
 def makes_in_partition(operation: Operation, change: int) -> bool:
     """Whether it makes such a change somewhere in the partitions it writes."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.makes(operation, change)
     return conflicts.makes_in_partition(operation, change)
 
 
 @rule
 def minds_in_partition(operation: Operation, change: int) -> bool:
     """Whether such a change anywhere in its partitions makes it fail for good."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.minds_in_partition(operation, change)
     return conflicts.minds_in_partition(operation, change)
 
 
 @rule
 def reads_beside_writing(operation: Operation) -> bool:
     """Whether its partitions are all that it chose, and not only those it writes."""
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.changes_data(operation)
     return conflicts.reads_beside_writing(operation)
 
 
 @rule
-def is_met_in_table(operation: Operation, before: TableState, now: TableState) -> bool:
-    """Whether something that happened anywhere in the table since ``before`` makes it fail for good."""
-    return conflicts.is_met_in_table(operation, before, now)
+def ground_in_table(operation: Operation, before: TableState, now: TableState) -> int:
+    """Whether something that happened anywhere in the table since ``before`` makes it fail for good, and what: the
+    change plus one, or 0.
+    """
+    if operation.kind >= FIRST_DELTA_KIND:
+        return delta_conflicts.met_in_table(operation, before, now)
+    return 1 if conflicts.is_met_in_table(operation, before, now) else 0
 
 
 @rule

@@ -14,6 +14,7 @@ from endive.catalog import (
     CASCatalog,
     Catalog,
     CatalogState,
+    CreateCatalog,
     InstantCatalog,
     ServiceCatalog,
 )
@@ -38,6 +39,10 @@ from endive.distributions import (
 )
 from endive.distributions.counts import CountDistribution
 from endive.formats.content import Tables
+from endive.formats.delta.protocol import PRESETS as DELTA_PRESETS
+from endive.formats.delta.protocol import DeltaProtocol
+from endive.formats.delta.settings import DeltaSettings
+from endive.formats.delta.table import LogSizes
 from endive.formats.iceberg import protocol
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.iceberg.settings import IcebergSettings
@@ -58,6 +63,8 @@ from endive.transaction.aftermath import AFTERMATHS, Aftermath
 from endive.transaction.failures import Failures
 from endive.vocabulary import (
     CHECKS,
+    CLIENTS,
+    COMMIT_FILE,
     DELETE_KINDS,
     ISOLATIONS,
     KINDS,
@@ -186,6 +193,7 @@ def build_storage(config: SimulationConfig) -> StorageProvider:
     }
     store = ObjectStore(profile.with_overrides(overrides, min_latency_ms=section.min_latency_ms))
     store.expect_bytes(MANIFEST, config.table.manifest_bytes)
+    store.expect_bytes(COMMIT_FILE, config.delta.commit_bytes)
     return store
 
 
@@ -211,21 +219,48 @@ def build_format(config: SimulationConfig, storage: StorageProvider) -> FormatSe
             conflicting=count_distribution(config.transaction.conflicting_manifests.model_dump()).counting,
             list_entry_bytes=config.transaction.manifest_list_entry_size,
             list_seal_bytes=config.transaction.manifest_list_seal_threshold,
-        )
+        ),
+        delta=build_delta(config),
+        is_delta=int(config.table.format == "delta"),
+    )
+
+
+def build_delta(config: SimulationConfig) -> DeltaSettings:
+    """What Delta's rules are told."""
+    delta = config.delta
+    return DeltaSettings(
+        protocol=DeltaProtocol(
+            client=CLIENTS.index(delta.client),
+            checkpoint_interval=delta.checkpoint_interval,
+            parallel_max=config.storage.max_parallel,
+            cleans_log=int(delta.log_retention_ms is not None),
+            **DELTA_PRESETS[delta.client],
+        ),
+        sizes=LogSizes(
+            commit_bytes=delta.commit_bytes,
+            checkpoint_base_bytes=delta.checkpoint_base_bytes,
+            checkpoint_bytes_per_commit=delta.checkpoint_bytes_per_commit,
+        ),
     )
 
 
 def build_tables(config: SimulationConfig, settings: FormatSettings) -> Tables:
     """The tables before the first txn."""
+    is_delta_cleaned = config.table.format == "delta" and config.delta.log_retention_ms is not None
     return Tables(
         config.catalog.num_tables,
         settings,
-        initial_snapshots=config.table.initial_snapshots,
+        initial_snapshots=initial_version(config),
         initial_manifests=config.table.initial_manifests,
         data_files=config.table.data_files if config.conflict.detector == "files" else 0,
         notes_files=any(_is_by_files(config, source) for source in config.sources),
-        has_snapshot_times=any(source.expire_older_than_ms is not None for source in config.sources),
+        has_snapshot_times=is_delta_cleaned or any(s.expire_older_than_ms is not None for s in config.sources),
     )
+
+
+def initial_version(config: SimulationConfig) -> int:
+    """Commits that every table has before the first txn."""
+    return config.delta.initial_version if config.table.format == "delta" else config.table.initial_snapshots
 
 
 def build_state(config: SimulationConfig, tables: Tables) -> CatalogState:
@@ -240,7 +275,7 @@ def build_state(config: SimulationConfig, tables: Tables) -> CatalogState:
         num_groups=catalog.num_groups if catalog.scope == "group" else 0,
         num_partitions=catalog.partitions.num_partitions if catalog.partitions.enabled else 0,
         has_log=catalog.type == "append",
-        initial_version=config.table.initial_snapshots,
+        initial_version=initial_version(config),
         catalog_bytes=object_bytes + tables.inlined_bytes,
         content=tables,
     )
@@ -251,6 +286,8 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
     section = config.catalog
     if section.type == "cas":
         return CASCatalog(storage, state, refusal_returns_snapshot=config.commit.repair == "before_refresh")
+    if section.type == "put_if_absent":
+        return CreateCatalog(storage, state)
     if section.type == "append":
         entry_read = config.storage.T_LOG_ENTRY_READ
         return AppendCatalog(
@@ -412,25 +449,28 @@ def build_aftermath(table: AfterFailure) -> Aftermath:
 
 def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation:
     """What the source's txns do, but for the kind, which each draws."""
+    is_delta = config.table.format == "delta"
+    age_ms = config.delta.log_retention_ms if is_delta else source.expire_older_than_ms
     return Operation(
+        client=CLIENTS.index(config.delta.client),
         form=OVERWRITE_FORMS.index(source.overwrite),
         isolation=ISOLATIONS.index(source.isolation),
         rewritten=source.rewritten_manifests,
         is_referring=int(source.referenced_files),
-        reads=READS.index(source.read or "files"),
+        reads=READS.index(source.read or ("table" if is_delta else "files")),
         checks=CHECKS.index(source.checks),
         deletes=DELETE_KINDS.index(source.deletes or ("position" if config.table.format_version == 2 else "vector")),
         adds_rows=int(source.adds_rows),
         is_in_transaction=int(source.commit_path == "transaction"),
         is_sequenced=int(source.starting_sequence_number),
         retain_last=source.retain_last if source.retain_last is not None else 1,
-        expire_age_us=us_of(source.expire_older_than_ms or 0.0),
+        expire_age_us=us_of(age_ms or 0.0),
     )
 
 
 def _is_by_files(config: SimulationConfig, source: SourceConfig) -> bool:
     """Whether a source's conflicts follow from what it has read and touches, and not from a probability."""
-    is_said = config.conflict.detector == "files" or source.read is not None
+    is_said = config.conflict.detector == "files" or source.read is not None or config.table.format == "delta"
     return is_said and config.conflict.detector != "partition_overlap" and not source.has_own_probability
 
 

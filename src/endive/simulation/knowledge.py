@@ -11,7 +11,7 @@ from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
 from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
-from endive.storage.requests import MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
+from endive.storage.requests import COMMIT_FILE, CREATE, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
 from endive.vocabulary import PHASE_OF
 
 _PHASES = {OBJECTS.index(name): frozenset({phase}) for name, phase in PHASE_OF.items()}
@@ -68,6 +68,8 @@ def _phases(config: SimulationConfig, object: int, op: int) -> frozenset[str]:
         phases = frozenset({"catalog_read"}) | (phases if is_read_in_commit else frozenset())
     if object == METADATA and op == WRITE and section.type == "service" and section.service.flavour == "rest":
         phases = frozenset({"commit"})  # the server writes it before it swaps
+    if object == COMMIT_FILE and op != CREATE:
+        phases = frozenset({"catalog_read", "winners", "log_update"})
     if object in (MANIFEST, MANIFEST_LIST) and op != WRITE:
         phases |= {"history"}
     return phases

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from endive.kernel import rule
-from endive.vocabulary import N_OPERATIONS, READ, REQUEST_PLACES, TAIL_APPEND, Row
+from endive.vocabulary import CREATE, N_OPERATIONS, READ, REQUEST_PLACES, TAIL_APPEND, Row
 
 # (now_us, txn_id, attempt, object, operation, count, is_throttled): one entry of a request trace
 TracedRequest = tuple[int, int, int, int, int, int, bool]
@@ -17,11 +17,11 @@ TracedRequest = tuple[int, int, int, int, int, int, bool]
 
 @rule
 def note(row: Row, object: int, op: int, size_bytes: int, count: int) -> None:
-    """Put ``count`` requests of ``size_bytes`` each on a txn's row. HEAD and DELETE carry no bytes."""
+    """Put ``count`` requests of ``size_bytes`` each on a txn's row. HEAD, DELETE and LIST carry no bytes."""
     row.requests[REQUEST_PLACES[object * N_OPERATIONS + op]] += count
     if op == READ:
         row.bytes_read += size_bytes * count
-    elif op <= TAIL_APPEND:
+    elif op <= TAIL_APPEND or op == CREATE:
         row.bytes_written += size_bytes * count
 
 

@@ -29,7 +29,7 @@ from typing import Annotated, Any, Final, Protocol
 from endive.kernel import rule
 from endive.record import Int64, Record, record
 from endive.rng import uniform
-from endive.storage.requests import N_OPERATIONS
+from endive.storage.requests import CREATE, N_OPERATIONS
 
 NO_TXN: Final = -1  # nobody has written conditionally to this object yet
 DRAW_SUCCESS: Final = 0  # offsets from a request's counter
@@ -209,7 +209,8 @@ def answer_us(
     if was_contended:
         penalty_us = draw(store, request, PENALTY, sent.key, sent.counter + DRAW_PENALTY, 0)
     if success:
-        state.next_free_us = next_free_us(now_us, terms.spacing_us)
+        if op != CREATE:  # every object that is created is another one
+            state.next_free_us = next_free_us(now_us, terms.spacing_us)
         if terms.crowd_us[op] > 0 and state.rivals > 0:
             chance = uniform(sent.key, sent.counter + DRAW_CROWD)
             table = crowd_table(terms.crowd_rivals, op, state.rivals, chance)

@@ -16,7 +16,7 @@ from endive.config.known import ASSUMED, GIVEN
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.results.knowledge import KnownFigure
-from endive.storage.requests import COMES_WITH, N_OPERATIONS, OBJECTS, OPERATIONS
+from endive.storage.requests import BORROWERS, COMES_WITH, COSTS_AS, N_OPERATIONS, OBJECTS, OPERATIONS
 
 DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
 OVERRIDE_SOURCE = "by the user, in the configuration"
@@ -188,7 +188,7 @@ class Profile:
     def _override(self, object: int, op: int, success: bool) -> LatencyDistribution | None:
         """The user's distribution; one given for success alone also speaks for refusal."""
         for outcome in dict.fromkeys((success, True)):
-            for candidate in dict.fromkeys((op, COMES_WITH.get(op, op))):
+            for candidate in dict.fromkeys((op, COSTS_AS.get(op, op))):
                 user = self.overrides.get((object, candidate, outcome))
                 if user is not None:
                     return user
@@ -196,7 +196,7 @@ class Profile:
 
     def figure(self, object: int, op: int, success: bool = True) -> Figure:
         """The profile's own figure: of this object before any object, of this outcome before success."""
-        for candidate in dict.fromkeys((op, COMES_WITH.get(op, op))):
+        for candidate in dict.fromkeys((op, COSTS_AS.get(op, op))):
             for outcome in dict.fromkeys((success, True)):
                 if (object, candidate, outcome) in self.object_figures:
                     return self.object_figures[object, candidate, outcome]
@@ -207,7 +207,7 @@ class Profile:
 
     def leg_share(self, op: int) -> float:
         """Share of the latency that passes before the server evaluates the request."""
-        return self.leg_shares.get(op, self.leg_shares.get(COMES_WITH.get(op, op), DEFAULT_LEG_SHARE))
+        return self.leg_shares.get(op, self.leg_shares.get(COSTS_AS.get(op, op), DEFAULT_LEG_SHARE))
 
     def with_overrides(
         self,
@@ -253,6 +253,8 @@ class Profile:
         if key not in self._known:
             own = self.figure(object, op)
             known, source = own.known, own.source
+            if op in BORROWERS and own is self.figure(object, COSTS_AS[op]):
+                known, source = ASSUMED, f"{BORROWERS[op]}; that one {source}"
             if self._override(object, op, success=True) is not None:
                 known, source = GIVEN, OVERRIDE_SOURCE
             self._known[key] = KnownFigure(

@@ -51,6 +51,7 @@ from endive.storage.profile_table import ProfileTable, nearest
 from endive.storage.requests import (
     CAPABILITIES,
     CONDITIONAL_OPERATIONS,
+    COSTS_AS,
     OBJECTS,
     OPERATIONS,
     ORDERED_OPERATIONS,
@@ -130,7 +131,8 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
     if READ not in capabilities:
         table.problem("capabilities", "lacks 'read', which every provider has. Add it")
     for op in sorted(capabilities):
-        if (op, True) not in figures and not table.has(f"latency.{OPERATIONS[op]}"):
+        is_borrowed = COSTS_AS.get(op) in capabilities
+        if (op, True) not in figures and not is_borrowed and not table.has(f"latency.{OPERATIONS[op]}"):
             table.problem(f"latency.{OPERATIONS[op]}", "is missing. Add it, or drop it from capabilities")
     if profile.writes_per_s_max > 0.0 and not capabilities.intersection(ORDERED_OPERATIONS):
         table.problem("write_limit", "limits conditional writes, and capabilities name none. Remove it")

@@ -16,8 +16,11 @@ from endive.vocabulary import (
     APPEND,
     CAS,
     CATALOG,
+    COMMIT_FILE,
+    CREATE,
     DELETE,
     HEAD,
+    LIST,
     LOG,
     MANIFEST,
     MANIFEST_LIST,
@@ -33,26 +36,36 @@ from endive.vocabulary import (
 from endive.vocabulary import N_SLOTS as N_REQUEST_SLOTS
 
 # Operations whose effect or verdict depends on the order in which they reach one object.
-ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND)
+ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND, CREATE)
 # Operations that may be refused: these have a latency of refusal beside that of success.
-CONDITIONAL_OPERATIONS: Final = (CAS, APPEND)
+CONDITIONAL_OPERATIONS: Final = (CAS, APPEND, CREATE)
 # Operations a profile may claim.
-CAPABILITIES: Final = (READ, WRITE, CAS, APPEND, TAIL_APPEND)
+CAPABILITIES: Final = (READ, WRITE, CAS, APPEND, TAIL_APPEND, CREATE)
 # Operations that come with another, and cost what it does unless a profile says otherwise: a store that can read can
 # tell an object's head, one that can write can delete.
-COMES_WITH: Final = {HEAD: READ, DELETE: WRITE}
+COMES_WITH: Final = {HEAD: READ, DELETE: WRITE, LIST: READ}
+# What an operation costs where a profile gives it no figure of its own: beside the above, the creation of an object
+# that must not exist is a conditional PUT like a swap.
+COSTS_AS: Final = {**COMES_WITH, CREATE: CAS}
+# Borrowed figures of these are assumed ones, however well the lender's are known.
+BORROWERS: Final = {LIST: "as a read", CREATE: "as a conditional PUT"}
 # Operations of which a long run is one draw from a table of sums, if there is one; runs of others are drawn singly.
 SUMMED_OPERATIONS: Final = (READ, WRITE, HEAD)
 
 __all__ = [
     "APPEND",
+    "BORROWERS",
     "CAPABILITIES",
     "CAS",
     "CATALOG",
     "COMES_WITH",
+    "COMMIT_FILE",
     "CONDITIONAL_OPERATIONS",
+    "COSTS_AS",
+    "CREATE",
     "DELETE",
     "HEAD",
+    "LIST",
     "LOG",
     "MANIFEST",
     "MANIFEST_LIST",

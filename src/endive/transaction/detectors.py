@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.formats.data_files import N_CHANGES
-from endive.formats.rules import is_met_in_table, minds, minds_in_partition, reads_beside_writing
+from endive.formats.delta.conflicts import ADDED_AFTER_READING
+from endive.formats.rules import ground_in_table, minds, minds_in_partition, reads_beside_writing
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
+
+BY_CHANCE = 1 + ADDED_AFTER_READING  # the ground of a conflict that nothing but a probability decides
 
 DETECTORS = ("probabilistic", "partition_overlap", "files")
 DETECTOR_PROBABILISTIC, DETECTOR_PARTITION_OVERLAP, DETECTOR_FILES = range(len(DETECTORS))
@@ -49,6 +52,10 @@ class ConflictDetector(ABC):
     ) -> tuple[int, ...]:
         """Which of the candidate tables (positions in the txn's write set) are in real conflict."""
         return candidates if self.is_real_conflict(txn, current_snapshot, start_snapshot) else ()
+
+    def ground_of(self, txn: "Transaction", position: int, current: CatalogSnapshot, start: CatalogSnapshot) -> int:
+        """What makes the conflict on one table real: the change plus one, by the codes of the table's format."""
+        return BY_CHANCE
 
     @property
     def is_built_in(self) -> bool:
@@ -121,22 +128,28 @@ class FilesConflictDetector(ProbabilisticConflictDetector):
     ) -> tuple[int, ...]:
         if not txn.terms.is_by_files:
             return super().conflicting_positions(txn, current_snapshot, start_snapshot, candidates)
-        return tuple(p for p in candidates if self._meets(txn, p, current_snapshot, start_snapshot))
+        return tuple(p for p in candidates if self.ground_of(txn, p, current_snapshot, start_snapshot))
 
-    @staticmethod
-    def _meets(txn: "Transaction", position: int, current: CatalogSnapshot, before: CatalogSnapshot) -> bool:
+    def ground_of(self, txn: "Transaction", position: int, current: CatalogSnapshot, start: CatalogSnapshot) -> int:
+        if not txn.terms.is_by_files:
+            return super().ground_of(txn, position, current, start)
         table = current.tables[txn.tables[position]]
-        then = before.tables[txn.tables[position]]
-        if is_met_in_table(txn.operation, then.state, table.state):
-            return True
+        then = start.tables[txn.tables[position]]
+        ground = ground_in_table(txn.operation, then.state, table.state)
+        if ground:
+            return ground
         after, until, history = txn.start_versions[position], table.version, table.files
         assert history is not None, "files are modelled"
         touched = txn.touched_files(position)
-        minded = [change for change in range(N_CHANGES) if minds(txn.operation, change)]
-        if any(history.has_changed(c, place, after, until) for c in minded for place in touched.places):
-            return True
         partitions = touched.partitions
         if txn.partitions and reads_beside_writing(txn.operation):
             partitions = txn.partitions[position][0]
-        minded = [change for change in range(N_CHANGES) if minds_in_partition(txn.operation, change)]
-        return any(history.has_partition_changed(c, p, after, until) for c in minded for p in partitions)
+        for change in range(N_CHANGES):
+            is_minded = minds_in_partition(txn.operation, change)
+            if is_minded and any(history.has_partition_changed(change, p, after, until) for p in partitions):
+                return 1 + change
+        for place in touched.places:
+            for change in range(N_CHANGES):
+                if minds(txn.operation, change) and history.has_changed(change, place, after, until):
+                    return 1 + change
+        return 0

@@ -6,7 +6,14 @@ The arithmetic of every backoff policy, once, the names of the policies, and whe
 from dataclasses import dataclass
 
 from endive.kernel import rule
-from endive.vocabulary import HISTORY_EXPIRED, NO_REASON, RETRIES_EXHAUSTED, TIMEOUT, VALIDATION_EXCEPTION
+from endive.vocabulary import (
+    CONCURRENT_APPEND,
+    HISTORY_EXPIRED,
+    NO_REASON,
+    RETRIES_EXHAUSTED,
+    TIMEOUT,
+    VALIDATION_EXCEPTION,
+)
 
 BACKOFF_NONE = 0
 BACKOFF_FIXED = 1  # base, plus or minus jitter
@@ -105,4 +112,4 @@ def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: 
 @rule
 def may_start_over(reason: int) -> bool:
     """Whether an application that runs the whole txn again may have better fortune."""
-    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED
+    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED or reason >= CONCURRENT_APPEND

@@ -149,21 +149,25 @@ class Transaction:
     def _load_and_run(self, world: World) -> Generator[int, None, CatalogSnapshot]:
         """Load the tables unless its client has kept them, do the work. All of it counts as runtime."""
         start, self.kept = self.kept, None  # of use once: an application that starts over loads anew
-        if start is None:
-            start = yield from self._load(world)
+        if start is None or rules.looks_at_kept(world):
+            start = yield from self._load(world, start)
         self.known = self.start = start
         self.status = TransactionStatus.EXECUTING
         yield self.runtime_us
         self.row.phases_us[PHASE_RUNTIME] += self.runtime_us
         return start
 
-    def _load(self, world: World) -> Generator[int, None, CatalogSnapshot]:
-        """Read the catalog, then the tables."""
+    def _load(self, world: World, kept: CatalogSnapshot | None) -> Generator[int, None, CatalogSnapshot]:
+        """Read the catalog, then the tables, or what is new of those that were kept."""
+        rules.pay_before_load(WRITING_DOWN, world, self, kept is not None)
+        yield from settle(self, world)
         read = world.catalog.read(client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes)
         start = yield from billed(self.row, world.clock, PHASE_RUNTIME, read)
         self.status = TransactionStatus.EXECUTING
         for position, table in enumerate(self.tables):
-            rules.pay_load(WRITING_DOWN, world, self, position, start.tables[table].state)
+            now = start.tables[table].state
+            known = now if kept is None else kept.tables[table].state
+            rules.pay_load(WRITING_DOWN, world, self, position, now, known, kept is not None)
         yield from settle(self, world)
         return start
 
@@ -273,18 +277,21 @@ class Transaction:
             situations.append(situation)
             if rules.is_beset(world, self.operation, situation, self.terms.is_by_files):
                 candidates.append(position)
-        real = tuple(position for position, situation in enumerate(situations) if rules.is_in_conflict(situation))
+        real = tuple(
+            position for position, situation in enumerate(situations) if rules.is_in_conflict(world, situation)
+        )
         if candidates:
             real += world.detector.conflicting_positions(self, base, previous, tuple(candidates))
         for position in real:
-            rules.find_conflict(world, self.client.key, self.client.attempt, position, situations[position])
+            ground = world.detector.ground_of(self, position, base, previous)
+            rules.find_conflict(world, self.client.key, self.client.attempt, position, ground, situations[position])
         if real:
             self.row.real_conflicts += 1
         elif attempt > 1:
             self.row.false_conflicts += 1
         reason = NO_REASON
         for situation in situations:
-            reason = rules.verdict_on(world, situation, reason)
+            reason = rules.verdict_on(world, self.operation, situation, reason)
         return [self.plan_attempt(world, situation) for situation in situations], reason
 
     def touched_files(self, position: int) -> TouchedFiles:
@@ -367,6 +374,10 @@ class Transaction:
             yield from self._pay(rules.pay_afterwards, world, base, plans)
         except GivenUpError:
             return
+        for position, made in enumerate(plans):
+            if rules.publishes(world, made):
+                world.tables.publish(self.tables[position], made)
+                world.catalog.state.refresh_tables((self.tables[position],))
         yield from self._clean_up(world, is_committed=True)
 
     def _clean_up(self, world: World, *, is_committed: bool) -> Life:
@@ -414,9 +425,7 @@ class Transaction:
         return INSTALLED if result.success else REFUSED, result.snapshot
 
     def _intention(self, world: World, base: CatalogSnapshot, plans: list[Plan]) -> IntentionRecord:
-        server_bytes = None
-        if rules.writes_at_server(world):
-            server_bytes = rules.server_bytes(world, self.operation, base.tables[self.tables[0]].state, plans[0])
+        size_bytes = rules.server_bytes(world, self.operation, base.tables[self.tables[0]].state, plans[0])
         return IntentionRecord(
             txn_id=self.id,
             base=base,
@@ -426,7 +435,8 @@ class Transaction:
             plans=tuple(plans),
             partitions=self.partitions,
             commutes=rules.commutes(self.operation),
-            server_bytes=server_bytes,
+            size_bytes=size_bytes,
+            server_bytes=size_bytes if rules.writes_at_server(world) else None,
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
             if self.notes_files
             else (),

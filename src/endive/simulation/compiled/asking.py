@@ -6,11 +6,12 @@ This file defines when a request arrives and when its answer is back. What the s
 from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
 from endive.distributions.code import draw_us
+from endive.formats.rules import pay_before_load
 from endive.kernel import step
 from endive.rng import LOG_ENTRIES, START_READ, slot
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.bill import goes_through, one_us
-from endive.simulation.compiled.ending import give_up
+from endive.simulation.compiled.bill import adding_up, goes_through, one_us
+from endive.simulation.compiled.ending import fail, give_up
 from endive.simulation.compiled.memory import codes
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
@@ -58,7 +59,7 @@ def send_read(world: WorldRecord, txn: TxnRecord, purpose: int, counter: int, si
     """A catalog read leaves; ``purpose`` is the moment at which the server evaluates it."""
     txn.purpose = purpose
     if world.catalog.is_object == 1:
-        return send(world, txn, counter, CATALOG, READ, size_bytes, purpose)
+        return send(world, txn, counter, world.catalog.object_kind, world.catalog.look, size_bytes, purpose)
     is_served = world.catalog.kind == at.CATALOG_SERVICE
     return send_to_catalog(world, txn, counter, READ, MOMENT_READ_ARRIVES if is_served else purpose)
 
@@ -96,5 +97,8 @@ def entries_position(purpose: int) -> int:
 @step
 def send_start_read(world: WorldRecord, txn: TxnRecord) -> int:
     """The txn begins, or begins again: it reads the catalog."""
+    pay_before_load(adding_up(), world, txn, txn.is_recalled == 1)
+    if txn.has_failed == 1:
+        return fail(world, txn)
     txn.sent_us = txn.time_us
     return send_read(world, txn, MOMENT_START_READ, slot(txn.row.attempts, START_READ, 0), txn.submit_bytes)

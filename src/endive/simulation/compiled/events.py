@@ -24,9 +24,9 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
 from endive.simulation.compiled.bill import one_us
 from endive.simulation.compiled.checking import lose_answer
-from endive.simulation.compiled.ending import fail
+from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.keeping import recall, remember
-from endive.simulation.compiled.memory import codes, server_table
+from endive.simulation.compiled.memory import codes, server_table, touched_at
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
     MOMENT_COMMIT,
@@ -66,17 +66,18 @@ from endive.simulation.compiled.server import (
     see,
     waits_until_us,
 )
-from endive.simulation.compiled.stages import check_metadata, load_and_run, run, write_metadata
+from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, write_metadata
 from endive.transaction.failures import loses_answer
 from endive.vectors import ints_at
 from endive.vocabulary import (
     APPEND,
     CAS,
-    CATALOG,
+    CREATE,
     HEAD,
     LOG,
     MANIFEST_LIST,
     METADATA,
+    NO_REASON,
     NONE,
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
@@ -142,8 +143,9 @@ def start_read(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     answer_read(world, txn, now)
     see(world, txn, now)
     observe_read(world, txn, now)
+    following = load_and_run(world, txn)
     keep_base(world, txn, True)
-    return load_and_run(world, txn)
+    return following
 
 
 @step
@@ -151,6 +153,9 @@ def recalled(world: WorldRecord, txn: TxnRecord, _now: int) -> int:
     """A txn whose client has kept its table begins with what it knew; nothing is loaded."""
     recall(world, txn)
     keep_base(world, txn, True)
+    if formats.looks_at_kept(world):
+        txn.is_recalled = 1
+        return STEP_START
     return run(txn)
 
 
@@ -290,14 +295,19 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The catalog object evaluates a commit."""
     swap = world.catalog.swap
-    txn.time_us = waits_until_us(world, txn, at.CATALOG_OBJECT, swap, now)
+    number = at.CATALOG_OBJECT
+    if swap == CREATE:
+        number = at.FIRST_LIST_OBJECT + memory.table_ids(world, txn)[0]
+    txn.time_us = waits_until_us(world, txn, number, swap, now)
     if txn.time_us > now:
         return MOMENT_COMMIT
-    contended = meets_rival(world, txn, at.CATALOG_OBJECT, swap, now)
+    contended = meets_rival(world, txn, number, swap, now)
     success = is_current(world, txn)
     if success:
         apply(world, txn, now)
-    txn.time_us = answered_us(world, txn, at.CATALOG_OBJECT, CATALOG, swap, txn.base_bytes, success, contended, now)
+    size_bytes = txn.server_bytes if swap == CREATE else txn.base_bytes
+    kind = world.catalog.object_kind
+    txn.time_us = answered_us(world, txn, number, kind, swap, size_bytes, success, contended, now)
     return decided(world, txn, success, world.catalog.is_refusal_telling == 1, now)
 
 
@@ -471,3 +481,17 @@ def list_rewritten(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     txn.position += 1
     txn.time_us = now
     return STEP_NEXT_LIST
+
+
+# --- what follows a commit -------------------------------------------------------------------------------------
+
+
+@step
+def published(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """What the txn has written after its commit is there."""
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_written):
+        formats.publish(world, server_table(world, tables[position]), touched_at(world, txn, position).plan)
+    txn.time_us = now
+    clean_up(world, txn, True)
+    return end(txn, NO_REASON)

@@ -143,6 +143,7 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     txn.times_applied = 0
     txn.has_reached = 0
     txn.has_failed = 0
+    txn.is_recalled = 0
     txn.submit_bytes = catalog_bytes(world)
     txn.time_us = now
     txn.keeps_table = source.keeps_table

@@ -28,8 +28,9 @@ from typing import Final
     MOMENT_LOG_HEAD,  # or says where it ends
     MOMENT_COMPACTION,  # or evaluates a compacting swap
     MOMENT_RERUN,  # whoever scheduled the txn runs it again
+    MOMENT_PUBLISHED,  # what follows a commit is there for others to see
     MOMENT_END,
-) = range(20)
+) = range(21)
 
 FIRST_STEP: Final = 32
 (

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from endive.catalog import AppendCatalog, CASCatalog, Catalog, InstantCatalog, ServiceCatalog
+from endive.catalog import AppendCatalog, CASCatalog, Catalog, CreateCatalog, InstantCatalog, ServiceCatalog
 from endive.catalog.ledger import Unit, open_ledger
 from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
 from endive.formats.nesting import TableState
-from endive.formats.rules import BATCHED_OBJECTS, asks_for_few, requests_at_a_time
+from endive.formats.rules import asks_for_few, batched_objects, requests_at_a_time
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
@@ -32,9 +32,14 @@ from endive.transaction.detectors import (
 from endive.transaction.retry import POLICIES
 from endive.vocabulary import (
     CAS,
+    CATALOG,
+    COMMIT_FILE,
+    CREATE,
     FAST_APPEND,
+    LIST,
     N_OPERATIONS,
     N_SLOTS,
+    READ,
 )
 from endive.workload import Source
 
@@ -172,10 +177,13 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
     settings.is_refusal_telling = catalog.refusal_returns_snapshot
     if isinstance(catalog, CASCatalog):
         settings.kind = at.CATALOG_CAS
-        settings.is_object, settings.swap = 1, CAS
+        settings.is_object, settings.object_kind, settings.look, settings.swap = 1, CATALOG, READ, CAS
+    elif isinstance(catalog, CreateCatalog):
+        settings.kind = at.CATALOG_CAS
+        settings.is_object, settings.object_kind, settings.look, settings.swap = 1, COMMIT_FILE, LIST, CREATE
     elif isinstance(catalog, AppendCatalog):
         settings.kind = at.CATALOG_APPEND
-        settings.is_object = 1
+        settings.is_object, settings.object_kind, settings.look = 1, CATALOG, READ
         settings.is_append_design = catalog.is_append_design
         settings.entry_bytes = catalog.log_entry_bytes
         settings.compaction_bytes = catalog.compaction_threshold_bytes
@@ -215,7 +223,7 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
         settings.success[request] = codes.place_of(success)
         settings.refusal[request] = codes.place_of(refusal)
         settings.slowest[request] = settings.summed[request] = settings.summed_batches[request] = NOT_THERE
-        if object_kind in BATCHED_OBJECTS and op in SUMMED_OPERATIONS and storage.profile.supports(op):
+        if object_kind in batched_objects(parts.format) and op in SUMMED_OPERATIONS and storage.profile.supports(op):
             parallel = settings.parallel_max
             settings.slowest[request] = codes.add_if_any(storage.profile.slowest_code(object_kind, op, parallel))
             if has_runs(parts):

@@ -10,8 +10,8 @@ from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.touching import meets_rival
-from endive.transaction.detectors import DETECTOR_PARTITION_OVERLAP, is_real_by_chance
+from endive.simulation.compiled.touching import ground_of_rival
+from endive.transaction.detectors import BY_CHANCE, DETECTOR_PARTITION_OVERLAP, is_real_by_chance
 from endive.vocabulary import NO_REASON
 
 
@@ -38,14 +38,14 @@ def overlaps(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
 
 
 @step
-def is_real_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
-    """The verdict of the detector on one table."""
+def ground_of_conflict(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """The verdict of the detector on one table: what makes the conflict real, or 0."""
     if source_at(world, txn.source).is_by_files == 1:
-        return meets_rival(world, txn, position)
+        return ground_of_rival(world, txn, position)
     if world.detector != DETECTOR_PARTITION_OVERLAP:
         probability = source_at(world, txn.source).real_conflict_probability
-        return is_real_by_chance(txn.key, txn.row.attempts, position, probability)
-    return overlaps(world, txn, position)
+        return BY_CHANCE if is_real_by_chance(txn.key, txn.row.attempts, position, probability) else 0
+    return BY_CHANCE if overlaps(world, txn, position) else 0
 
 
 @step
@@ -79,11 +79,15 @@ def plan(world: WorldRecord, txn: TxnRecord) -> int:
         older = older_than(world, txn, position)
         formats.describe(world, txn.operation, txn.attempt, start, previous, base, filtered, behind, older, situation)
         is_by_files = source_at(world, txn.source).is_by_files == 1
-        is_beset = formats.is_beset(world, txn.operation, situation, is_by_files)
-        if formats.is_in_conflict(situation) or (is_beset and is_real_conflict(world, txn, position)):
+        ground = 0
+        if formats.is_in_conflict(world, situation):
+            ground = BY_CHANCE
+        elif formats.is_beset(world, txn.operation, situation, is_by_files):
+            ground = ground_of_conflict(world, txn, position)
+        if ground > 0:
             is_real = True
-            formats.find_conflict(world, txn.key, txn.row.attempts, position, situation)
-        reason = formats.verdict_on(world, situation, reason)
+            formats.find_conflict(world, txn.key, txn.row.attempts, position, ground, situation)
+        reason = formats.verdict_on(world, txn.operation, situation, reason)
         overwrite(touched.plan, world.blank.plan)
         formats.plan(world, txn.operation, situation, touched.plan)
     if is_real:

@@ -30,7 +30,7 @@ CATALOG_CAS, CATALOG_APPEND, CATALOG_INSTANT, CATALOG_SERVICE = range(4)
 # Why the loop came back: done, rows to hand over, no record free, no room for a time, or just to look around.
 DONE, BATCH_FULL, PLACES_SHORT, TIMES_SHORT, TURN_OVER = range(5)
 
-# Contended objects: the catalog object, the log, then one manifest list per table.
+# Contended objects: the catalog object, the log, then one manifest list, or one log of commit files, per table.
 CATALOG_OBJECT, LOG_OBJECT, FIRST_LIST_OBJECT = range(3)
 
 
@@ -56,6 +56,7 @@ class TxnRecord(Record):
     is_known: Int8  # the newest state was told with a refusal
     is_applied: Int8  # the record, or the commit whose answer was lost
     keeps_table: Int8  # its client goes on from what it knows at its end
+    is_recalled: Int8  # it begins with a table its client has kept, and looks what is new
     has_reached: Int8  # the conditional request under way has reached its object, and is not evaluated yet
     has_failed: Int8  # a request of a payment was given up: what follows it is not sent
     has_branch_failed: Int8  # or one of the branch beside it
@@ -262,7 +263,9 @@ class CatalogSettings(Record):
 
     kind: Int8
     is_object: Int8  # it lies in the store, and requests to it are the store's
-    swap: Int8  # what a commit asks of that object
+    object_kind: Int8  # what kind of object that is
+    look: Int8  # what a read asks of it
+    swap: Int8  # and a commit
     scope: Int8
     is_refusal_telling: Int8
     is_pointer_checked: Int8

@@ -41,6 +41,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_LIST_REWRITTEN,
     MOMENT_LOG_APPEND,
     MOMENT_POINTER_CHECK,
+    MOMENT_PUBLISHED,
     MOMENT_READ_BACK,
     MOMENT_REFRESH,
     STEP_BEGIN,
@@ -61,7 +62,7 @@ from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
 from endive.vocabulary import (
     APPEND,
     CAS,
-    CATALOG,
+    CREATE,
     LOG,
     MANIFEST_LIST,
     NO_REASON,
@@ -83,7 +84,12 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     txn.row.phases_us[PHASE_RUNTIME] += txn.time_us - txn.sent_us
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_read):
-        formats.pay_load(adding_up(), world, txn, position, server_table(world, tables[position]))
+        now = server_table(world, tables[position])
+        if txn.is_recalled == 1:
+            formats.pay_load(adding_up(), world, txn, position, now, touched_at(world, txn, position).previous, True)
+        else:
+            formats.pay_load(adding_up(), world, txn, position, now, now, False)
+    txn.is_recalled = 0
     if txn.has_failed == 1:
         return fail(world, txn)
     return run(txn)
@@ -262,7 +268,8 @@ def send_commit(world: WorldRecord, txn: TxnRecord) -> int:
         txn.evaluated_us = txn.time_us
         return STEP_LOG
     if world.catalog.is_object == 1:
-        return send(world, txn, counter, CATALOG, world.catalog.swap, txn.base_bytes, MOMENT_COMMIT)
+        size_bytes = txn.server_bytes if world.catalog.swap == CREATE else txn.base_bytes
+        return send(world, txn, counter, world.catalog.object_kind, world.catalog.swap, size_bytes, MOMENT_COMMIT)
     is_served = world.catalog.kind == at.CATALOG_SERVICE
     return send_to_catalog(world, txn, counter, CAS, MOMENT_COMMIT_ARRIVES if is_served else MOMENT_COMMIT)
 
@@ -326,9 +333,14 @@ def committed(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
     """Read the written tables back, clean up, end."""
+    is_published = False
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
         formats.pay_afterwards(adding_up(), world, txn, position, touched.base, touched.plan)
+        if txn.has_failed == 0 and formats.publishes(world, touched.plan):
+            is_published = True
+    if is_published:
+        return MOMENT_PUBLISHED
     clean_up(world, txn, True)
     return end(world, txn, NO_REASON)
 

@@ -7,7 +7,7 @@ changes an operation makes and minds is in ``endive.formats``.
 
 from endive.formats.data_files import N_CHANGES, files_in_partition, first_of_group, touched_place
 from endive.formats.rules import (
-    is_met_in_table,
+    ground_in_table,
     makes,
     makes_in_partition,
     minds,
@@ -76,17 +76,23 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
 
 
 @step
-def meets_rival(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
-    """Whether somebody has changed, since the txn's start, what it has read or touches in a way its operation minds."""
+def ground_of_rival(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """What somebody has done, since the txn's start, to what it has read or touches, and its operation minds, plus one.
+
+    0 if nobody has.
+    """
     touched = touched_at(world, txn, position)
-    if is_met_in_table(txn.operation, touched.previous, touched.base):
-        return True
-    return meets_rival_in_partitions(world, txn, position) or meets_rival_on_files(world, txn, position)
+    ground = ground_in_table(txn.operation, touched.previous, touched.base)
+    if ground == 0:
+        ground = ground_in_partitions(world, txn, position)
+    if ground == 0:
+        ground = ground_on_files(world, txn, position)
+    return ground
 
 
 @step
-def meets_rival_in_partitions(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
-    """Whether a change anywhere in its partitions is one it minds there."""
+def ground_in_partitions(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """The first change anywhere in its partitions that it minds there, plus one."""
     table = memory.table_ids(world, txn)[position]
     touched = touched_at(world, txn, position)
     n_partitions = n_partitions_written(world, txn, position)
@@ -97,13 +103,13 @@ def meets_rival_in_partitions(world: WorldRecord, txn: TxnRecord, position: int)
             for number in range(n_partitions):
                 partition = partition_written(world, txn, position, number)
                 if changed_partitions(world, table, change)[partition] > touched.start.version:
-                    return True
-    return False
+                    return 1 + change
+    return 0
 
 
 @step
-def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> bool:
-    """Whether a change of a file it touches is one it minds."""
+def ground_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> int:
+    """The first change of a file it touches that it minds, plus one."""
     table = memory.table_ids(world, txn)[position]
     start = touched_at(world, txn, position).start.version
     n_partitions = n_partitions_written(world, txn, position)
@@ -115,5 +121,5 @@ def meets_rival_on_files(world: WorldRecord, txn: TxnRecord, position: int) -> b
             place = touched_place(txn.job_key, position, index, partition, world.server.files_per_partition)
             for change in range(N_CHANGES):
                 if minds(txn.operation, change) and changed_places(world, table, change)[place] > start:
-                    return True
-    return False
+                    return 1 + change
+    return 0

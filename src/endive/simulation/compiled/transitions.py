@@ -23,6 +23,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_LOG_APPEND,
     MOMENT_LOG_HEAD,
     MOMENT_POINTER_CHECK,
+    MOMENT_PUBLISHED,
     MOMENT_READ_ARRIVES,
     MOMENT_READ_BACK,
     MOMENT_RECALL,
@@ -64,7 +65,7 @@ DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)  # a c
 
 TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
-    MOMENT_RECALL: Transition(events.recalled, (STEP_BEGIN,)),
+    MOMENT_RECALL: Transition(events.recalled, (STEP_BEGIN, STEP_START)),
     MOMENT_READ_ARRIVES: Transition(
         events.read_arrives,
         (
@@ -93,6 +94,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
     MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
     MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
+    MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
     STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
     STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_READ_ARRIVES, MOMENT_REFRESH, STEP_BUILD, *ENDS)),
@@ -114,7 +116,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     STEP_REFUSED: Transition(stages.refused, (STEP_BEGIN, *ENDS)),
     STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, *ENDS)),
     STEP_COMMITTED: Transition(stages.committed, (MOMENT_READ_ARRIVES, MOMENT_READ_BACK, STEP_RELOAD, *ENDS)),
-    STEP_RELOAD: Transition(stages.reload_tables, ENDS),
+    STEP_RELOAD: Transition(stages.reload_tables, (MOMENT_PUBLISHED, *ENDS)),
 }
 # A request that finds a worker free and nothing to do is evaluated within the event of its arrival.
 ARRIVALS: Final = (MOMENT_READ_ARRIVES, MOMENT_COMMIT_ARRIVES)

@@ -1,0 +1,45 @@
+"""The ``[delta]`` section: which client of Delta Lake commits, how its log is kept, how large its files are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, OneOf, Table, Whole
+
+CHECKPOINT_INTERVALS: Final = {"spark": 10, "delta_rs": 100}
+RETRIES: Final = {"spark": 9_999_999, "delta_rs": 15}  # after the first attempt
+INTERVAL_MAX: Final = 1_000_000
+
+
+def _interval(data: dict[str, Any]) -> int:
+    return CHECKPOINT_INTERVALS[data.get("client", "spark")]
+
+
+class DeltaConfig(Table):
+    """How tables in Delta Lake are committed to; only with `table.format = "delta"`."""
+
+    client: Annotated[Literal["spark", "delta_rs"], OneOf()] = Field(
+        "spark",
+        description="Whose commits: Delta Spark's (creates the next commit file at once; after a lost race lists the "
+        "log, reads the winners one after another, tries again without a pause, up to ten million times) or delta-rs's "
+        "(lists the log before each of at most 16 attempts, and brings its table up to date before it tries again).",
+    )
+    checkpoint_interval: Annotated[int, Whole(1, INTERVAL_MAX)] = Field(
+        default_factory=_interval,
+        description="Commits from one checkpoint to the next (`delta.checkpointInterval`).",
+        json_schema_extra={"default_text": "10; 100 with client delta_rs"},
+    )
+    log_retention_ms: Milliseconds | None = Field(
+        None,
+        description="Commit files older than this are deleted after a checkpoint (`delta.logRetentionDuration`, 30 "
+        "days unless it is set). A txn that still has to look into one of them fails.",
+        json_schema_extra={"default_text": "none: longer than the run"},
+    )
+    initial_version: Count = Field(0, description="Commits every table has at the start.")
+    commit_bytes: ItemBytes = Field(2_000, description="One commit file.")
+    checkpoint_base_bytes: Bytes = Field(15_000, description="A checkpoint of an empty table.")
+    checkpoint_bytes_per_commit: ItemBytes = Field(100, description="Added to the checkpoint per commit.")
+
+

@@ -1,0 +1,1 @@
+"""Delta Lake, as Delta Spark and delta-rs commit to it."""

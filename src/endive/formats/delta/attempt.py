@@ -1,0 +1,33 @@
+"""One attempt on one table: the situation it finds, and its plan."""
+
+from endive.record import Int8, Int32, Int64, Record, record
+
+
+@record
+class DeltaSituation(Record):
+    """One table at one attempt."""
+
+    behind: Int64  # commits since the attempt before, or since the start: the winners to be checked
+    since_start: Int64  # commits since the table was loaded
+    base: Int64  # the version it builds on
+    older: Int64  # commits older than the retention
+    cleaned: Int64  # of the log, at the base
+    attempt: Int32
+    ground: Int8  # the change that makes it fail, plus one; 0: none does
+    is_log_lost: Int8  # a commit file it has to look into is deleted
+
+
+@record
+class DeltaPlan(Record):
+    """What one attempt asks of storage on one table, and what its commit does to the log afterwards."""
+
+    version: Int64  # that it makes
+    clean_to: Int64  # the newest version that its clean-up deletes; 0: it cleans nothing up
+    looks: Int32  # listings of the folder beside the question to the commit point
+    winner_reads: Int32  # one after another
+    update_lists: Int32
+    update_reads: Int32
+    stages: Int32  # commit files written before the commit, elsewhere
+    after_reads: Int32
+    deletes: Int32  # files of the log that its clean-up deletes
+    is_checkpointed: Int8

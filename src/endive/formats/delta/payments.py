@@ -1,0 +1,166 @@
+"""The order in which Delta's requests are paid: which file, how often, under which draw's name, billed to which phase.
+
+Written once, for both engines. The commit itself, the creation of the next commit file, is the commit point's.
+"""
+
+from typing import Any
+
+from endive.formats.delta.attempt import DeltaPlan
+from endive.formats.delta.draws import (
+    AFTER_LIST,
+    AFTER_READ,
+    CHECKPOINT_READ,
+    CHECKPOINT_WRITE,
+    CHECKSUM_WRITE,
+    CLEAN_DELETE,
+    CLEAN_LIST,
+    ENTRY_READ,
+    ENTRY_WRITE,
+    HINT_READ,
+    HINT_WRITE,
+    LOAD_READ,
+    LOOK_LIST,
+    PUBLISH,
+    STAGE,
+    STATUS_READ,
+    UPDATE_LIST,
+    UPDATE_READ,
+    WINNER_READ,
+)
+from endive.formats.delta.protocol import CATALOG_MANAGED, DYNAMODB, lists_beside
+from endive.formats.delta.table import checkpoint_bytes
+from endive.formats.nesting import TableState
+from endive.formats.payer import Payer
+from endive.kernel import rule
+from endive.rng import slot
+from endive.vocabulary import (
+    CHECKPOINT,
+    CHECKSUM,
+    COMMIT_FILE,
+    DELETE,
+    DYNAMODB_ITEM,
+    HEAD,
+    LAST_CHECKPOINT,
+    LIST,
+    PHASE_CHECKPOINT,
+    PHASE_COMMIT,
+    PHASE_LOG_UPDATE,
+    PHASE_RUNTIME,
+    PHASE_WINNERS,
+    READ,
+    WRITE,
+)
+
+
+@rule
+def pay_before_load(payer: Payer, world: Any, txn: Any, position: int) -> None:
+    """The hint which checkpoint is the last, before the log is listed from there."""
+    counter = slot(txn.row.attempts, HINT_READ, position)
+    payer.many(
+        world, txn, PHASE_RUNTIME, counter, LAST_CHECKPOINT, READ, world.format.delta.sizes.hint_bytes, 1, 1
+    )
+
+
+@rule
+def pay_load(
+    payer: Payer, world: Any, txn: Any, position: int, table: TableState, known: TableState, is_kept: bool
+) -> None:
+    """The checkpoint and every commit file behind it; of a table that is kept, the commits that are new."""
+    attempt, own = txn.row.attempts, world.format.delta
+    if lists_beside(own.protocol):
+        payer.many(world, txn, PHASE_RUNTIME, slot(attempt, LOOK_LIST, position) + 1, COMMIT_FILE, LIST, 0, 1, 1)
+    parallel, files = own.protocol.parallel_max, table.version - table.delta.checkpoint
+    if is_kept:
+        files = table.version - known.version
+    elif table.delta.checkpoint > 0:
+        counter = slot(attempt, CHECKPOINT_READ, position)
+        size_bytes = checkpoint_bytes(own.sizes, table.delta.checkpoint)
+        payer.many(world, txn, PHASE_RUNTIME, counter, CHECKPOINT, READ, size_bytes, 1, 1)
+    counter, reads = slot(attempt, LOAD_READ, position), files * own.protocol.file_reads
+    payer.many(world, txn, PHASE_RUNTIME, counter, COMMIT_FILE, READ, own.sizes.commit_bytes, reads, parallel)
+
+
+@rule
+def pay_validation(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """The winners' commit files, one after another."""
+    attempt, own = txn.row.attempts, world.format.delta
+    counter = slot(attempt, LOOK_LIST, position)
+    payer.many(world, txn, PHASE_WINNERS, counter, COMMIT_FILE, LIST, 0, plan.looks, 1)
+    counter = slot(attempt, WINNER_READ, position)
+    payer.many(world, txn, PHASE_WINNERS, counter, COMMIT_FILE, READ, own.sizes.commit_bytes, plan.winner_reads, 1)
+
+
+@rule
+def pay_build(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """The table, brought up to date before the next attempt where the client does so."""
+    attempt, own = txn.row.attempts, world.format.delta
+    counter = slot(attempt, UPDATE_LIST, position)
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, plan.update_lists, 1)
+    counter, size_bytes = slot(attempt, UPDATE_READ, position), own.sizes.commit_bytes
+    parallel = own.protocol.parallel_max
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.update_reads, parallel)
+
+
+@rule
+def pay_last_step(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """What is written before the commit point is asked.
+
+    ``S3DynamoDBLogStore.write``: is the file there, what does the entry of the version before say, a temporary file.
+    """
+    attempt, own = txn.row.attempts, world.format.delta
+    if plan.stages > 0:
+        counter = slot(attempt, STAGE, position)
+        if own.protocol.log_store == DYNAMODB:
+            payer.many(world, txn, PHASE_COMMIT, counter, COMMIT_FILE, HEAD, 0, 1, 1)
+            entry = slot(attempt, ENTRY_READ, position)
+            payer.many(world, txn, PHASE_COMMIT, entry, DYNAMODB_ITEM, READ, 0, 1, 1)
+        payer.many(world, txn, PHASE_COMMIT, counter + 1, COMMIT_FILE, WRITE, own.sizes.commit_bytes, plan.stages, 1)
+
+
+@rule
+def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """What follows a commit: the file in its place, the table brought up to date, a checksum, a checkpoint."""
+    attempt, own = txn.row.attempts, world.format.delta
+    size_bytes, protocol = own.sizes.commit_bytes, own.protocol
+    if plan.stages > 0:
+        payer.many(world, txn, PHASE_COMMIT, slot(attempt, PUBLISH, position), COMMIT_FILE, WRITE, size_bytes, 1, 1)
+        if protocol.log_store == DYNAMODB:
+            entry = slot(attempt, ENTRY_WRITE, position)
+            payer.many(world, txn, PHASE_COMMIT, entry, DYNAMODB_ITEM, WRITE, 0, 1, 1)
+        else:
+            assert protocol.log_store == CATALOG_MANAGED
+    counter, lists = slot(attempt, AFTER_LIST, position), protocol.after_lists
+    if lists_beside(protocol) and protocol.rereads == 1:
+        lists += 1
+    if lists > 0:
+        payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
+    counter = slot(attempt, AFTER_READ, position)
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.after_reads, 1)
+    counter = slot(attempt, AFTER_LIST, position) + 1
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, max(0, lists - 1), 1)
+    if protocol.is_checksummed == 1:
+        counter = slot(attempt, CHECKSUM_WRITE, position)
+        payer.many(world, txn, PHASE_LOG_UPDATE, counter, CHECKSUM, WRITE, own.sizes.checksum_bytes, 1, 1)
+    if plan.is_checkpointed == 1:
+        pay_checkpoint(payer, world, txn, position, plan)
+
+
+@rule
+def pay_checkpoint(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """A checkpoint, the hint to it, and the files of the log that have expired."""
+    attempt, own = txn.row.attempts, world.format.delta
+    counter, size_bytes = slot(attempt, CHECKPOINT_WRITE, position), checkpoint_bytes(own.sizes, plan.version)
+    payer.many(world, txn, PHASE_CHECKPOINT, counter, CHECKPOINT, WRITE, size_bytes, 1, 1)
+    counter, size_bytes = slot(attempt, HINT_WRITE, position), own.sizes.hint_bytes
+    payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, WRITE, size_bytes, 1, 1)
+    if own.protocol.cleans_log == 1:
+        payer.many(world, txn, PHASE_CHECKPOINT, slot(attempt, CLEAN_LIST, position), COMMIT_FILE, LIST, 0, 1, 1)
+        counter = slot(attempt, CLEAN_DELETE, position)
+        payer.many(world, txn, PHASE_CHECKPOINT, counter, COMMIT_FILE, DELETE, 0, plan.deletes, 1)
+
+
+@rule
+def pay_status(payer: Payer, world: Any, txn: Any, position: int) -> None:
+    """The commit file in which a txn looks for its own commit."""
+    counter, size_bytes = slot(txn.row.attempts, STATUS_READ, position), world.format.delta.sizes.commit_bytes
+    payer.many(world, txn, PHASE_WINNERS, counter, COMMIT_FILE, READ, size_bytes, 1, 1)

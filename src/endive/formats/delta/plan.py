@@ -1,0 +1,66 @@
+"""What an attempt costs: which commit files it reads, and what its commit leaves to be done.
+
+Pure functions that hold no state and draw nothing. A retry checks only winners it has not checked yet.
+"""
+
+from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
+from endive.formats.delta.protocol import (
+    CATALOG_MANAGED,
+    DYNAMODB,
+    DeltaProtocol,
+    lists_beside,
+    makes_checkpoint,
+    must_read_log,
+)
+from endive.formats.nesting import TableState
+from endive.kernel import rule
+
+
+@rule
+def describe_situation(
+    attempt: int,
+    start: TableState,
+    previous: TableState,
+    base: TableState,
+    older: int,
+    situation: DeltaSituation,
+) -> None:
+    """Fill ``situation`` by subtraction; ``older`` counts commits older than the retention."""
+    situation.attempt = attempt
+    situation.behind = base.version - previous.version
+    situation.since_start = base.version - start.version
+    situation.base = base.version
+    situation.older = older
+    situation.cleaned = base.delta.cleaned
+    situation.ground = 0
+    situation.is_log_lost = 1 if situation.behind > 0 and base.delta.cleaned > previous.version else 0
+
+
+@rule
+def plan_attempt(protocol: DeltaProtocol, situation: DeltaSituation, plan: DeltaPlan) -> None:
+    """Fill ``plan``, a fresh one."""
+    behind = situation.behind
+    plan.version = situation.base + 1
+    if lists_beside(protocol) and must_read_log(protocol, situation.attempt):
+        plan.looks = 1
+    plan.winner_reads = behind
+    if protocol.updates_to_retry == 1 and behind > 0:
+        plan.update_lists = 1
+        plan.update_reads = behind * protocol.file_reads
+    if protocol.log_store == DYNAMODB or protocol.log_store == CATALOG_MANAGED:
+        plan.stages = 1
+    # Delta Spark reads what is new since it loaded the table, delta-rs its own commit.
+    plan.after_reads = situation.since_start + 1 if protocol.rereads == 1 else protocol.file_reads
+    if makes_checkpoint(protocol, plan.version):
+        plan.is_checkpointed = 1
+        plan_clean_up(protocol, situation, plan)
+
+
+@rule
+def plan_clean_up(protocol: DeltaProtocol, situation: DeltaSituation, plan: DeltaPlan) -> None:
+    """Which commit files are deleted after the checkpoint: expired ones, and with them the checkpoints among them."""
+    expired = min(situation.older, situation.base)
+    if protocol.cleans_log == 1 and expired > situation.cleaned:
+        interval = protocol.checkpoint_interval
+        plan.clean_to = expired
+        plan.deletes = expired - situation.cleaned + expired // interval - situation.cleaned // interval
