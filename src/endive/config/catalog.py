@@ -150,7 +150,7 @@ class CatalogConfig(Table):
         description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
         "to its partitions.",
         json_schema_extra={
-            "default_text": "catalog; partition if partitions.enabled; table if type is append, service or put_if_absent"
+            "default_text": "catalog; partition if partitions.enabled; table with type append, service, put_if_absent"
         },
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(

@@ -41,5 +41,3 @@ class DeltaConfig(Table):
     commit_bytes: ItemBytes = Field(2_000, description="One commit file.")
     checkpoint_base_bytes: Bytes = Field(15_000, description="A checkpoint of an empty table.")
     checkpoint_bytes_per_commit: ItemBytes = Field(100, description="Added to the checkpoint per commit.")
-
-

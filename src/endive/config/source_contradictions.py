@@ -98,8 +98,8 @@ DELTA_ROWS: Final = (
     Contradiction(
         "read",
         all_of(DELTA, is_("read", "columns")),
-        "{key} = 'columns' belongs to table.format = 'iceberg'. Delta tells files apart by their partitions; choose one "
-        "of: table, partitions, files.",
+        "{key} = 'columns' belongs to table.format = 'iceberg'. Delta tells files apart by their partitions; choose "
+        "one of: table, partitions, files.",
     ),
     Contradiction(
         "isolation",

@@ -113,9 +113,7 @@ class OperationTypes(Table):
         json_schema_extra={"default_text": "1.0 if the table is not given and the format is delta, else 0.0"},
     )
     append_after_read: Weight = Field(0.0, description="Delta: appends of what was read from the table itself.")
-    merge: Weight = Field(
-        0.0, description="Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors."
-    )
+    merge: Weight = Field(0.0, description="Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors.")
     optimize: Weight = Field(0.0, description="Delta: compactions.")
 
     @model_validator(mode="after")

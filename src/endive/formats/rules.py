@@ -4,8 +4,8 @@ Each rule hands on to the format of the world (``world.format``), and this is th
 no world, the kind of the operation says whose it is. ``txn`` and ``world`` are an engine's own; ``table``,
 ``situation`` and ``plan`` are the records of ``endive.formats.nesting``.
 
-The order in which an engine calls them: ``pay_before_load``, ``pay_load``; then for every attempt ``must_read_catalog``,
-``describe``, ``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the
+The order in which an engine calls them: ``pay_before_load``, ``pay_load``; then for every attempt
+``must_read_catalog``, ``describe``, ``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the
 server ``install``; ``lose`` after a refusal, ``win``, ``pay_afterwards`` and ``publish`` after a success,
 ``pay_clean_up`` at the end.
 """
@@ -75,7 +75,8 @@ def inlined_bytes(world: Any, table: TableState) -> int:
 @rule
 def looks_at_kept(world: Any) -> bool:
     """Whether a txn whose client has kept its table asks at its beginning what is new."""
-    return world.format.is_delta == 1 and world.format.delta.protocol.looks_at_kept == 1
+    looks: int = world.format.delta.protocol.looks_at_kept
+    return world.format.is_delta == 1 and looks == 1
 
 
 @rule
@@ -109,9 +110,7 @@ def checks_before_last_step(world: Any) -> bool:
 @rule
 def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
     """Whether the attempt reads the version it swaps on only when all is written."""
-    return world.format.is_delta == 0 and protocol.reads_base_last(
-        world.format.iceberg.protocol, operation, attempt
-    )
+    return world.format.is_delta == 0 and protocol.reads_base_last(world.format.iceberg.protocol, operation, attempt)
 
 
 @rule

@@ -56,9 +56,7 @@ from endive.vocabulary import (
 def pay_before_load(payer: Payer, world: Any, txn: Any, position: int) -> None:
     """The hint which checkpoint is the last, before the log is listed from there."""
     counter = slot(txn.row.attempts, HINT_READ, position)
-    payer.many(
-        world, txn, PHASE_RUNTIME, counter, LAST_CHECKPOINT, READ, world.format.delta.sizes.hint_bytes, 1, 1
-    )
+    payer.many(world, txn, PHASE_RUNTIME, counter, LAST_CHECKPOINT, READ, world.format.delta.sizes.hint_bytes, 1, 1)
 
 
 @rule
