@@ -5,9 +5,9 @@ no world, the kind of the operation says whose it is. ``txn`` and ``world`` are 
 ``situation`` and ``plan`` are the records of ``endive.formats.nesting``.
 
 The order in which an engine calls them: ``pay_before_load``, ``pay_load``; then for every attempt
-``must_read_catalog``, ``describe``, ``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``, ``pay_last_step``, and at the
-server ``install``; ``lose`` after a refusal, ``win``, ``pay_afterwards`` and ``publish`` after a success,
-``pay_clean_up`` at the end.
+``must_read_catalog``, ``describe``, ``is_beset``, ``verdict_on``, ``plan``, ``pay_validation``, ``pay_build``,
+``pay_last_step``, and at the server ``install``; ``lose`` after a refusal, ``win``, ``pay_afterwards`` and ``publish``
+after a success, ``pay_clean_up`` at the end.
 """
 
 from typing import Any
