@@ -123,7 +123,6 @@ OBJECTS: Final = ("catalog", *iceberg.OBJECTS, "log", *delta.OBJECTS)
     CHECKPOINT,
     LAST_CHECKPOINT,
     CHECKSUM,
-    DYNAMODB_ITEM,
 ) = range(len(OBJECTS))
 PHASE_OF: Final = {  # where time with an object goes
     "catalog": "commit",
@@ -140,7 +139,7 @@ N_SLOTS: Final = len(OBJECTS) * N_OPERATIONS  # the slot of a latency is object 
 
 # Requests that are counted: the pairs that formats and commit points declare. Whatever else is sent, by parts of the
 # user's own, is counted in one sum. A format's pairs are in its words; another format is one more line here.
-COMMIT_POINT_REQUESTS: Final = {"catalog": ("read", "cas"), "log": ("cas", "append", "head")}
+COMMIT_POINT_REQUESTS: Final = {"catalog": ("read", "write", "cas"), "log": ("cas", "append", "head")}
 _DECLARED: Final = COMMIT_POINT_REQUESTS | iceberg.REQUESTS | delta.REQUESTS
 assert set(_DECLARED) <= set(OBJECTS), "a request for an object that nobody has"
 assert {op for ops in _DECLARED.values() for op in ops} <= set(OPERATIONS), "an operation that no store has"

@@ -9,7 +9,6 @@ from collections.abc import Generator
 from endive.catalog.catalog import Catalog
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
-from endive.errors import UnsupportedOperationError
 from endive.rng import COMMIT, START_READ, slot
 from endive.storage.client import Client
 from endive.storage.provider import Request, StorageProvider
@@ -17,14 +16,12 @@ from endive.vocabulary import COMMIT_FILE, CREATE, LIST
 
 
 class CreateCatalog(Catalog):
-    """Put if absent: the object of version N + 1 is created by one writer and refused to all others."""
+    """Put if absent: the object of version N + 1 is created by one writer and refused to all others.
+
+    One process alone can do so on any store, under a lock of its own.
+    """
 
     def __init__(self, storage: StorageProvider, state: CatalogState) -> None:
-        if not storage.supports(CREATE):
-            raise UnsupportedOperationError(
-                f"catalog.type = 'put_if_absent' needs a storage provider that creates an object only if it is absent; "
-                f"'{storage.name}' does not."
-            )
         super().__init__(state, refusal_returns_snapshot=False)
         self._storage = storage
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from endive.config.catalog_profile import UNSAID_LATENCY_MS, CatalogName, catalog_profile
+from endive.config.catalog_profile import DYNAMODB, UNSAID_LATENCY_MS, CatalogName, catalog_profile
 from endive.config.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
     Bytes,
@@ -95,8 +95,11 @@ class ServiceConfig(Table):
     )
 
 
+DELTA_LOGS = ("put_if_absent", "single_driver", "dynamodb")
+
+
 def _scope(data: dict[str, Any]) -> Literal["table", "partition", "catalog"]:
-    if data.get("type") in ("append", "service", "put_if_absent"):
+    if data.get("type") in ("append", "service", *DELTA_LOGS):
         return "table"
     partitions = data.get("partitions")
     return "partition" if partitions is not None and partitions.enabled else "catalog"
@@ -109,6 +112,8 @@ def _groups(data: dict[str, Any]) -> int:
 
 def _latency(data: dict[str, Any]) -> Spec:
     latency_ms, profile = data.get("latency_ms"), data.get("profile")
+    if data.get("type") == DYNAMODB:
+        profile = DYNAMODB
     if latency_ms is None and profile is not None:
         return catalog_profile(profile).latency
     return Fixed(ms=UNSAID_LATENCY_MS if latency_ms is None else latency_ms)
@@ -127,11 +132,14 @@ class CatalogConfig(Table):
         "it. `endive catalogs` lists them and says how well their latency is known.",
         json_schema_extra={"default_text": "none"},
     )
-    type: Annotated[Literal["cas", "append", "instant", "service", "put_if_absent"], OneOf()] = Field(
+    type: Annotated[
+        Literal["cas", "append", "instant", "service", "put_if_absent", "single_driver", "dynamodb"], OneOf()
+    ] = Field(
         default_factory=lambda data: "cas" if data.get("profile") is None else "service",
         description="One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
-        "a server with workers; a log of numbered objects, the next of which is created if it is absent (Delta Lake). "
-        "`mode` is an alias.",
+        "a server with workers; of Delta Lake: a log of numbered objects, the next of which is created if absent, "
+        "by one process alone (S3SingleDriverLogStore), or by way of DynamoDB (S3DynamoDBLogStore); with a service, "
+        "commits are catalog-managed. `mode` is an alias.",
         json_schema_extra={"default_text": "cas; service if a profile is named; put_if_absent with format delta"},
     )
     table_names: TableNames | None = Field(
@@ -150,7 +158,7 @@ class CatalogConfig(Table):
         description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
         "to its partitions.",
         json_schema_extra={
-            "default_text": "catalog; partition if partitions.enabled; table with type append, service, put_if_absent"
+            "default_text": "catalog; partition if partitions.enabled; table if type is append, service or Delta's"
         },
     )
     num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(

@@ -19,8 +19,10 @@ from endive.config.known import ASSUMED, GIVEN, KNOWN
 if TYPE_CHECKING:
     from endive.config.catalog import CatalogConfig
 
-CatalogName = Literal["glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables"]
-CATALOGS: Final = ("glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables")
+CatalogName = Literal["glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity"]
+CATALOGS: Final = ("glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity")
+DELTA_CATALOGS: Final = ("unity",)  # that ratify commits of Delta Lake
+DYNAMODB: Final = "dynamodb"
 UNSAID_LATENCY_MS: Final = 1.0  # of a catalog about which the configuration says nothing
 UNSAID: Final = "catalog of unsaid latency"
 _FOLDER: Final = "catalogs"
@@ -48,7 +50,7 @@ class LatencyNote:
     source: str
 
 
-@lru_cache(maxsize=len(CATALOGS))
+@lru_cache(maxsize=len(CATALOGS) + 1)
 def catalog_profile(name: str) -> CatalogProfile:
     """The profile of a name in ``CATALOGS``."""
     text = resources.files("endive.config").joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
@@ -62,7 +64,8 @@ def catalog_profile(name: str) -> CatalogProfile:
 
 def latency_note(catalog: CatalogConfig) -> LatencyNote:
     """How well the latency of a catalog that is a server is known; ``catalog`` is resolved."""
-    profile = None if catalog.profile is None else catalog_profile(catalog.profile)
+    name = DYNAMODB if catalog.type == DYNAMODB else catalog.profile
+    profile = None if name is None else catalog_profile(name)
     if profile is not None and catalog.latency == profile.latency:
         return LatencyNote(of=f"catalog {profile.name}", known=profile.known, source=profile.source)
     if profile is None and catalog.latency == Fixed(ms=UNSAID_LATENCY_MS):

@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from endive.config.catalog import DELTA_LOGS
+from endive.config.catalog_profile import DELTA_CATALOGS
 from endive.config.conditions import (
     Contradiction,
     Scene,
     all_of,
+    any_of,
     is_,
     is_above,
     is_more,
@@ -42,7 +45,7 @@ PARTITIONED: Final = is_("catalog.partitions.enabled", True)
 NOT_PARTITIONED: Final = is_("catalog.partitions.enabled", False)
 GROUPED: Final = is_("catalog.scope", "group")
 DELTA: Final = is_("table.format", "delta")
-DELTA_COMMIT_POINTS: Final = ("put_if_absent",)
+DELTA_COMMIT_POINTS: Final = (*DELTA_LOGS, "service")
 
 
 SECTION_ROWS: Final = (
@@ -65,9 +68,21 @@ SECTION_ROWS: Final = (
     ),
     Contradiction(
         "catalog.type",
-        all_of(is_("table.format", "iceberg"), is_("catalog.type", "put_if_absent")),
+        all_of(is_("table.format", "iceberg"), is_("catalog.type", *DELTA_LOGS)),
         "catalog.type = {catalog.type!q} is where Delta Lake commits, and table.format is 'iceberg'. Choose one of: "
         "cas, append, instant, service; or set table.format = 'delta'.",
+    ),
+    Contradiction(
+        "catalog.type",
+        all_of(DELTA, is_("catalog.type", "single_driver"), is_("delta.client", "delta_rs")),
+        "catalog.type = 'single_driver' is a LogStore of Delta Spark, and delta.client is 'delta_rs'. Choose one of: "
+        "put_if_absent, dynamodb.",
+    ),
+    Contradiction(
+        "catalog.profile",
+        all_of(DELTA, is_so("catalog.profile", lambda s: s.value("catalog.profile") not in (None, *DELTA_CATALOGS))),
+        "catalog.profile = {catalog.profile!q} is a catalog of Iceberg's, and table.format is 'delta'. Choose one of: "
+        f"{', '.join(DELTA_CATALOGS)}; or leave it out: commits then go to the log of the table.",
     ),
     Contradiction(
         "catalog.num_groups",
@@ -91,7 +106,10 @@ SECTION_ROWS: Final = (
     ),
     Contradiction(
         "catalog.scope",
-        all_of(is_("catalog.type", "append", "service", "put_if_absent"), is_not("catalog.scope", "table")),
+        all_of(
+            any_of(DELTA, is_("catalog.type", "append", "service", *DELTA_LOGS)),
+            is_not("catalog.scope", "table"),
+        ),
         "catalog.scope = {catalog.scope!q} is not available with catalog.type = {catalog.type!q}, whose scope is "
         "'table'. Remove catalog.scope, or choose catalog.type from: cas, instant.",
     ),

@@ -118,7 +118,7 @@ FORMATS: Final = (
     ),
     _row(
         "delta storage.objects.commit_file storage.objects.checkpoint storage.objects.last_checkpoint "
-        "storage.objects.checksum storage.objects.dynamodb",
+        "storage.objects.checksum",
         is_(FORMAT, DELTA),
         "it belongs to table.format = 'delta', and table.format is '{table.format}'",
     ),
@@ -148,8 +148,18 @@ REQUESTS: Final = (
     _row("last_checkpoint.read last_checkpoint.write", ALWAYS, ""),
     _row(
         "commit_file.create",
-        is_("catalog.type", "put_if_absent"),
+        is_("catalog.type", "put_if_absent", "single_driver"),
         "catalog.type = '{catalog.type}' creates no commit file if it is absent",
+    ),
+    _row(
+        "commit_file.write",
+        is_("catalog.type", "dynamodb", "service"),
+        "catalog.type = '{catalog.type}' creates commit files where they belong",
+    ),
+    _row(
+        "commit_file.head",
+        is_("catalog.type", "dynamodb", "single_driver"),
+        "catalog.type = '{catalog.type}' does not ask whether a commit file is there",
     ),
     _row("commit_file.delete", is_given("delta.log_retention_ms"), "without delta.log_retention_ms none is sent"),
     _row("checksum.write", is_("delta.client", "spark"), "only Delta Spark writes checksum files"),
@@ -184,7 +194,7 @@ READINGS: Final = (
     _row("catalog.num_groups", is_("catalog.scope", "group"), "only catalog.scope = 'group' has groups"),
     _row(
         "catalog.latency_ms catalog.latency",
-        is_("catalog.type", "instant", "service"),
+        is_("catalog.type", "instant", "service", "dynamodb"),
         "catalog.type = '{catalog.type}' takes its latencies from storage",
     ),
     _row("catalog.object_base_bytes catalog.object_bytes_per_table", is_("catalog.type", "cas", "append"), _OBJECT),
@@ -202,6 +212,7 @@ READINGS: Final = (
     ),
     _row("catalog.profile", is_("catalog.type", "service"), "only catalog.type = 'service' is a server with a profile"),
     _row("catalog.service", is_("catalog.type", "service"), "only catalog.type = 'service' is a server"),
+    _row("catalog.service.flavour catalog.service.server_retries", is_(FORMAT, ICEBERG), _OF_ICEBERG),
     _row(
         "catalog.service.server_retries",
         _IS_REST,

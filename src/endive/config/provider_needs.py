@@ -29,6 +29,10 @@ NEEDS: Final = (
 )
 
 
+# What else can be done about it than to choose another provider.
+INSTEAD: Final = {"put_if_absent": "; or choose catalog.type = 'dynamodb' or, with one process alone, 'single_driver'"}
+
+
 def provider_problems(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the provider itself, then what it cannot do."""
     provider = config.storage.provider
@@ -80,7 +84,7 @@ def _capabilities(config: SimulationConfig, provider: str, has: frozenset[str]) 
         if getattr(getattr(config, section), key) == value and operation not in has:
             yield Problem(
                 f"{section}.{key} = '{value}' needs a storage provider with {words}; {provider} has none. "
-                f"Choose one of: {', '.join(providers_with(*needed))}.",
+                f"Choose one of: {', '.join(providers_with(*needed))}{INSTEAD.get(value, '')}.",
                 (section, key),
                 ("storage.provider",),
             )

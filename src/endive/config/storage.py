@@ -35,7 +35,7 @@ from endive.config.values import (
 
 OBJECTS = (
     *("catalog", "metadata", "manifest_list", "manifest", "log"),
-    *("commit_file", "checkpoint", "last_checkpoint", "checksum", "dynamodb"),
+    *("commit_file", "checkpoint", "last_checkpoint", "checksum"),
 )
 SHORT_FORMS = (
     "{mean, stddev}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
@@ -148,7 +148,6 @@ class ObjectsConfig(Table):
     checkpoint: ObjectLatencies | None = None
     last_checkpoint: ObjectLatencies | None = None
     checksum: ObjectLatencies | None = None
-    dynamodb: ObjectLatencies | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +164,7 @@ class StorageConfig(Table):
     """Where the objects live and how long a request takes.
 
     ``<object>`` is one of catalog, metadata, manifest_list, manifest, log; of Delta: commit_file, checkpoint,
-    last_checkpoint, checksum, dynamodb.
+    last_checkpoint, checksum.
     """
 
     provider: Text = Field(

@@ -5,7 +5,7 @@ means. Runs nothing. Every default was filled in by the configuration; none is i
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,19 +62,25 @@ from endive.transaction import (
 from endive.transaction.aftermath import AFTERMATHS, Aftermath
 from endive.transaction.failures import Failures
 from endive.vocabulary import (
+    CATALOG,
     CHECKS,
     CLIENTS,
     COMMIT_FILE,
+    CREATE,
     DELETE_KINDS,
+    HEAD,
     ISOLATIONS,
     KINDS,
+    LOG_STORES,
     MANIFEST,
     MANIFEST_LIST,
     OBJECTS,
     OPERATIONS,
     OVERWRITE_FORMS,
+    READ,
     READS,
     RELEASES,
+    WRITE,
 )
 from endive.workload import (
     NEVER_US,
@@ -168,7 +174,9 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         format=settings,
         failures=build_failures(config),
         slow_down=slow_down,
-        is_pointer_checked=config.catalog.type == "service" and config.catalog.service.flavour == "pointer",
+        is_pointer_checked=settings.is_delta == 0
+        and config.catalog.type == "service"
+        and config.catalog.service.flavour == "pointer",
         is_partition_scoped=config.catalog.scope == "partition",
         transaction_types=tuple(types.get(kind, Transaction) for kind in KINDS),
     )
@@ -191,6 +199,13 @@ def build_storage(config: SimulationConfig) -> StorageProvider:
         )
         for item in section.latency_overrides()
     }
+    if config.catalog.type == "dynamodb":
+        entry = from_table(config.catalog.latency.to_table(), "catalog.latency")
+        overrides |= {(CATALOG, op, True): entry for op in (READ, WRITE)}
+    if config.catalog.type == "single_driver":  # a plain write, refused by a look whether the file is there
+        profile = replace(profile, capabilities=profile.capabilities | {CREATE})
+        plain = {(COMMIT_FILE, CREATE, is_success): op for is_success, op in ((True, WRITE), (False, HEAD))}
+        overrides = {key: profile.latency(COMMIT_FILE, op) for key, op in plain.items()} | overrides
     store = ObjectStore(profile.with_overrides(overrides, min_latency_ms=section.min_latency_ms))
     store.expect_bytes(MANIFEST, config.table.manifest_bytes)
     store.expect_bytes(COMMIT_FILE, config.delta.commit_bytes)
@@ -225,6 +240,11 @@ def build_format(config: SimulationConfig, storage: StorageProvider) -> FormatSe
     )
 
 
+# By catalog.type; those of Iceberg commit to a log of Delta's nowhere.
+LOG_STORE_OF = dict.fromkeys(("cas", "append", "instant", "put_if_absent"), "put_if_absent")
+LOG_STORE_OF |= {"dynamodb": "dynamodb", "single_driver": "single_driver", "service": "catalog"}
+
+
 def build_delta(config: SimulationConfig) -> DeltaSettings:
     """What Delta's rules are told."""
     delta = config.delta
@@ -233,6 +253,7 @@ def build_delta(config: SimulationConfig) -> DeltaSettings:
             client=CLIENTS.index(delta.client),
             checkpoint_interval=delta.checkpoint_interval,
             parallel_max=config.storage.max_parallel,
+            log_store=LOG_STORES.index(LOG_STORE_OF[config.catalog.type]),
             cleans_log=int(delta.log_retention_ms is not None),
             **DELTA_PRESETS[delta.client],
         ),
@@ -286,7 +307,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
     section = config.catalog
     if section.type == "cas":
         return CASCatalog(storage, state, refusal_returns_snapshot=config.commit.repair == "before_refresh")
-    if section.type == "put_if_absent":
+    if section.type in ("put_if_absent", "single_driver"):
         return CreateCatalog(storage, state)
     if section.type == "append":
         entry_read = config.storage.T_LOG_ENTRY_READ
@@ -303,6 +324,8 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
             else from_table(entry_read.to_table(), "storage.T_LOG_ENTRY_READ"),
         )
     latency = from_table(section.latency.to_table(), "catalog.latency")
+    if section.type == "dynamodb":
+        return InstantCatalog(state, latency, refusal_returns_snapshot=False)
     if section.type == "instant":
         return InstantCatalog(state, latency, refusal_returns_snapshot=section.refusal_returns_snapshot)
     time = section.service.time
@@ -311,7 +334,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         latency,
         workers=section.service.workers,
         service_time=None if time is None else from_table(time.to_table(), "catalog.service.time"),
-        flavour=section.service.flavour,
+        flavour="pointer" if config.table.format == "delta" else section.service.flavour,
         server_retries=section.service.server_retries,
         storage=unthrottled(storage),
         refusal_returns_snapshot=section.refusal_returns_snapshot,

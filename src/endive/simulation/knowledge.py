@@ -11,7 +11,7 @@ from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
 from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
-from endive.storage.requests import COMMIT_FILE, CREATE, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
+from endive.storage.requests import COMMIT_FILE, LIST, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
 from endive.vocabulary import PHASE_OF
 
 _PHASES = {OBJECTS.index(name): frozenset({phase}) for name, phase in PHASE_OF.items()}
@@ -32,7 +32,8 @@ def known_figures(config: SimulationConfig, storage: StorageProvider, catalog: C
     figures: list[KnownFigure] = []
     is_server = isinstance(catalog, InstantCatalog | ServiceCatalog)
     if is_server:
-        figures += [_catalog_figure(config, catalog, op) for op in (READ, CAS)]
+        operations = (READ, WRITE, CAS) if config.catalog.type == "dynamodb" else (READ, CAS)
+        figures += [_catalog_figure(config, catalog, op) for op in operations]
     if isinstance(storage, ObjectStore):
         figures += [
             storage.profile.known_figure(object, op, _phases(config, object, op))
@@ -68,7 +69,7 @@ def _phases(config: SimulationConfig, object: int, op: int) -> frozenset[str]:
         phases = frozenset({"catalog_read"}) | (phases if is_read_in_commit else frozenset())
     if object == METADATA and op == WRITE and section.type == "service" and section.service.flavour == "rest":
         phases = frozenset({"commit"})  # the server writes it before it swaps
-    if object == COMMIT_FILE and op != CREATE:
+    if object == COMMIT_FILE and op in (READ, LIST):
         phases = frozenset({"catalog_read", "winners", "log_update"})
     if object in (MANIFEST, MANIFEST_LIST) and op != WRITE:
         phases |= {"history"}

@@ -27,18 +27,18 @@ from endive.formats.delta.draws import (
     UPDATE_READ,
     WINNER_READ,
 )
-from endive.formats.delta.protocol import CATALOG_MANAGED, DYNAMODB, lists_beside
+from endive.formats.delta.protocol import CATALOG_MANAGED, DYNAMODB, SINGLE_DRIVER, lists_beside
 from endive.formats.delta.table import checkpoint_bytes
 from endive.formats.nesting import TableState
 from endive.formats.payer import Payer
 from endive.kernel import rule
 from endive.rng import slot
 from endive.vocabulary import (
+    CATALOG,
     CHECKPOINT,
     CHECKSUM,
     COMMIT_FILE,
     DELETE,
-    DYNAMODB_ITEM,
     HEAD,
     LAST_CHECKPOINT,
     LIST,
@@ -104,14 +104,17 @@ def pay_last_step(payer: Payer, world: Any, txn: Any, position: int, plan: Delta
     """What is written before the commit point is asked.
 
     ``S3DynamoDBLogStore.write``: is the file there, what does the entry of the version before say, a temporary file.
+    ``S3SingleDriverLogStore.write``: is the file there, under a lock of the process.
     """
     attempt, own = txn.row.attempts, world.format.delta
+    counter = slot(attempt, STAGE, position)
+    if own.protocol.log_store == SINGLE_DRIVER:
+        payer.many(world, txn, PHASE_COMMIT, counter, COMMIT_FILE, HEAD, 0, 1, 1)
     if plan.stages > 0:
-        counter = slot(attempt, STAGE, position)
         if own.protocol.log_store == DYNAMODB:
             payer.many(world, txn, PHASE_COMMIT, counter, COMMIT_FILE, HEAD, 0, 1, 1)
             entry = slot(attempt, ENTRY_READ, position)
-            payer.many(world, txn, PHASE_COMMIT, entry, DYNAMODB_ITEM, READ, 0, 1, 1)
+            payer.many(world, txn, PHASE_COMMIT, entry, CATALOG, READ, 0, 1, 1)
         payer.many(world, txn, PHASE_COMMIT, counter + 1, COMMIT_FILE, WRITE, own.sizes.commit_bytes, plan.stages, 1)
 
 
@@ -124,7 +127,7 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
         payer.many(world, txn, PHASE_COMMIT, slot(attempt, PUBLISH, position), COMMIT_FILE, WRITE, size_bytes, 1, 1)
         if protocol.log_store == DYNAMODB:
             entry = slot(attempt, ENTRY_WRITE, position)
-            payer.many(world, txn, PHASE_COMMIT, entry, DYNAMODB_ITEM, WRITE, 0, 1, 1)
+            payer.many(world, txn, PHASE_COMMIT, entry, CATALOG, WRITE, 0, 1, 1)
         else:
             assert protocol.log_store == CATALOG_MANAGED
     counter, lists = slot(attempt, AFTER_LIST, position), protocol.after_lists

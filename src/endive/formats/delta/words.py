@@ -10,14 +10,13 @@ from typing import Final
 KINDS: Final = ("blind_append", "append_after_read", "merge", "optimize")
 CLIENTS: Final = ("spark", "delta_rs")
 LOG_STORES: Final = ("put_if_absent", "dynamodb", "single_driver", "catalog")
-OBJECTS: Final = ("commit_file", "checkpoint", "last_checkpoint", "checksum", "dynamodb")
+OBJECTS: Final = ("commit_file", "checkpoint", "last_checkpoint", "checksum")
 # What a txn may ask of each: a column of results for every pair. A list goes to the folder of commit files.
 REQUESTS: Final = {
     "commit_file": ("read", "write", "head", "delete", "list", "create"),
     "checkpoint": ("read", "write", "delete"),
     "last_checkpoint": ("read", "write"),
     "checksum": ("write",),
-    "dynamodb": ("read", "write"),
 }
 PHASES: Final = ("winners", "log_update", "checkpoint")
 PHASE_OF: Final = {  # by object
@@ -25,6 +24,5 @@ PHASE_OF: Final = {  # by object
     "checkpoint": "checkpoint",
     "last_checkpoint": "checkpoint",
     "checksum": "log_update",
-    "dynamodb": "commit",
 }
 REASONS: Final = ("concurrent_append", "concurrent_delete_read", "concurrent_delete_delete", "log_cleaned_up")
