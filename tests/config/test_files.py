@@ -85,7 +85,7 @@ def test_a_key_that_is_no_text_is_told():
         ("capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
         (
             "capabilities = ['read', 'tail_append']",
-            "cannot be simulated: it cannot write, and every commit writes a manifest list. It is there for "
+            "cannot be simulated: it cannot write, and every commit does. It is there for "
             "programs that call tail_append on the provider itself. "
             "Choose one of: s3, s3x, azure, azurex, gcp, instant, constant.",
         ),

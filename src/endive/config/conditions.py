@@ -179,5 +179,6 @@ def all_of(*conditions: Condition) -> Condition:
 
 def _joined(word: str, parts: tuple[Condition, ...], join: Callable[[Iterable[bool]], bool]) -> Condition:
     about = tuple(dict.fromkeys(key for part in parts for key in part.about))
-    words = word.join(f"({part.words})" if " and " in part.words else part.words for part in parts)
+    said = [part.words for part in parts if part.words]
+    words = word.join(f"({text})" if " and " in text else text for text in said)
     return Condition(words, about, lambda scene: join(part.holds(scene) for part in parts))

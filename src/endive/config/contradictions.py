@@ -17,7 +17,6 @@ from endive.config.conditions import (
     Contradiction,
     Scene,
     all_of,
-    any_of,
     is_,
     is_above,
     is_more,
@@ -106,10 +105,7 @@ SECTION_ROWS: Final = (
     ),
     Contradiction(
         "catalog.scope",
-        all_of(
-            any_of(DELTA, is_("catalog.type", "append", "service", *DELTA_LOGS)),
-            is_not("catalog.scope", "table"),
-        ),
+        all_of(is_("catalog.type", "append", "service", *DELTA_LOGS), is_not("catalog.scope", "table")),
         "catalog.scope = {catalog.scope!q} is not available with catalog.type = {catalog.type!q}, whose scope is "
         "'table'. Remove catalog.scope, or choose catalog.type from: cas, instant.",
     ),

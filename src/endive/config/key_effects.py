@@ -301,9 +301,8 @@ _CAN_FAIL: Final = any_of(
 _CAN_CONFLICT: Final = any_of(_MERGES, _CAN_FAIL)
 _HAS_PAUSE: Final = replace(is_not("retry_backoff.policy", "none"), words="")  # the row after says more
 _NAMES_CONFLICT: Final = names("rewrite_files", "rewrite_manifests", "validated_overwrite", *_READING, "optimize")
-_READS: Final = any_of(_OVERWRITES, does(*_READING))
-_NAMES_READING: Final = names("validated_overwrite", *_READING)
-_NO_READING: Final = "operation_types has no validated_overwrite, append_after_read or merge"
+_IS_DELTA: Final = replace(is_(FORMAT, DELTA), words="")
+_IS_ICEBERG: Final = replace(is_(FORMAT, ICEBERG), words="")
 
 
 def _takes(figure: str) -> Condition:
@@ -313,8 +312,20 @@ def _takes(figure: str) -> Condition:
 
 SOURCE_READINGS: Final = (
     *FORMATS_OF_SOURCES,
+    _row(
+        "isolation read",
+        any_of(_IS_ICEBERG, does(*_READING)),
+        "operation_types has neither append_after_read nor merge",
+        unless=names(*_READING),
+    ),
+    _row(
+        "adds_rows",
+        any_of(_IS_ICEBERG, does("merge")),
+        "operation_types has no merge",
+        unless=any_of(names("merge"), is_("adds_rows", True)),
+    ),
     _row("overwrite", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
-    _row("isolation", _READS, _NO_READING, unless=_NAMES_READING),
+    _row("isolation", any_of(_IS_DELTA, _OVERWRITES), _NO_OVERWRITE, unless=names("validated_overwrite")),
     _row(
         "referenced_files",
         _OVERWRITES,
@@ -344,13 +355,7 @@ SOURCE_READINGS: Final = (
     ),
     _row("commit_path", is_("transaction.manifest_list_mode", "rewrite"), "transaction.manifest_list_mode is 'append'"),
     _row("checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
-    _row("read", _READS, _NO_READING, unless=_NAMES_READING),
-    _row(
-        "adds_rows",
-        any_of(_OVERWRITES, does("merge")),
-        "operation_types has no validated_overwrite or merge",
-        unless=names("validated_overwrite", "merge"),
-    ),
+    _row("read adds_rows", any_of(_IS_DELTA, _OVERWRITES), _NO_OVERWRITE, unless=names("validated_overwrite")),
     _row(
         "read adds_rows checks deletes",
         is_not("overwrite", "replace_partitions"),

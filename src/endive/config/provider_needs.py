@@ -74,8 +74,8 @@ def _figures(config: SimulationConfig) -> Iterator[Problem]:
 def _capabilities(config: SimulationConfig, provider: str, has: frozenset[str]) -> Iterator[Problem]:
     if not has >= {"read", "write"}:
         yield Problem(
-            f"storage.provider = {provider} cannot be simulated: it cannot write, and every commit writes a "
-            "manifest list. It is there for programs that call tail_append on the provider itself. "
+            f"storage.provider = {provider} cannot be simulated: it cannot write, and every commit does. "
+            "It is there for programs that call tail_append on the provider itself. "
             f"Choose one of: {', '.join(providers_with('read', 'write'))}.",
             PROVIDER,
         )
