@@ -17,7 +17,9 @@ OF_A_SUBJECT = {
     "rules",  # what both engines decide by: of a catalog, and of a format
 }
 # A room of every format in formats/, and in another package the word in its plain sense.
-OF_A_FORMAT = {"plan", "table", "words"}
+OF_A_FORMAT = {
+    *("attempt", "conflicts", "draws", "effects", "payments", "plan", "protocol", "settings", "table", "words"),
+}
 
 
 def packages_by_name():

@@ -117,7 +117,7 @@ def test_schema_prints_plain_lines_where_there_is_no_terminal(run):
 
 
 def test_schema_finds_a_key_of_a_source_where_transaction_gives_it(run):
-    line = "source.<name>.retry\ta whole number from 0 to 1000000\t4; 10 with protocol spec or merge\t"
+    line = "source.<name>.retry\ta whole number from 0 to 10000000\t4; 10 with protocol spec or merge"
 
     assert line in run("schema", "transaction.retry")[1]
 
@@ -125,7 +125,7 @@ def test_schema_finds_a_key_of_a_source_where_transaction_gives_it(run):
 def test_schema_prints_every_section(run):
     out = run("schema")[1]
 
-    assert 19 == out.count("\n# ") + 1
+    assert 20 == out.count("\n# ") + 1
     assert "catalog.service.workers\t" in out
 
 

@@ -76,11 +76,13 @@ def test_a_key_that_is_no_text_is_told():
     [
         (
             "name = 'x'",
-            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append.",
+            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, "
+            "create.",
         ),
         (
             "capabilities = ['read', 'swap']",
-            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append.",
+            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, "
+            "create.",
         ),
         ("capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
         (

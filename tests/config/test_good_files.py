@@ -6,6 +6,7 @@ from endive.config import parse_config
 from endive.config.arrivals import Closed, Poisson
 from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
 from endive.config.former_names import FormerNameWarning
+from endive.vocabulary import KINDS_OF
 
 CLOSED_LOOP = """
 [simulation]
@@ -148,6 +149,7 @@ def test_the_closed_loop_file_means_what_it_says(parse):
         "rewrite_files": 0.0,
         "rewrite_manifests": 0.0,
         "expire_snapshots": 0.0,
+        **dict.fromkeys(KINDS_OF["delta"], 0.0),
     } == source.operation_types.model_dump()
 
 

@@ -23,7 +23,9 @@ def test_the_page_is_what_the_command_prints():
 def test_every_key_of_a_section_has_a_row_or_stands_below_one(name):
     (section,) = [section for section in reference() if section.title == f"[{name}]"]
     rows = [row[0].strip("`") for row in section.rows]
-    objects = re.compile(r"storage\.objects\.(catalog|metadata|manifest_list|manifest|log)")
+    objects = re.compile(
+        r"storage\.objects\.(catalog|metadata|manifest_list|manifest|log|commit_file|checkpoint|last_checkpoint|checksum)"
+    )
     spelt = [row[0].strip("`") for section in reference() if section.title == "Other spellings" for row in section.rows]
     shared = [f"transaction.{key}" for key in SourceKeys.model_fields]  # said in words
     rows += spelt + shared
@@ -57,7 +59,10 @@ def test_a_row_tells_key_allowed_values_default_and_meaning():
         "4",
         "Requests one txn sends at once when it reads or writes several objects.",
     ) == rows["`storage.max_parallel`"]
-    assert "4; 10 with protocol spec or merge" == rows["`source.<name>.retry`"][1]
+    assert (
+        "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs"
+        == rows["`source.<name>.retry`"][1]
+    )
     assert ("refresh", "start", "start", "start") == next(
         row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
     )

@@ -44,7 +44,7 @@ def test_the_fingerprint_is_what_plain_integers_say(four_outcomes):
     for row, ids in zip(rows.tolist(), np.split(table_ids, [2, 3, 3]), strict=True):
         told = dict(zip(s.ROW_FIELDS, row, strict=True))
         words = [*(told.pop(field, 0) for field in FIRST_FIELDS), *ids.tolist()]
-        assert {"requests_other_any": 0, "commits_untold": 0} == told  # which came later
+        assert {0} == set(told.values())  # which came later
         total += mix(sum(word * key(position) for position, word in enumerate(words)) % 2**64)
 
     assert f"{total % 2**64:016x}" == digest(rows, table_ids)

@@ -22,15 +22,15 @@ from endive.storage import (
 )
 from endive.storage.requests import APPEND, CAPABILITIES, CAS, CATALOG, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
 
-TABLE = {  # provider: read, write, cas, append, tail_append
-    "s3": (S3StorageProvider, (True, True, True, False, False)),
-    "s3x": (S3ExpressStorageProvider, (True, True, True, True, False)),
-    "azure": (AzureBlobStorageProvider, (True, True, True, True, False)),
-    "azurex": (lambda: AzureBlobStorageProvider(premium=True), (True, True, True, True, False)),
-    "gcp": (GCPStorageProvider, (True, True, True, False, False)),
-    "instant": (InstantStorageProvider, (True, True, True, True, True)),
-    "fifo": (FifoQueueProvider, (True, False, False, False, True)),
-    "constant": (lambda: ConstantStorageProvider(5.0), (True, True, True, True, True)),
+TABLE = {  # provider: read, write, cas, append, tail_append, create
+    "s3": (S3StorageProvider, (True, True, True, False, False, True)),
+    "s3x": (S3ExpressStorageProvider, (True, True, True, True, False, True)),
+    "azure": (AzureBlobStorageProvider, (True, True, True, True, False, True)),
+    "azurex": (lambda: AzureBlobStorageProvider(premium=True), (True, True, True, True, False, True)),
+    "gcp": (GCPStorageProvider, (True, True, True, False, False, True)),
+    "instant": (InstantStorageProvider, (True, True, True, True, True, True)),
+    "fifo": (FifoQueueProvider, (True, False, False, False, True, False)),
+    "constant": (lambda: ConstantStorageProvider(5.0), (True, True, True, True, True, True)),
 }
 
 
@@ -46,8 +46,8 @@ def test_a_provider_has_exactly_the_operations_of_the_table(clock, client, name,
     provider.attach(clock)
 
     assert provider.name == name
-    assert provider.profile.supports(op) is has[op]
-    if has[op]:
+    assert provider.profile.supports(op) is has[CAPABILITIES.index(op)]
+    if has[CAPABILITIES.index(op)]:
         task = clock.start(request(provider, op, client))
         clock.run()
         assert task.value.success is True
@@ -58,7 +58,7 @@ def test_a_provider_has_exactly_the_operations_of_the_table(clock, client, name,
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_supports_properties_say_the_same(name):
-    make, (_, write, cas, append, tail_append) = TABLE[name]
+    make, (_, write, cas, append, tail_append, _) = TABLE[name]
     provider = make()
 
     assert provider.supports_write is write

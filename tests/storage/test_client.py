@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from endive.formats.delta import words as delta
 from endive.formats.iceberg import words
 from endive.results.schema import OBJECTS as RECORDED_OBJECTS
 from endive.results.schema import OPERATIONS as RECORDED_OPERATIONS
@@ -54,7 +55,7 @@ def test_requests_that_nobody_declares_are_counted_together(client):
 def test_every_declared_pair_has_a_place_of_its_own():
     places = {
         (obj, op): REQUEST_PLACES[OBJECTS.index(obj) * N_OPERATIONS + OPERATIONS.index(op)]
-        for declared in (COMMIT_POINT_REQUESTS, words.REQUESTS)
+        for declared in (COMMIT_POINT_REQUESTS, words.REQUESTS, delta.REQUESTS)
         for obj, operations in declared.items()
         for op in operations
     }

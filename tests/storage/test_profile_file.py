@@ -133,7 +133,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             '"append"]',
             '"apend"]',
             "capabilities names 'apend', which is unknown (did you mean 'append'?). "
-            "Choose among: read, write, cas, append, tail_append.",
+            "Choose among: read, write, cas, append, tail_append, create.",
         ),
         (
             '["read", "write",',
@@ -213,7 +213,8 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             '["manifest_list"]',
             '["manifestlist"]',
             "head_before_read.objects names 'manifestlist', which is unknown "
-            "(did you mean 'manifest_list'?). Choose among: catalog, metadata, manifest_list, manifest, log.",
+            "(did you mean 'manifest_list'?). Choose among: catalog, metadata, manifest_list, manifest, log, "
+            "commit_file, checkpoint, last_checkpoint, checksum.",
         ),
         (
             "usd_per_1000 = 0.0004",
@@ -226,7 +227,8 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "[objects.metadata.write]",
             "[objects.metadta.write]",
             "objects.metadta is unknown (did you mean 'metadata'?). "
-            "Known here: catalog, metadata, manifest_list, manifest, log. Correct or remove it.",
+            "Known here: catalog, metadata, manifest_list, manifest, log, commit_file, checkpoint, last_checkpoint, "
+            "checksum. Correct or remove it.",
         ),
         (
             "[latency.cas.success]",

@@ -25,6 +25,7 @@ from endive.storage.requests import (
     CATALOG,
     DELETE,
     HEAD,
+    LIST,
     MANIFEST,
     MANIFEST_LIST,
     METADATA,
@@ -181,7 +182,7 @@ def test_a_price_is_of_a_day_and_a_list_and_only_the_measured_stores_have_any(na
 def test_every_operation_of_a_measured_store_has_a_price(name):
     profile = load_profile(name)
 
-    assert set(profile.prices) == {*profile.capabilities, HEAD, DELETE}
+    assert set(profile.prices) == {*profile.capabilities, HEAD, DELETE, LIST}
     assert profile.prices[CAS].usd_per_1000 == profile.prices[WRITE].usd_per_1000 > profile.prices[READ].usd_per_1000
     assert profile.prices[DELETE].usd_per_1000 == 0.0
 

@@ -254,7 +254,7 @@ class Profile:
             own = self.figure(object, op)
             known, source = own.known, own.source
             if op in BORROWERS and own is self.figure(object, COSTS_AS[op]):
-                known, source = ASSUMED, f"{BORROWERS[op]}; that one {source}"
+                known, source = ASSUMED, f"{source}; {BORROWERS[op]}"
             if self._override(object, op, success=True) is not None:
                 known, source = GIVEN, OVERRIDE_SOURCE
             self._known[key] = KnownFigure(
@@ -291,6 +291,8 @@ class Profile:
                 name = OPERATIONS[op] if success else f"{OPERATIONS[op]}, refused"
                 if (op, success) in self.figures:
                     rows.append(self._row(name, self.figures[op, success]))
+                elif op in self.capabilities and success:
+                    rows.append(self._borrowed_row(name, op))
                 for object, object_name in enumerate(OBJECTS):
                     if (object, op, success) in self.object_figures:
                         own = self.object_figures[object, op, success]
@@ -315,6 +317,11 @@ class Profile:
     def _row(self, operation: str, figure: Figure) -> FigureRow:
         quantiles = _quantiles(floored(figure.distribution, self._floor_ms))
         return FigureRow(operation, figure.text, *quantiles, figure.known, figure.source)
+
+    def _borrowed_row(self, operation: str, op: int) -> FigureRow:
+        lent = self.figures[COSTS_AS[op], True]
+        row = self._row(operation, lent)
+        return row._replace(known=ASSUMED, source=f"{lent.source}; {BORROWERS[op]}")
 
     @property
     def _floor_ms(self) -> float:

@@ -365,7 +365,7 @@ def test_an_axis_that_says_no_values_is_told_so(study, axis, told):
 def test_a_date_is_told_as_the_value_it_was_written_as(study):
     found = problems(study, "[axes]\n'transaction.retry' = [2026-01-01]\n")
 
-    assert "transaction.retry = 2026-01-01 must be a whole number from 0 to 1000000." in found[0]
+    assert "transaction.retry = 2026-01-01 must be a whole number from 0 to 10000000." in found[0]
 
 
 def test_a_title_cannot_speak_to_the_terminal(study):

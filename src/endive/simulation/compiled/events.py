@@ -494,4 +494,4 @@ def published(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         formats.publish(world, server_table(world, tables[position]), touched_at(world, txn, position).plan)
     txn.time_us = now
     clean_up(world, txn, True)
-    return end(txn, NO_REASON)
+    return end(world, txn, NO_REASON)
