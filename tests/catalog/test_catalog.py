@@ -364,6 +364,15 @@ def test_requests_queue_for_a_free_worker(clock, workers, ends_ms):
     assert ends_ms == [call.end_us // 1_000 for call in calls]
 
 
+def test_a_commit_may_take_longer_than_a_read(clock):
+    catalog = make_catalog("pointer", clock, commit_latency=FixedLatency(70.0))
+    read = clock.start(catalog.read(client=Client(0, 0, clock)))
+    swap = clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=Client(1, 1, clock)))
+    clock.run()
+
+    assert (10_000, 70_000) == (read.end_us, swap.end_us)
+
+
 def test_a_queued_read_tells_the_state_of_when_it_was_served(clock):
     catalog = make_catalog("pointer", clock, workers=1, service_time=FixedLatency(5.0))
     calls = [clock.start(catalog.read(client=Client(t, t, clock))) for t in range(2)]

@@ -162,6 +162,7 @@ def _add_service(draw: Any, catalog: Mapping) -> None:
     service: Mapping = {"flavour": flavour}
     maybe(service, draw, "workers", st.integers(0, 3))
     maybe(service, draw, "time", distributions(high=8.0))
+    maybe(service, draw, "commit_latency", distributions(high=40.0))
     if flavour == "rest":
         maybe(service, draw, "server_retries", st.integers(0, 3))
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())

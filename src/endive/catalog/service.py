@@ -61,6 +61,7 @@ class ServiceCatalog(Catalog):
         *,
         workers: int = 0,
         service_time: LatencyDistribution | None = None,
+        commit_latency: LatencyDistribution | None = None,
         flavour: str = "pointer",
         server_retries: int = 0,
         storage: StorageProvider | None = None,
@@ -69,6 +70,7 @@ class ServiceCatalog(Catalog):
         super().__init__(state, refusal_returns_snapshot=refusal_returns_snapshot)
         assert server_retries == 0 or flavour == "rest", "only a REST server knows how to rebase a change"
         self.latency = latency
+        self.commit_latency = latency if commit_latency is None else commit_latency
         self.workers = workers
         self.service_time = service_time
         self.is_rest = flavour == "rest"
@@ -78,7 +80,8 @@ class ServiceCatalog(Catalog):
 
     @property
     def distributions(self) -> tuple[LatencyDistribution, ...]:
-        return (self.latency,) if self.service_time is None else (self.latency, self.service_time)
+        found = (self.latency, self.commit_latency)
+        return found if self.service_time is None else (*found, self.service_time)
 
     def attach(self, clock: Clock) -> None:
         """Bind to the engine's clock; every worker is free."""
@@ -113,7 +116,7 @@ class ServiceCatalog(Catalog):
         client = self._client(client)
         sent_us = self._clock.now_us
         client.note(CATALOG, CAS, 0)
-        latency_us = self.latency.sample_us(client.key, slot(client.attempt, COMMIT, 0))
+        latency_us = self.commit_latency.sample_us(client.key, slot(client.attempt, COMMIT, 0))
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us
         if self.is_rest:

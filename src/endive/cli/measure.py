@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +17,12 @@ from endive.cli.console import EndiveGroup
 from endive.cli.observe import parse_properties
 
 if TYPE_CHECKING:
+    from endive.observation.catalog_curve import Compared
     from endive.observation.catalog_probe import CatalogMeasured
     from endive.observation.probe import Measured
     from endive.observation.probe_plan import ProbePlan
 
-app = typer.Typer(cls=EndiveGroup, help="Measure your own object store or catalog.", no_args_is_help=True)
+app = typer.Typer(cls=EndiveGroup, help="Measure your own object store or catalog.", no_args_is_help=False)
 
 Out = Annotated[Path, typer.Option(metavar="FILE", help="Profile to write (.toml).")]
 Properties = Annotated[
@@ -166,7 +168,8 @@ def catalog(
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
     from endive.cli.progress import counted_progress
     from endive.config.toml_text import toml_text
-    from endive.observation.catalog_probe import catalog_section, planned_requests, probe_catalog
+    from endive.observation.catalog_curve import catalog_document, check_profile
+    from endive.observation.catalog_probe import planned_requests, probe_catalog
     from endive.observation.table_reading import open_catalog
 
     _refuse_place(out)
@@ -180,13 +183,46 @@ def catalog(
     with counted_progress("measuring") as progress:
         measured = probe_catalog(opened, namespace, seconds_max=seconds_max, progress=progress)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    section = catalog_section(measured, kind=opened.kind)
+    document = catalog_document(measured, kind=opened.kind)
     lines = [f"# Measured by endive measure catalog on {date}: catalog '{name}' ({opened.kind})."]
     lines += [f"# {line}" for line in _catalog_lines(measured)]
-    _write_profile(out, "\n".join(lines) + "\n\n" + toml_text({"catalog": section}))
+    _write_profile(out, "\n".join(lines) + "\n\n" + toml_text(document))
     for line in _catalog_lines(measured):
         typer.echo(line)
+    _print_compared(check_profile(document, str(out)))
     typer.echo(f"written to {out}; use it: endive replay DIR --catalog-profile {out}")
+
+
+@app.callback(invoke_without_command=True)
+def measure(
+    context: typer.Context,
+    checked: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="FILE", help="Say what a catalog's profile gives for what was measured."),
+    ] = None,
+) -> None:
+    """Measure your own object store or catalog."""
+    from endive.config import read_toml
+    from endive.observation.catalog_curve import check_profile
+
+    if checked is not None:
+        _print_compared(check_profile(read_toml(checked), str(checked)))
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def _print_compared(rows: Sequence[Compared]) -> None:
+    """Measured beside what the profile gives."""
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table
+
+    table = new_table("What was measured, and what the profile gives for it; medians in ms")
+    for column in ("request", "measured", "profile", "off"):
+        table.add_column(column, justify="left" if column == "request" else "right")
+    for row in rows:
+        table.add_row(row.what, f"{row.measured_ms:.1f}", f"{row.profile_ms:.1f}", f"{row.misfit_percent:+.0f} %")
+    stdout().print(table)
 
 
 def _catalog_lines(measured: CatalogMeasured) -> list[str]:

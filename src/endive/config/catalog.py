@@ -85,6 +85,11 @@ class ServiceConfig(Table):
         description="Time a worker spends on one request, on top of catalog.latency.",
         json_schema_extra={"default_text": "none"},
     )
+    commit_latency: Distribution | None = Field(
+        None,
+        description="Latency of the request that commits, where it differs from catalog.latency.",
+        json_schema_extra={"default_text": "catalog.latency"},
+    )
     server_retries: Annotated[int, Whole(0, 1_000_000)] = Field(
         0, description="Times the server itself tries a refused commit again."
     )

@@ -1,7 +1,7 @@
-"""This file measures a catalog through PyIceberg: loading a table and committing to it, alone and beside others.
+"""A catalog measured through PyIceberg: loading a table and committing to it, alone and beside others.
 
 It makes one scratch table, commits properties to it, and drops it whatever happens. What the client itself asks of the
-store (metadata files) is measured apart and taken off, so that the catalog's own answers remain.
+store (metadata files) is measured apart, so that ``catalog_curve`` can tell the catalog's own answers from it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-
 from endive.errors import ObservationError
-from endive.observation.store_profile import quantile_table
 from endive.observation.table_reading import OpenCatalog, one_line, pyiceberg
 
 SAMPLES: Final = 20
@@ -34,6 +31,7 @@ class CatalogMeasured:
 
     load_ms: list[float] = field(default_factory=list)
     metadata_read_ms: list[float] = field(default_factory=list)
+    metadata_write_ms: list[float] = field(default_factory=list)
     commit_ms: dict[int, list[float]] = field(default_factory=dict)
     refused_ms: dict[int, list[float]] = field(default_factory=dict)
 
@@ -57,8 +55,9 @@ def probe_catalog(
             found.load_ms.append(1000.0 * (time.perf_counter() - begin_s))
             begin_s = time.perf_counter()
             with table.io.new_input(table.metadata_location).open() as file:
-                file.read()
+                content = file.read()
             found.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            _write_beside(table, content, found)
             progress(2 * (index + 1), total)
         for step, clients in enumerate(CLIENTS):
             if time.monotonic() >= end_s:
@@ -66,6 +65,18 @@ def probe_catalog(
             _commit_step(opened, name, clients, found, end_s)
             progress(2 * SAMPLES + 2 * COMMITS * (step + 1), total)
     return found
+
+
+def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:
+    """How long the client takes to write a metadata file, as it does for a commit; the file goes with the table."""
+    io: Any = table.io.unguarded(table.location()) if hasattr(table.io, "unguarded") else table.io
+    place = f"{table.metadata_location.rpartition('/')[0]}/{NAME}{secrets.token_hex(4)}.json"
+    begin_s = time.perf_counter()
+    with suppress(Exception):  # a client that may not write there: a commit behind REST writes nothing itself
+        with io.new_output(place).create() as file:
+            file.write(content)
+        found.metadata_write_ms.append(1000.0 * (time.perf_counter() - begin_s))
+        io.delete(place)
 
 
 @contextmanager
@@ -140,16 +151,3 @@ def _commit_step(opened: OpenCatalog, name: str, clients: int, found: CatalogMea
         thread.join()
     if raised:
         raise raised[0]
-
-
-def catalog_section(measured: CatalogMeasured, *, kind: str) -> dict[str, Any]:
-    """``[catalog]`` of a configuration: a service with the latency that was measured.
-
-    A REST catalog answers a load with the metadata. Elsewhere a load is a pointer and a file: the file is taken off.
-    """
-    file_ms = 0.0 if kind == "rest" else float(np.median(measured.metadata_read_ms))
-    latency = quantile_table([max(0.01, ms - file_ms) for ms in measured.load_ms])
-    found: dict[str, Any] = {"type": "service", "latency": latency}
-    if kind == "rest":
-        found["service"] = {"flavour": "rest"}
-    return found

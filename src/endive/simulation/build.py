@@ -328,12 +328,13 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         return InstantCatalog(state, latency, refusal_returns_snapshot=False)
     if section.type == "instant":
         return InstantCatalog(state, latency, refusal_returns_snapshot=section.refusal_returns_snapshot)
-    time = section.service.time
+    time, swap = section.service.time, section.service.commit_latency
     return ServiceCatalog(
         state,
         latency,
         workers=section.service.workers,
         service_time=None if time is None else from_table(time.to_table(), "catalog.service.time"),
+        commit_latency=None if swap is None else from_table(swap.to_table(), "catalog.service.commit_latency"),
         flavour="pointer" if config.table.format == "delta" else section.service.flavour,
         server_retries=section.service.server_retries,
         storage=unthrottled(storage),

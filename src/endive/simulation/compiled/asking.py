@@ -26,7 +26,7 @@ from endive.simulation.compiled.moments import (
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.storage.client import note
 from endive.storage.contention import request_leg_us
-from endive.vocabulary import CATALOG, READ
+from endive.vocabulary import CAS, CATALOG, READ
 
 
 @step
@@ -47,7 +47,8 @@ def send(
 def send_to_catalog(world: WorldRecord, txn: TxnRecord, counter: int, op: int, moment: int) -> int:
     """A request to a catalog that is a service leaves."""
     txn.counter = counter
-    txn.latency_us = draw_us(codes(world), world.catalog.latency, txn.key, counter, 0)
+    place = world.catalog.commit_latency if op == CAS else world.catalog.latency
+    txn.latency_us = draw_us(codes(world), place, txn.key, counter, 0)
     txn.leg_us = request_leg_us(txn.latency_us, REQUEST_SHARE)
     note(txn.row, CATALOG, op, 0, 1)
     txn.time_us += txn.leg_us

@@ -196,11 +196,13 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         settings.server_retries = catalog.server_retries
         settings.workers = catalog.workers
         settings.latency = codes.place_of(catalog.latency)
+        is_one = catalog.commit_latency is catalog.latency
+        settings.commit_latency = settings.latency if is_one else codes.place_of(catalog.commit_latency)
         settings.service_time = codes.place_of(catalog.service_time)
     else:
         assert isinstance(catalog, InstantCatalog)
         settings.kind = at.CATALOG_INSTANT
-        settings.latency = codes.place_of(catalog.latency)
+        settings.latency = settings.commit_latency = codes.place_of(catalog.latency)
 
 
 def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:

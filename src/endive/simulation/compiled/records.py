@@ -281,6 +281,7 @@ class CatalogSettings(Record):
     compaction_bytes: Int64
     compaction_entries: Int64
     latency: Int64 = NOT_THERE  # of an instant catalog or a service
+    commit_latency: Int64 = NOT_THERE  # of the request that commits to one
     service_time: Int64 = NOT_THERE
     entry_read: Int64 = NOT_THERE
 

@@ -115,7 +115,7 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
             if source["name"] == MERGES:
                 assumed.append(f'source.{MERGES}.runtime={{distribution="fixed", ms={document["merge_work_ms"]}}}')
                 assumed.append(f"source.{MERGES}.isolation=snapshot")
-        return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds)
+        return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds, is_searched=False)
 
 
 def _check(name: str, figure: Figure) -> Check:
