@@ -12,6 +12,7 @@ from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 
 FILES = "How many data files merge touches is not said"
+READING = "What merge reads is not said"
 SEEDS = range(1, 5)
 
 
@@ -35,6 +36,15 @@ def test_without_a_replicator_the_caveat_is_there_all_the_same(replicator):
 
     assert [True] == [FILES in text for text in told if "data files" in text]
     assert not any("If they always met" in text for text in told)
+
+
+def test_what_hinges_on_what_was_read_is_simulated(replicator):
+    config = busy_config(4)
+    told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
+
+    (text,) = [text for text in told if text.startswith(READING)]
+    assert "Set read = 'table'" in text
+    assert "If the table was read: merge 0.0 % instead of" in text
 
 
 def test_one_run_says_that_it_cannot_tell_unless_one_run_is_meant(replicator):
@@ -81,3 +91,4 @@ def test_every_question_has_the_caveats_of_its_configuration(replicator):
 
     for question, answer in answers.items():
         assert 1 == sum(FILES in text and "left out" in text for text in answer.caveats), question
+        assert 1 == sum(text.startswith(READING) and "Set read = 'table'" in text for text in answer.caveats), question

@@ -1,7 +1,7 @@
 """What an answer hinges on beyond its figures: assumed, left out, not said; the weightiest first.
 
 One piece of code for every command, page and notebook. The sentences about assumed latencies are
-``endive.results.knowledge``'s, those about files that are not said ``endive.config.overlap``'s; what is too little in a
+``endive.results.knowledge``'s, those about what is not said ``endive.config.unsaid``'s; what is too little in a
 window is said in ``endive.results.summary``. Where a run can say how much hinges on a caveat, it does.
 """
 
@@ -17,6 +17,7 @@ from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.overlap import overlap_sources, overlap_unsaid
+from endive.config.unsaid import reading_sources, reading_unsaid
 from endive.errors import EndiveError
 from endive.objectives.duration import duration_text
 from endive.objectives.names import ALL, SOURCE
@@ -72,7 +73,7 @@ def _found(
 ) -> list[Caveat]:
     found = [
         *_of_runs(config, samples, is_one_run_meant),
-        *_of_overlap(config, samples, replicator),
+        *_of_unsaid(config, samples, replicator),
         *_of_assumptions(config, samples),
     ]
     return sorted(found, key=lambda caveat: -caveat.weight)
@@ -122,32 +123,44 @@ def few_runs(total: Mapping[str, Any], runs: int) -> str | None:
     )
 
 
-def _of_overlap(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:
-    """Files that are not said: the success is an upper bound, and how low it may be is simulated."""
-    text = overlap_unsaid(config.to_dict())
-    if text is None:
-        return []
-    names = overlap_sources(config.to_dict())
-    always = None if replicator is None else _always_meeting(config, names)
-    if replicator is None or always is None:
-        return [Caveat(text, 1.0)]
-    seeds = range(config.simulation.seed, config.simulation.seed + MEETING_RUNS)
-    met = replicator.samples(always, seeds)
+def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:
+    """What was read, files that are touched: unsaid, the success is an upper bound; how low it may be is simulated."""
+    plain = config.to_dict()
+    rows = (
+        (reading_unsaid(plain), reading_sources(plain), "read", "table", "If the table was read"),
+        (overlap_unsaid(plain), overlap_sources(plain), "real_conflict_probability", 1.0, "If they always met"),
+    )
+    found = []
+    for text, names, key, value, words in rows:
+        worst = None if text is None or replicator is None else _with(config, names, key, value)
+        if text is not None and (replicator is None or worst is None):
+            found.append(Caveat(text, 1.0))
+        elif text is not None and replicator is not None and worst is not None:
+            extent, weight = _extent(names, samples, replicator.samples(worst, _few_seeds(config)))
+            found.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
+    return found
+
+
+def _few_seeds(config: SimulationConfig) -> range:
+    return range(config.simulation.seed, config.simulation.seed + MEETING_RUNS)
+
+
+def _extent(names: Sequence[str], samples: Sequence[Sample], worst: Sequence[Sample]) -> tuple[str, float]:
+    """How much lower each source's success may be, in words, and the largest difference."""
     told, weight = [], 0.0
     for name in names:
         before = success_estimate([sample.slice(SOURCE, name) for sample in samples]).value
-        after = success_estimate([sample.slice(SOURCE, name) for sample in met]).value
+        after = success_estimate([sample.slice(SOURCE, name) for sample in worst]).value
         if before is not None and after is not None:
             told.append(f"{name} {share_digits(after)} % instead of {share_digits(before)} %")
             weight = max(weight, abs(before - after))
-    return [Caveat(text, weight, f"If they always met: {', '.join(told)}." if told else "")]
+    return ", ".join(told), weight
 
 
-def _always_meeting(config: SimulationConfig, names: Sequence[str]) -> SimulationConfig | None:
-    """The same with every concurrent commit a real conflict; None if the configuration cannot have it."""
-    keys = {f'source."{name}".real_conflict_probability': 1.0 for name in names}
+def _with(config: SimulationConfig, names: Sequence[str], key: str, value: object) -> SimulationConfig | None:
+    """The same with one key of some sources; None if the configuration cannot have it."""
     try:
-        return parse_config(apply_overrides(config.to_dict(), keys))
+        return parse_config(apply_overrides(config.to_dict(), {f'source."{name}".{key}': value for name in names}))
     except EndiveError:
         return None
 

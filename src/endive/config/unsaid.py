@@ -17,11 +17,16 @@ def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sentence for sentence in (reading_unsaid(plain), overlap_unsaid(plain)) if sentence is not None)
 
 
+def reading_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sources which do not say what they read; none if what was read decides nothing."""
+    if plain["conflict"]["detector"] == "partition_overlap" or plain.get("commit", {}).get("real_conflict") != "abort":
+        return ()
+    return tuple(source["name"] for source in plain["source"] if _has_to_say(source))
+
+
 def reading_unsaid(plain: Mapping[str, Any]) -> str | None:
     """One sentence that names the sources which do not say what they read; None if all do, or none has to."""
-    if plain["conflict"]["detector"] == "partition_overlap" or plain.get("commit", {}).get("real_conflict") != "abort":
-        return None
-    names = [source["name"] for source in plain["source"] if _has_to_say(source)]
+    names = reading_sources(plain)
     if not names:
         return None
     listed, is_one = ", ".join(names), len(names) == 1
