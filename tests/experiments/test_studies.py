@@ -11,6 +11,7 @@ import pytest
 import endive
 from endive.config import load_simulation_config
 from endive.config.study import SweepPoint, load_study
+from endive.config.unsaid import reading_unsaid
 from endive.pipeline.dataset.figure_columns import FIGURES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -69,6 +70,14 @@ SMALL = {"duration_ms": 40_000, "warmup_ms": 0, "cooldown_ms": 0}
 def expanded(name: str) -> tuple[SweepPoint, ...]:
     """The points of a study; expanding one checks every combination."""
     return load_study(EXPERIMENTS / name).expand()
+
+
+@pytest.mark.parametrize("name", [*SIZES, "questions/nightly_merge.toml", "field-cases/streaming_merge.toml"])
+def test_every_overwrite_says_what_it_read(name):
+    is_study = name in SIZES
+    config = expanded(name)[0].config if is_study else load_simulation_config(str(EXPERIMENTS / name))
+
+    assert reading_unsaid(config.to_dict()) is None
 
 
 def opening(name: str) -> list[str]:
