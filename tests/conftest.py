@@ -1,12 +1,14 @@
-"""What every test shares: Hypothesis runs that can be repeated.
+"""What every test shares: Hypothesis runs that can be repeated, and how the tests are dealt to processes.
 
-This file defines no fixture of the domain; those live beside the tests that use them.
+Fixtures of the domain live beside the tests that use them.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every run and every machine; a failure prints what reproduces it.
@@ -14,3 +16,42 @@ settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True
 # New examples on every run, to go looking for trouble: HYPOTHESIS_PROFILE=explore make test
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# One process has the Spark session and the analysis of the tests' dataset: to make them takes longer than most tests.
+ON_ONE_SESSION = (
+    "tests/pipeline/analysis/",
+    "tests/pipeline/sweep/test_datasource.py",
+    "tests/pipeline/sweep/test_sweep_on_spark.py",
+    "tests/pipeline/spark/test_table_history.py",
+)
+# Begun first, so that no process is left alone with them at the end.
+LONGEST = (
+    *ON_ONE_SESSION,
+    "tests/integration/",
+    "tests/explore/test_browser",
+    "tests/pipeline/",
+    "tests/report/test_browser",
+    "tests/properties/",
+    "tests/config/test_fuzz.py",
+    "tests/verification/",
+    "tests/answers/",
+    "tests/explore/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first; otherwise as they are found."""
+    items.sort(key=lambda item: next((at for at, name in enumerate(LONGEST) if item.nodeid.startswith(name)), 99))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``-n``: a file to a process, in the order of above, and one process for all that share a session."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSession(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "session" if nodeid.startswith(ON_ONE_SESSION) else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return OneSession(config, log)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
-from tools.check_advisories import Advisory, concerned, read_advisories
+from tools.check_advisories import Advisory, better_known, concerned, read_advisories
 from tools.pins import ROOT, SHIPPED, Pin, read_pins
 from tools.write_sbom import PAGE, UNKNOWN, bill, licence_of, licence_page
 
@@ -37,8 +37,29 @@ def test_every_advisory_has_an_identifier_and_is_about_a_package_that_is_pinned(
     advisories, _ = read_advisories()
     names = {pin.name for pin in read_pins()}
 
-    assert [] == [each.id for each in advisories if not re.fullmatch(r"CVE-\d{4}-\d+|GHSA(-\w{4}){3}", each.id)]
+    assert [] == [each.id for each in advisories if not re.fullmatch(r"(CVE|PYSEC)-\d{4}-\d+|GHSA(-\w{4}){3}", each.id)]
+    assert {"pysec", "osv", "ghsa", "fix"} == {each.source for each in advisories}
     assert [] == [each.package for each in advisories if each.package not in names]
+
+
+def test_a_clone_of_the_database_tells_what_the_list_lacks_and_what_it_has_wrong(tmp_path):
+    folder = tmp_path / "vulns" / "urllib3"
+    folder.mkdir(parents=True)
+    text = "id: PYSEC-1\naliases: [CVE-1]\naffected:\n- versions: ['2.0', '2.1', nonsense]\n"
+    (folder / "PYSEC-1.yaml").write_text(text)
+    right = Advisory("urllib3", "CVE-1", "", SpecifierSet(">=2.1,<2.2"), "pysec")
+    wrong = Advisory("urllib3", "CVE-1", "", SpecifierSet(">=3"), "pysec")
+    unknown = Advisory("urllib3", "CVE-2", "", SpecifierSet("<3"), "pysec")
+
+    def told(version, *advisories):
+        return better_known([Pin("urllib3", version, "test")], list(advisories), tmp_path)
+
+    assert [] == told("2.1", right)
+    assert ["CVE-1 of urllib3 names none of the versions that are concerned: >=3"] == told("2.9", wrong)
+    assert ["CVE-2 of urllib3 is not in the database"] == told("2.9", unknown)
+    assert ["urllib3 2.1 is concerned by PYSEC-1, which the list lacks"] == told("2.1")
+    (folder / "PYSEC-1.yaml").write_text(text + "withdrawn: 2026-01-01\n")
+    assert [] == told("2.1")
 
 
 def test_the_bill_names_every_shipped_pin_with_its_digests_and_is_the_same_every_time():
