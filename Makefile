@@ -19,7 +19,7 @@ RUN := JAVA_HOME="$(CURDIR)/$(VENV)/java" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/pytho
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel soak advisories pins clean
+.PHONY: help demo test quick coverage check format bench fuzz-engines fuzz-config chaos studies verify docs site wheel matrix mutate soak advisories pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
@@ -75,6 +75,12 @@ site: $(FOR_SITE) ## build the documentation site, strictly: out/site/index.html
 
 wheel: $(FOR_RUN) $(JAVA) ## build the wheel, install it apart, and run, sweep and report without the checkout
 	@$(RUN)python tools/try_wheel.py
+
+matrix: $(FOR_RUN) ## install the wheel on every supported Python there is, at newest and lowest versions, and run
+	@$(BIN)/python -m tools.try_matrix
+
+mutate: $(FOR_TEST) $(JAVA) ## plant every listed mistake and see that a test notices (an hour)
+	@$(RUN)python -m tools.mutate
 
 soak: $(FOR_TEST) $(JAVA) ## an hour of everything that breaks things; what it found is appended to docs/validation/soak.md
 	@$(RUN)python -m verification.soak

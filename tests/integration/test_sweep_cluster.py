@@ -12,7 +12,7 @@ from tests.pipeline.sweep.test_run_sweep import contents
 
 from endive.pipeline import run_sweep
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]  # three JVMs; repeated tasks without them: test_run_sweep.py
 
 MASTER = "local-cluster[2,1,1024]"  # two workers with one core and 1 GB each, executors in processes of their own
 SETTINGS = ("simulation.duration_ms=200_000", "transaction.retry_backoff.policy=none")
