@@ -3,7 +3,7 @@
     python -m tools.try_matrix [3.12 ...]
 
 For each: an environment without extras, and one with the extra ``report`` at the lowest versions the ranges allow; in
-either a run is simulated on the reference engine, which needs no compiling. Pythons are those of pyenv and those that uv
+either a run is simulated on the reference engine, which needs no compiling. Pythons are those of pyenv and those uv
 finds; a version that is not there is told and left out. Nothing is downloaded but packages.
 """
 
