@@ -1,7 +1,7 @@
-"""Mistakes in the statistics that people read, each with the test that catches it.
+"""Mistakes in the rules of the model and in the statistics that people read, each with the tests that catch it.
 
-A mistake is a line of a file and what stands in its place. They are planted one at a time, outside of the tests; a test
-only holds that every line is still there, so that the list cannot grow stale.
+A mistake is a line of a file and what stands in its place. ``tools.mutate`` plants them one at a time;
+``make test`` only holds that every line is still there, so that the list cannot grow stale.
 """
 
 from typing import Final, NamedTuple
@@ -21,8 +21,104 @@ INTERVALS: Final = "tests/objectives/test_intervals.py"
 ESTIMATES: Final = "tests/answers/test_estimates.py"
 ACROSS_SEEDS: Final = "tests/pipeline/analysis/test_across_seeds.py"
 LIMIT: Final = "tests/answers/test_limit.py"
+CONFLICTS: Final = "src/endive/formats/iceberg/conflicts.py"
+PLAN: Final = "src/endive/formats/iceberg/plan.py"
+PROTOCOL: Final = "src/endive/formats/iceberg/protocol.py"
+CATALOG: Final = "src/endive/catalog/rules.py"
+RETRY: Final = "src/endive/transaction/retry.py"
+PAIRS: Final = "tests/formats tests/verification/java/test_java_pairs.py"
+REQUESTS: Final = "tests/formats tests/verification/java/test_java_requests.py"
+SERVERS: Final = "tests/catalog"
+PAUSES: Final = "tests/transaction/test_retry.py"
+
+# A name, a file, what stands there, what stands there instead, and who must notice.
+_RULES: Final = (
+    ("one retry fewer", RETRY, "if attempt > retries_max:", "if attempt >= retries_max:", PAUSES),
+    ("a first attempt times out", RETRY, "elapsed_us > timeout_us and attempt > 1", "elapsed_us > timeout_us", PAUSES),
+    ("Iceberg's jitter goes both ways", RETRY, "1.0 + jitter * u", "1.0 + jitter * (2.0 * u - 1.0)", PAUSES),
+    (
+        "a pause without its maximum",
+        RETRY,
+        "            if wait_ms >= max_ms:",
+        "            if wait_ms < 0.0:",
+        PAUSES,
+    ),
+    (
+        "snapshot isolation minds new rows",
+        CONFLICTS,
+        "return operation.isolation == SERIALIZABLE and is_by_statistics",
+        "return is_by_statistics",
+        PAIRS,
+    ),
+    (
+        "a sequenced compaction minds deletes by key",
+        CONFLICTS,
+        "return change != ROWS_ADDED and (change != KEYS_DELETED or operation.is_sequenced == 0)",
+        "return change != ROWS_ADDED",
+        PAIRS,
+    ),
+    (
+        "Spark's DELETE minds a dropped file",
+        CONFLICTS,
+        "return operation.is_referring == 1 and operation.checks == CHECKS_ALL",
+        "return operation.is_referring == 1",
+        PAIRS,
+    ),
+    (
+        "a row delta takes its file away",
+        CONFLICTS,
+        "operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA",
+        "operation.kind == VALIDATED_OVERWRITE",
+        PAIRS,
+    ),
+    (
+        "replacements are not looked into",
+        CONFLICTS,
+        "    if is_removing or has_vectors:\n        matching += replaced",
+        "    if has_vectors:\n        matching += replaced",
+        REQUESTS,
+    ),
+    (
+        "the current list is read twice",
+        PLAN,
+        "                cost.list_reads = 0  # the current list is one of them",
+        "                cost.list_reads = 1",
+        REQUESTS,
+    ),
+    (
+        "a refusal that tells the state is not believed",
+        PROTOCOL,
+        "return attempt > 1 and not is_state_known",
+        "return attempt > 1",
+        REQUESTS + " tests/simulation/test_worked_examples.py",
+    ),
+    (
+        "an operation reads nothing back",
+        PROTOCOL,
+        "return protocol.after_success == AFTER_RELOAD",
+        "return False",
+        REQUESTS,
+    ),
+    ("a stale record lands in a log", CATALOG, "if log.offset != expected_offset:", "if log.offset < 0:", SERVERS),
+    (
+        "a log is sealed one entry late",
+        CATALOG,
+        "log.entries >= compaction_max_entries",
+        "log.entries > compaction_max_entries",
+        SERVERS,
+    ),
+    ("nobody waits for a worker", CATALOG, "max(now_us, free_us[best]) + service_us", "now_us + service_us", SERVERS),
+    (
+        "a table moves without its version",
+        CATALOG,
+        "versions[table_slot(num_groups, table)] += 1",
+        "versions[table_slot(num_groups, table)] += 0",
+        SERVERS,
+    ),
+)
 
 MUTATIONS: Final = (
+    *(Mutation(*rule) for rule in _RULES),
     Mutation(
         "variance without n/(n-1)",
         "src/endive/objectives/intervals.py",

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from endive.cli.console import EndiveGroup
+from endive.cli.console import EndiveGroup, Terminated
 from endive.errors import OutputError
 
 SLEEPER = textwrap.dedent(
@@ -85,6 +85,16 @@ def test_an_error_is_a_line_and_never_a_traceback(error: BaseException, code: in
     assert code == found.exit_code
     assert told in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_what_goes_wrong_while_an_interrupt_is_answered_is_that_interrupt() -> None:
+    error = AttributeError("no attribute 'shutdown_socket'")
+    error.__context__ = ValueError("in between")
+    error.__context__.__context__ = Terminated(signal.SIGTERM)
+
+    answer = CliRunner().invoke(app_that_raises(error), ["fail"])
+
+    assert (128 + signal.SIGTERM, "interrupted\n") == (answer.exit_code, answer.output)
 
 
 def test_a_mistake_of_ours_shows_its_traceback_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import shutil
@@ -78,7 +79,8 @@ def cache_folder() -> Path:
 
 
 def load_py4j() -> Any:
-    """The library that drives a JVM."""
+    """The library that drives a JVM. It tells the root logger of every interrupt; the command does that in a word."""
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         return importlib.import_module("py4j.java_gateway")
     except ImportError:

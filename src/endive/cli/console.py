@@ -73,8 +73,7 @@ class EndiveGroup(typer.core.TyperGroup):
             print_error(str(error))
             raise typer.Exit(EXIT_ERROR) from None
         except KeyboardInterrupt as interrupt:
-            stderr().print("interrupted", style="yellow")
-            raise typer.Exit(getattr(interrupt, "exit_code", EXIT_INTERRUPTED)) from None
+            raise _interrupted(interrupt) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # whoever read the answer has read enough
@@ -83,8 +82,23 @@ class EndiveGroup(typer.core.TyperGroup):
         except Exception as error:
             if type(error).__module__.startswith(("click", "typer")) or os.environ.get(TRACEBACK_VARIABLE):
                 raise
+            if (interrupt := _interrupt_behind(error)) is not None:
+                raise _interrupted(interrupt) from None
             print_error(_unexpected(error))
             raise typer.Exit(EXIT_BUG) from None
+
+
+def _interrupted(interrupt: BaseException) -> typer.Exit:
+    stderr().print("interrupted", style="yellow")
+    return typer.Exit(getattr(interrupt, "exit_code", EXIT_INTERRUPTED))
+
+
+def _interrupt_behind(error: BaseException) -> BaseException | None:
+    """The interrupt that was being answered when this went wrong: py4j trips over its own answer to one."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, KeyboardInterrupt):
+        behind = behind.__context__
+    return behind
 
 
 @contextlib.contextmanager
