@@ -82,7 +82,7 @@ def better_known(pins: list[Pin], advisories: list[Advisory], database: Path) ->
 
 def _published(database: Path, package: str) -> Iterator[tuple[list[str], set[Version]]]:
     """Each advisory on a package: its identifiers, and the versions it names."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     for path in sorted((database / "vulns" / package).glob("*.yaml")):
         document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -47,11 +47,11 @@ class Ran:
 
 PARTS: Final = (
     Part("engines", "both engines on random configurations", 0.25, "verification.fuzz_engines"),
-    Part("mistakes", "listed mistakes, planted: does a test notice?", 0.1, "tools.mutate"),
     Part("files", "mutated configurations, tables, folders and questions", 0.2, "verification.fuzz_config"),
     Part("sweeps", "sweeps that are killed, filled up, or whose clock jumps", 0.25, "verification.chaos"),
     Part("analyses", "analyses and reports that are killed", 0.1, "verification.soak_analyses"),
     Part("page", "a live page with 50 clients, whose processes are killed", 0.1, "verification.soak_page"),
+    Part("mistakes", "listed mistakes, planted: does a test notice?", 0.1, "tools.mutate"),
 )
 
 

@@ -82,8 +82,8 @@ class EndiveGroup(typer.core.TyperGroup):
         except Exception as error:
             if type(error).__module__.startswith(("click", "typer")) or os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            if (interrupt := _interrupt_behind(error)) is not None:
-                raise _interrupted(interrupt) from None
+            if (behind := _interrupt_behind(error)) is not None:
+                raise _interrupted(behind) from None
             print_error(_unexpected(error))
             raise typer.Exit(EXIT_BUG) from None
 
