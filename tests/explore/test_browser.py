@@ -191,6 +191,58 @@ def test_the_link_restores_what_is_on_screen(browser, server, desk):
     again.close()
 
 
+def test_back_goes_back_a_refused_value_does_not_survive_a_reload_and_glue_is_found(browser, server):
+    page = open_page(browser, server.address + link())
+    page.wait_for_function(ANSWERED)
+    page.wait_for_timeout(1_100)  # what moves within a second is one step back
+    page.locator(SLIDER).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("location.hash.includes('clients%3D21')")
+
+    page.go_back()
+    page.wait_for_function(f"document.querySelector(\"[data-key='{CLIENTS}'] .number\").value === '20'")
+
+    page.locator(f"{RETRY} .number").fill("-3")
+    page.locator(f"{RETRY} .number").press("Enter")
+    page.wait_for_selector(f"{RETRY} .problem")
+    page.reload()
+    page.wait_for_function(ANSWERED)
+    assert 0 == page.locator(".problem").count()
+    assert "-3" != page.locator(f"{RETRY} .number").input_value()
+
+    page.locator("#search").fill("glue")
+    assert "catalog.profile" in page.locator("#found").inner_text()
+    page.close()
+
+
+def test_a_pinned_comparison_says_that_it_is_being_simulated(browser, server):
+    page = open_page(browser, server.address + link())
+    page.wait_for_function(ANSWERED)
+    page.evaluate(
+        """() => {
+            const about = document.getElementById('compare-about');
+            window.told = [];
+            new MutationObserver(() => told.push(about.textContent)).observe(about, { childList: true, subtree: true });
+        }"""
+    )
+    page.locator("#pin").click()
+    page.locator(SLIDER).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("Number(document.getElementById('compare').dataset.seeds) >= 2")
+
+    assert "Simulating both with the same seeds…" in page.evaluate("told")
+    page.close()
+
+
+def test_no_title_is_cut(desk):
+    """Titles of charts and names of controls are as wide as they need to be, or wrap."""
+    cut = """() => [...document.querySelectorAll('#charts h3, #charts figcaption, label, .source h3, .lane text')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflow !== 'visible')
+        .map((one) => one.textContent)"""
+
+    assert [] == desk.evaluate(cut)
+
+
 def test_a_phone_has_room_for_everything(browser, server):
     phone = open_page(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
     phone.wait_for_function(CURVE_DONE)

@@ -1,5 +1,6 @@
 """Endive in a notebook: values that show themselves, and the example that a reader opens."""
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -98,6 +99,13 @@ def test_a_plot_shows_itself_without_a_network():
 
 def test_the_package_shows_its_own_names_only():
     assert sorted(endive.__all__) == dir(endive)
+
+
+@pytest.mark.parametrize("name", ["simulate", "limit", "advise", "compare", "explain"])
+def test_a_signature_names_every_option(name):
+    kinds = {parameter.kind for parameter in inspect.signature(getattr(endive, name)).parameters.values()}
+
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
 
 
 def test_a_plot_has_a_curve_for_each_source_that_commits():

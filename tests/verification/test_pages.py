@@ -6,7 +6,7 @@ import pytest
 
 from endive.errors import OutputError
 from endive.verification import Check, Outcome, skipped
-from endive.verification.pages import PageFolder, suite_page
+from endive.verification.pages import PageFolder, joint_text, suite_page
 from endive.verification.row_files import ROWS_ON_PAGE
 
 
@@ -70,3 +70,20 @@ def test_a_broken_index_is_named(outcome, tmp_path):
 
     with pytest.raises(OutputError, match=r"is not JSON. Remove it and run every suite again"):
         PageFolder(tmp_path).write([outcome()])
+
+
+@pytest.mark.parametrize(
+    ("beyond", "told"), [(2, "noise may explain all of it"), (3, "off by more than noise in some")]
+)
+def test_comparisons_with_noise_are_judged_together_too(beyond, told):
+    checks = [
+        Check.relative(
+            "rate", {"n": n}, expected=100.0, actual=107.0 if n < beyond else 101.0, allowed=0.05, doubt=0.03
+        )
+        for n in range(10)
+    ]
+    text = joint_text(Outcome(suite="load", checks=tuple(checks)))
+
+    assert f" Jointly: {beyond} of 10 comparisons differ" in text
+    assert "by chance alone up to 2 would" in text
+    assert told in text

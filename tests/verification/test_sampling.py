@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.verification import Check
-from endive.verification.sampling import doubt, mean_error, resampled, share_error_percent, standard_error
+from endive.verification.sampling import doubt, mean_error, misses_max, resampled, share_error_percent, standard_error
 
 
 def test_eight_of_eight_is_not_certainty():
@@ -37,3 +37,9 @@ def test_an_error_is_wrong_beyond_limit_and_doubt_together(actual, verdict):
 
     assert verdict == check.verdict
     assert (verdict != "wrong") == check.holds
+
+
+@pytest.mark.parametrize(("comparisons", "most"), [(2, 1), (10, 2), (100, 9), (119, 10)])
+def test_one_comparison_in_twenty_may_miss_and_by_chance_a_few_more(comparisons, most):
+    """The 95th percentile of the binomial law."""
+    assert most == misses_max(comparisons)

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.advise import Advised, advise_on
+from endive.answers.advise import SEEDS, Advised, advise_on
 from endive.answers.advise_text import advice_sentence
 from endive.answers.compare import Comparison, compare_bases
 from endive.answers.compare_page import difference_words, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
 from endive.answers.explain import Explanation, explain_run
-from endive.answers.limit import Limit, find_limit
+from endive.answers.limit import TOLERANCE, Limit, find_limit
+from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
 from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
@@ -204,17 +205,47 @@ class ExplanationAnswer:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
-def limit(config: ConfigLike, vary: str, slo: str | None = None, **options: Any) -> LimitAnswer:
-    """The largest (or smallest) value of a key that meets the objective; options as of ``find_limit``."""
-    return LimitAnswer(find_limit(base_of(config), vary, slo=slo, **options))
+def limit(
+    config: ConfigLike,
+    vary: str,
+    slo: str | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    tolerance: float = TOLERANCE,
+    seeds_max: int = SEEDS_MAX,
+    simulations_max: int = SIMULATIONS_MAX,
+) -> LimitAnswer:
+    """The largest (or smallest) value of a key that meets the objective, between ``low`` and ``high`` if given.
+
+    ``tolerance`` is how narrow the interval should be, as a share of the value; ``seeds_max`` and ``simulations_max``
+    bound the runs of one value and of all.
+    """
+    found = find_limit(
+        base_of(config),
+        vary,
+        slo=slo,
+        low=low,
+        high=high,
+        tolerance=tolerance,
+        seeds_max=seeds_max,
+        simulations_max=simulations_max,
+    )
+    return LimitAnswer(found)
 
 
 def advise(
-    config: ConfigLike, slo: str | None = None, levers: Sequence[str] | None = None, **options: Any
+    config: ConfigLike,
+    slo: str | None = None,
+    levers: Sequence[str] | None = None,
+    *,
+    seeds: int = SEEDS,
+    with_hypothetical: bool = False,
 ) -> AdviceAnswer:
-    """What to change, ranked by its effect; options as of ``advise_on``."""
+    """What to change, the least that is enough first; ``levers`` by name, or all that apply."""
+    chosen = None if levers is None else tuple(levers)
     return AdviceAnswer(
-        advise_on(base_of(config), slo=slo, levers=None if levers is None else tuple(levers), **options)
+        advise_on(base_of(config), slo=slo, levers=chosen, seeds=seeds, with_hypothetical=with_hypothetical)
     )
 
 
@@ -227,6 +258,15 @@ def compare(
     return ComparisonAnswer(compare_bases(base_of(a), changed, seeds=seeds))
 
 
-def explain(config: ConfigLike, **choice: Any) -> ExplanationAnswer:
-    """The story of chosen txns: ``txn=``, ``worst=``, ``where=``, ``seed=``."""
-    return ExplanationAnswer(explain_run(base_of(config).config, **choice))
+def explain(
+    config: ConfigLike,
+    *,
+    seed: int | None = None,
+    txn: int | None = None,
+    worst: int | None = None,
+    where: str | None = None,
+    with_blame: bool = False,
+) -> ExplanationAnswer:
+    """The story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
+    found = explain_run(base_of(config).config, seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
+    return ExplanationAnswer(found)

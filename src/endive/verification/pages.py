@@ -15,12 +15,14 @@ from typing import Any, Final
 
 from endive.errors import OutputError
 from endive.verification.row_files import checks_name, is_long, not_right, row_files, table_name
+from endive.verification.sampling import misses_max
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
 from endive.verification.texts import allowed_text, error_text, limits_text, value_text, worst_of
 
 _INDEX_DATA: Final = "index.json"
 _INDEX_PAGE: Final = "README.md"
+JOINT_MIN: Final = 10  # comparisons with noise, to be judged together too
 
 
 class PageFolder:
@@ -205,7 +207,21 @@ def _how_made(outcome: Outcome) -> list[str]:
     verdict = f"**Wrong: {wrong:,} of {judged:,} checks.**" if wrong else f"**Right: {counts}.**"
     rest = f" {unclear:,} unclear: off by more than allowed, but by less than chance." if unclear else ""
     rest += f" {shown:,} more are shown without a limit." if shown else ""
+    rest += joint_text(outcome)
     return [f"{verdict}{rest} {made}{f' ({facts})' if facts else ''}".rstrip(), ""]
+
+
+def joint_text(outcome: Outcome) -> str:
+    """All comparisons with noise together: how many differ by more than that of both sides, and how many may."""
+    judged = [check for check in outcome.checks if check.doubt and check.allowed is not None]
+    if len(judged) < JOINT_MIN:
+        return ""
+    beyond, most = sum(abs(check.error or 0.0) > check.doubt for check in judged), misses_max(len(judged))
+    sides = "noise may explain all of it" if beyond <= most else "the model is off by more than noise in some"
+    return (
+        f" Jointly: {beyond:,} of {len(judged):,} comparisons differ by more than the noise of both sides; by chance "
+        f"alone up to {most:,} would, so {sides}."
+    )
 
 
 def _summary_lines(outcome: Outcome) -> list[str]:

@@ -47,6 +47,20 @@ def doubt(*errors: float, scale: float = 1.0) -> float:
     return STANDARD_ERRORS * math.hypot(*errors) / scale if scale else 0.0
 
 
+def misses_max(comparisons: int, share: float = 0.05, chance: float = 0.05) -> int:
+    """How many of so many comparisons may miss if each does by chance in a share of cases: more do less than seldom.
+
+    Comparisons of one cell have runs in common, so that they miss together and the number is a little low.
+    """
+    likelihood, total = (1.0 - share) ** comparisons, 0.0
+    for misses in range(comparisons):
+        total += likelihood
+        if 1.0 - total <= chance:
+            return misses
+        likelihood *= (comparisons - misses) / (misses + 1) * share / (1.0 - share)
+    return comparisons
+
+
 def errors_of(figures: Sequence[object], names: Sequence[str]) -> Mapping[str, float]:
     """The standard error of each named field of resampled figures."""
     return {name: standard_error([float(getattr(each, name)) for each in figures]) for name in names}

@@ -36,7 +36,7 @@ def test_a_mix_is_half_appends_a_quarter_row_deltas_a_quarter_compactions():
 
 @pytest.mark.parametrize("loop", all_loops(), ids=lambda loop: loop.key)
 def test_a_loop_is_a_configuration_with_as_many_clients(loop):
-    config = parse_config(java_loops.configuration(MEASURED, loop))
+    config = parse_config(java_loops.configuration(MEASURED, loop, 0))
 
     assert loop.writers == sum(source.arrivals.clients for source in config.sources)
     assert 5 + loop.operations.count(COMPACTION) == config.table.initial_manifests
@@ -46,9 +46,17 @@ def test_a_loop_is_a_configuration_with_as_many_clients(loop):
 def test_the_sources_keep_their_table_where_the_recorded_writers_did(table):
     loop = Loop(operation="append", table=table, catalog="jdbc", writers=4)
 
-    (source,) = parse_config(java_loops.configuration(MEASURED, loop)).sources
+    (source,) = parse_config(java_loops.configuration(MEASURED, loop, 0)).sources
 
     assert (table == KEEP) == source.keeps_table
+
+
+def test_a_simulated_run_has_the_latencies_of_one_measured_run():
+    loop = Loop(operation="append", table=LOAD, catalog="jdbc", writers=1)
+    reads = [java_loops.configuration(MEASURED, loop, place)["storage"]["objects"] for place in range(4)]
+    medians = [dict(map(tuple, one["metadata"]["read"]["quantiles"]))[0.5] for one in reads]
+
+    assert 4 == len(set(medians))
 
 
 def test_a_quick_run_calls_nothing_wrong():
