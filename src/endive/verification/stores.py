@@ -7,15 +7,16 @@ the search (``fitting``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from statistics import mean
 from typing import Final
 
 from endive.storage import load_profile
 from endive.verification.closed_loop import SUCCESSES, LoopResult, run_closed_loop
 from endive.verification.fitting import fit, with_figures, without_rivals
 from endive.verification.measured_curves import GOALS, LATENCY_GOALS, MeasuredPoint, curves
-from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance
+from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance
 
 SUITE: Final = "stores"
 LEFT_OUT_SUCCESSES: Final = 3_000
@@ -85,7 +86,7 @@ def run(options: Options) -> Outcome:
         suite=SUITE,
         intro=_INTRO,
         checks=tuple(checks),
-        tables=(_misses(checks),),
+        tables=(_misses(checks), *([] if options.is_quick else [against_line(checks)])),
         figures=(
             _figure("rate", "Successes per second", "successes/s", found),
             _figure("failures", "Share of refused requests", "refused, %", found),
@@ -198,6 +199,36 @@ def _misses(checks: Iterable[Check]) -> Table:
         rows=tuple(rows),
         note="Goals: rates and refusals as in the tables below; mean and median of successes 10 %, p95 25 %.",
     )
+
+
+def against_line(checks: Sequence[Check]) -> Table:
+    """P95 at points left out: the model's error beside that of a straight line between the neighbours."""
+    name = f"latency of successes, p95{LEFT_OUT}"
+    errors = {tuple(check.what.values()): abs(check.error or 0.0) for check in checks if check.name == name}
+    rows: list[tuple[Value, ...]] = []
+    all_ours: list[float] = []
+    all_lines: list[float] = []
+    for (store, op), points in curves().items():
+        inner = list(zip(points, points[1:], points[2:], strict=False))
+        ours = [errors[store, op, here.clients] for _, here, _ in inner]
+        lines = [line_error(*three) for three in inner]
+        all_ours += ours
+        all_lines += lines
+        rows.append((store, op, *(100.0 * mean(found) for found in (ours, lines))))
+    rows.append(("all", "", 100.0 * mean(all_ours), 100.0 * mean(all_lines)))
+    return Table(
+        title="P95 at points left out, beside a straight line between their neighbours",
+        headings=("store", "operation", "model, mean error in %", "line, mean error in %"),
+        rows=tuple(rows),
+        note="A line needs both neighbours measured, and knows no rate, no refusals and no other number of requests.",
+    )
+
+
+def line_error(before: MeasuredPoint, here: MeasuredPoint, after: MeasuredPoint) -> float:
+    """How far off a straight line between two points is at one between them, as a share."""
+    share = (here.clients - before.clients) / (after.clients - before.clients)
+    line_ms = before.success_p95_ms + share * (after.success_p95_ms - before.success_p95_ms)
+    return abs(line_ms / here.success_p95_ms - 1.0)
 
 
 def _listed(checks: Iterable[Check]) -> str:

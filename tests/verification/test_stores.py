@@ -1,0 +1,36 @@
+"""What a prediction of a store's latency is held against."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.verification import Check
+from endive.verification.measured_curves import curves
+from endive.verification.stores import LEFT_OUT, against_line, line_error
+
+
+def test_a_line_between_the_neighbours_of_azure_premium_misses_a_step_by_far():
+    one, two, four, eight, _ = curves()["azurex", "cas"]
+
+    assert 1.75 == pytest.approx(line_error(two, four, eight), abs=0.01)
+    assert 0.02 == pytest.approx(line_error(one, two, four), abs=0.01)
+
+
+def test_every_curve_has_the_models_error_beside_that_of_the_line():
+    checks = [
+        Check.relative(
+            f"latency of successes, p95{LEFT_OUT}",
+            {"store": store, "operation": op, "clients": point.clients},
+            expected=100,
+            actual=90,
+            allowed=None,
+        )
+        for (store, op), points in curves().items()
+        for point in points[1:-1]
+    ]
+    rows = against_line(checks).rows
+
+    assert [10.0] * 9 == [pytest.approx(row[2]) for row in rows]
+    assert [("azurex", "cas", 77.4), ("all", "", 19.3)] == [
+        (row[0], row[1], round(row[3], 1)) for row in rows if row[:2] in (("azurex", "cas"), ("all", ""))
+    ]
