@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from endive.results.provenance import MODEL_VERSION
-from endive.verification.claims.claims import CLAIMS, judge
+from endive.verification.claims.claims import CLAIMS
+from endive.verification.claims.ruling import judge
 from verification.documents.requirements import DOCUMENTS, ROOT, Document, Requirement, find_tests, read_document
 
 PAGE = ROOT / "docs/validation/documents.md"

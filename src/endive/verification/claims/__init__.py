@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from endive.verification.claims.claims import CLAIMS, Finding, judge
+from endive.verification.claims.claims import CLAIMS
+from endive.verification.claims.page_claims import PAGE_CLAIMS
+from endive.verification.claims.ruling import Finding, judge
 from endive.verification.claims.worked_examples import figure_checks
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
 
@@ -18,8 +20,8 @@ Five documents described this simulator before it was written: the *internals* o
 plan* with cost formulas, a *refactoring specification*, a *fidelity report* that held the earlier model against
 Iceberg's source, and an *append design* for a catalog kept as a log. They disagree with each other and, here and
 there, with Iceberg. The first table says which of their claims hold in our own runs, and under which protocol; each
-row can be repeated by its command. The checks after it are the documents' own worked examples, which have to come out
-to the figure.
+row can be repeated by its command. So are statements of the README and the guide of the nightly MERGE that no command
+beside them prints. The checks after it are the documents' own worked examples, which have to come out to the figure.
 
 Protocols: `iceberg` is Java Iceberg as its requests were recorded (see [requests](requests.md)), `pyiceberg`
 PyIceberg, `spec` the refactoring specification's, `merge` that of internals and experiment plan. A claim about
@@ -41,7 +43,7 @@ _REMARKS: Final = """
 
 def run(options: Options) -> Outcome:
     """The claims and the worked examples; quick leaves out the claims that need long runs."""
-    findings = [judge(claim) for claim in CLAIMS if not (options.is_quick and claim.is_long)]
+    findings = [judge(claim) for claim in (*CLAIMS, *PAGE_CLAIMS) if not (options.is_quick and claim.is_long)]
     checks = [_check(found) for found in findings] + list(figure_checks())
     return Outcome(
         suite=SUITE,

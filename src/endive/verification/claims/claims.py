@@ -7,60 +7,17 @@ is judged by results, never by a setting.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from endive.verification.claims.playing import Play, play
-
-HOLDS: Final = "holds"
-FAILS: Final = "does not hold"
-IN_PART: Final = "holds in part"
+from endive.verification.claims.ruling import FAILS, HOLDS, IN_PART, Claim, Ruling
 
 JOB: Final = "source.job.operation_types={{{kind}=1.0}}"
 SPEC: Final = "commit.protocol=spec"
 MERGE: Final = "commit.protocol=merge"
 LOG: Final = ("catalog.type=append", "catalog.append_preset=append_design")
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What the runs say: whether it holds, in words, and the runs."""
-
-    verdict: str
-    what: str
-    runs: tuple[Play, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A claim, and the verdict that the page explains; the runs must agree with it."""
-
-    name: str
-    document: str
-    text: str
-    verdict: str
-    decide: Callable[[], Ruling]
-    is_long: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A claim after its runs."""
-
-    claim: Claim
-    verdict: str
-    what: str
-    commands: tuple[str, ...]
-
-
-def judge(claim: Claim) -> Finding:
-    """Run what decides a claim."""
-    ruling = claim.decide()
-    commands = tuple(dict.fromkeys(run.command for run in ruling.runs))
-    return Finding(claim=claim, verdict=ruling.verdict, what=ruling.what, commands=commands)
 
 
 def _verdict(is_right: bool) -> str:
