@@ -32,7 +32,7 @@ from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectSe
 
 DATA: Final = Path(__file__).parents[2] / "src/endive/verification/delta/data"
 ISOLATIONS: Final = ("Serializable", "WriteSerializable", "SnapshotIsolation")
-DELAY_MS: Final = 8.0  # long enough to see which requests are under way together
+DELAY_MS: Final = 30.0  # long enough to see which requests are under way together
 INTERVAL: Final = 5  # commits per checkpoint, in the stories about them
 MANY: Final = 20  # rivals that never let a victim through
 

@@ -163,7 +163,8 @@ class Player:
         self._copies += 1
         source, target = f"{BUCKET}/{_plain(mode)}/", f"{BUCKET}/t{self._copies}/"
         for key, body in list(self.server.objects.items()):
-            if not key.startswith(source) or key.endswith(".crc"):
+            is_contrary = key.endswith(".crc") and isolation != ISOLATIONS[0]
+            if not key.startswith(source) or is_contrary:
                 continue
             if key.endswith("0.json"):
                 body = body.replace(b'isolationLevel":"Serializable"}', f'isolationLevel":"{isolation}"}}'.encode())
@@ -193,13 +194,16 @@ class Player:
         twice = removed_twice(self.server, f"{BUCKET}/{table}", base)
         return {**told, "removed_twice": twice} if twice else told
 
-    def play(self, statement: str, mode: str, behind: int, lost: Sequence[int], older: int = 0) -> dict[str, Any]:
-        """One statement of a session that knows the table: its requests."""
+    def play(
+        self, statement: str, mode: str, behind: int, lost: Sequence[int], older: int = 0, *, is_known: bool = True
+    ) -> dict[str, Any]:
+        """The requests of one statement, of a session that knows the table or has never seen it."""
         table = self.copy(mode, ISOLATIONS[0])
         for _ in range(older):
             self.run("insert, p = 9", table, "rival")
         base = newest_version(self.server, f"{BUCKET}/{table}")
-        self.spark.sql(f"SELECT * FROM delta.`s3a://victim/{table}`").collect()
+        if is_known:
+            self.spark.sql(f"SELECT * FROM delta.`s3a://victim/{table}`").collect()
         for _ in range(behind):
             self.run("insert, p = 9", table, "rival")
         self.server.take_log()
@@ -251,6 +255,9 @@ def stories(player: Player) -> Iterator[tuple[str, Any]]:
         yield f"load / {5 + older} commits", lambda older=older: player.load(older)
     for mode, name in itertools.product(MODES, VICTIMS):
         yield f"{name} / {mode} / fresh", lambda name=name, mode=mode: player.play(name, mode, 0, ())
+    for name in (insert, "delete, A"):
+        yield f"{name} / {plain} / cold", lambda name=name: player.play(name, plain, 0, (), is_known=False)
+    yield f"delete, A / {plain} / behind 2", lambda: player.play("delete, A", plain, 2, ())
     for count in (1, 2, 5):
         yield f"{insert} / {plain} / behind {count}", lambda count=count: player.play(insert, plain, count, ())
     for lost in ((1,), (2,), (5,), (1, 1), (2, 2), (1, 1, 1)):

@@ -32,7 +32,7 @@ from verification.java_rig.object_server import Door, LoggedRequest, ObjectServe
 
 WRITERS: Final = (1, 2, 4, 8, 16)
 DELAYS_MS: Final = {"GET": 20.0, "LIST": 20.0, "PUT": 30.0, "HEAD": 10.0, "DELETE": 20.0, "POST": 20.0}
-SHARES: Final = tuple(step / 20 for step in range(21))
+SHARES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 COMMITTED: Final = "committed"
 EXHAUSTED: Final = "retries exhausted"
 CLEANED: Final = "log cleaned up"

@@ -1,0 +1,93 @@
+"""Suite ``requests``, single operations of Delta's clients: the model's requests against those that were recorded.
+
+This file defines the comparison. Which operation reads and changes what is in ``delta_pairs``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from endive.verification.delta.delta_pairs import OPERATIONS, Does, source_of
+from endive.verification.delta.delta_recording import RS, SPARK, Story, bill, difference, read, rounds
+from endive.verification.delta.modelled_story import Played, play_story
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+
+SUITE: Final = "requests"
+COMMAND: Final = "endive verify requests"
+PARTS: Final = {RS: "delta-rs", SPARK: "delta spark"}
+LOAD: Final = "load"
+BASE_COMMITS: Final = {RS: 3, SPARK: 5}
+CHECKPOINTED_COMMITS: Final = 6  # in the stories of delta-rs with a checkpoint between a victim and its rivals
+LEVEL: Final = {RS: {}, SPARK: {"isolation": "serializable"}}
+_LOADER: Final = Does("blind_append", 0)
+
+
+def outcome_of(client: str, intro: str, remarks: str, options: Options) -> Outcome:
+    """Hold the model against a recording; quick: without the longest stories."""
+    document = read(client, "requests")
+    told = {Story.of(key): each for key, each in document["entries"].items()}
+    if options.is_quick:
+        told = {story: each for story, each in told.items() if len(story.lost) <= 3}
+    checks = [check for story, each in told.items() for check in compare(client, story, each)]
+    versions = {key: document[key] for key in ("deltalake", "delta", "spark") if key in document}
+    return Outcome(
+        suite=SUITE,
+        part=PARTS[client],
+        intro=intro,
+        checks=tuple(checks),
+        tables=(_sequences(document["entries"]),),
+        remarks=remarks,
+        command=COMMAND,
+        provenance=provenance(**versions, recorded=document["date"], stories=len(told)),
+    )
+
+
+def compare(client: str, story: Story, told: dict[str, Any]) -> list[Check]:
+    """Every count equal and the same end; for delta-rs also as many requests one after another."""
+    played = play(client, story)
+    real = bill(told["requests"])
+    simulated = played.loading if story.operation == LOAD else played.bill
+    is_right_end = story.operation == LOAD or (played.outcome == "committed") == (told["outcome"] == "committed")
+    wrong = difference(real, simulated)
+    if not is_right_end:
+        wrong = f"ends {played.outcome}, not {told['outcome']}"
+    what: dict[str, Value] = {
+        "mode": story.mode,
+        "behind": story.behind,
+        "lost": ", ".join(map(str, story.lost[:3])) + (", ..." if len(story.lost) > 3 else ""),
+        "commits": story.commits or _commits(client, story),
+        "ends": str(told["outcome"]),
+    }
+    counts = Check(
+        name=story.operation,
+        what={**what, "compared": "requests"},
+        expected=sum(real.values()),
+        actual=sum(simulated.values()),
+        holds=not wrong,
+        note=wrong,
+    )
+    if client != RS or story.operation == LOAD:
+        return [counts]
+    depth = rounds(told["requests"])
+    return [
+        counts,
+        Check.exact(story.operation, {**what, "compared": "in a row"}, expected=depth, actual=played.rounds),
+    ]
+
+
+def play(client: str, story: Story) -> Played:
+    """The model's side of a story."""
+    does = OPERATIONS[client].get(story.operation, _LOADER)
+    rivals_there = does.partition == 1  # rivals append to partition 9
+    return play_story(client, story, source_of(does, 1, LEVEL[client]), _commits(client, story), is_same=rivals_there)
+
+
+def _commits(client: str, story: Story) -> int:
+    return CHECKPOINTED_COMMITS if client == RS and story.interval else BASE_COMMITS[client]
+
+
+def _sequences(entries: dict[str, Any]) -> Table:
+    """What was asked for, in its order."""
+    rows = tuple((key, ", ".join(told["requests"])) for key, told in entries.items() if "times" not in key)
+    note = "`|` joins requests that were under way together; `commit+1` is the commit file after the table's version."
+    return Table(title="Requests as recorded", headings=("story", "requests"), rows=rows, note=note)
