@@ -24,7 +24,8 @@ def observe(
         str | None,
         typer.Argument(
             metavar="TABLE",
-            help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), or a log.",
+            help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), a Delta table's "
+            "folder, or a log.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write; new, empty or an earlier one.")] = Path(
@@ -108,6 +109,7 @@ def _histories(
 ) -> list[TableHistory]:
     from endive.errors import ConfigError
     from endive.observation import table_reading
+    from endive.observation.delta_log import delta_folder, read_delta_log
     from endive.observation.observe import is_log, read_any_log
 
     if is_spark:
@@ -121,9 +123,13 @@ def _histories(
         names = table_reading.table_names(opened, table)
         return _readable(names, lambda name: table_reading.read_table(opened, name, writer_key=writer_key))
     if table is None:
-        raise ConfigError("Nothing to observe. Give a metadata.json, a log of commits, or --catalog NAME.")
+        raise ConfigError(
+            "Nothing to observe. Give a metadata.json, a folder with a _delta_log, a log, or --catalog NAME."
+        )
     if "://" not in table and is_log(Path(table)):
         return read_any_log(Path(table))
+    if delta_folder(table) is not None:
+        return [read_delta_log(table, writer_key=writer_key)]
     return [table_reading.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
 
 

@@ -37,15 +37,15 @@ _LIST_BASE_BYTES: Final = 2_000
 
 def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
     """The document of a configuration file, and what in it is assumed."""
-    provider, assumed = _provider(history.location)
-    catalog = {**_catalog(history.catalog_kind), **_partitions(history.shape)}
+    provider, assumed = assumed_provider(history.location)
+    catalog = {**_catalog(history.catalog_kind), **partitions_section(history.shape)}
     given = catalog.get("profile") or catalog["latency_ms"]
     key = "catalog.profile" if "profile" in catalog else "catalog.latency_ms"
     assumed.append(f"{key} = {given}: no history tells how fast a catalog answers; see endive measure catalog")
     settings = history.shape.settings
     assumed += [line for source in sources for line in _assumed_of(source, settings, history.duration_ms)]
     document: dict[str, Any] = {
-        "simulation": {"duration_ms": round(_duration_ms(history, sources), 3)},
+        "simulation": {"duration_ms": round(duration_ms(history, sources), 3)},
         "experiment": {"label": history.name},
         "storage": {"provider": provider},
         "catalog": catalog,
@@ -57,7 +57,7 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
     return {key: value for key, value in document.items() if value}, assumed
 
 
-def _duration_ms(history: TableHistory, sources: Sequence[FittedSource]) -> float:
+def duration_ms(history: TableHistory, sources: Sequence[FittedSource]) -> float:
     """As long as the table was watched, if that is affordable; longer than the latest start of a source."""
     affordable = history.duration_ms * TXNS_MAX / max(1, len(history.commits))
     latest_ms = max((2.0 * (source.start_ms or 0.0) for source in sources), default=0.0)
@@ -80,7 +80,7 @@ def _assumed_of(source: FittedSource, settings: dict[str, str], window_ms: float
     return found
 
 
-def _provider(location: str) -> tuple[str, list[str]]:
+def assumed_provider(location: str) -> tuple[str, list[str]]:
     provider = PROVIDERS.get(location, PROVIDER_ASSUMED)
     key = f'storage.provider = "{provider}"'
     if location in PROVIDERS:
@@ -104,7 +104,7 @@ def are_files_known(shape: TableShape) -> bool:
     return shape.data_files is not None and 0 < shape.data_files <= DATA_FILES_MAX
 
 
-def _partitions(shape: TableShape) -> dict[str, Any]:
+def partitions_section(shape: TableShape) -> dict[str, Any]:
     """``[catalog.partitions]``; files are spread evenly over partitions, so that each has to have one."""
     count = shape.partitions or 0
     if count < 2 or not are_files_known(shape) or count > (shape.data_files or 0):
@@ -116,20 +116,20 @@ def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
     """``[[source]]``, with the files and partitions that its commits touched."""
     found = source.table(shape.settings)
     if source.validates:
-        found["read"] = _read(source, shape)
+        found["read"] = read_of(source, shape)
     if are_files_known(shape) and source.touched_files:
         found["touched_files"] = min(source.touched_files, shape.data_files or 1)
-    if _partitions(shape) and source.partitions:
+    if partitions_section(shape) and source.partitions:
         found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
     return found
 
 
-def _read(source: FittedSource, shape: TableShape) -> str:
+def read_of(source: FittedSource, shape: TableShape) -> str:
     """What a statement has read: as its exceptions say, else its partitions if it changes few, else the table."""
-    if source.logged_read and (source.logged_read != "partitions" or _partitions(shape)):
+    if source.logged_read and (source.logged_read != "partitions" or partitions_section(shape)):
         return source.logged_read
     changed = source.partitions or shape.partitions or 1
-    is_narrow = bool(_partitions(shape)) and changed <= NARROW_SHARE * (shape.partitions or 1)
+    is_narrow = bool(partitions_section(shape)) and changed <= NARROW_SHARE * (shape.partitions or 1)
     return "partitions" if is_narrow else "table"
 
 

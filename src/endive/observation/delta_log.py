@@ -30,6 +30,7 @@ from endive.observation.observed_history import (
 
 FOLDER: Final = "_delta_log"
 HINT: Final = "_last_checkpoint"
+DELTA: Final = "delta"
 COMMIT_BYTES_MAX: Final = 64 * 2**20
 LOG_BYTES_MAX: Final = 1024 * 2**20
 COMMITS_MAX: Final = 500_000
@@ -46,6 +47,8 @@ ENGINES: Final = {"delta-rs": "delta-rs", "apache-spark": "spark", "databricks-r
 STREAMING: Final = "STREAMING UPDATE"
 # Where a commit names its writer, the first that is there; a key with a dot leads into an object.
 WRITER_KEYS: Final = ("job.jobId", "notebook.notebookId", "clusterId", "userName")
+RUNTIMES: Final = ("executionTimeMs", "execution_time_ms")  # Delta Spark's, delta-rs's
+KINDS: Final = {APPEND: "blind_append", OVERWRITE: "merge", DELETE: "merge", REPLACE: "optimize"}
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 
 
@@ -95,7 +98,7 @@ def read_delta_log(place: str, *, writer_key: str | None = None) -> TableHistory
         commits=in_order(commits),
         shape=_shape(tally, newest),
         expired=first,
-        catalog_kind="delta",
+        catalog_kind=DELTA,
         location="file",
         notes=tuple(_notes(name, tally, versions, first)),
     )
@@ -169,6 +172,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     metrics = info.get("operationMetrics")
     metrics = metrics if isinstance(metrics, dict) else {}
     retries = _number(metrics.get("num_retries"))
+    took = next((found for key in RUNTIMES if (found := _number(metrics.get(key))) is not None), None)
     word = _operation(added, removed)
     return Commit(
         time_us=1000 * _time_ms(path, info, tally),
@@ -184,6 +188,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         total_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
         added_bytes=sum(_number(each.get("size")) or 0 for each in added),
         changed_partitions=len({_partition(each) for each in (*added, *removed)}) or None,
+        runtime_ms=None if took is None else float(took),
         attempts=None if retries is None else retries + 1,
     )
 
@@ -208,12 +213,8 @@ def _operation(added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> st
 
 def _kind(operation: str, info: Mapping[str, Any]) -> str:
     """Endive's kind; delta-rs does not say whether an append was blind, and names what it had read if it was not."""
-    if operation == REPLACE:
-        return "optimize"
-    if operation != APPEND:
-        return "merge"
-    is_blind = info.get("isBlindAppend", "readVersion" not in info)
-    return "blind_append" if is_blind else "append_after_read"
+    has_read = operation == APPEND and not info.get("isBlindAppend", "readVersion" not in info)
+    return "append_after_read" if has_read else KINDS[operation]
 
 
 def _time_ms(path: Path, info: Mapping[str, Any], tally: _Tally) -> int:

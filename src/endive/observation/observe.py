@@ -9,6 +9,8 @@ from typing import Final
 
 from endive.errors import ObservationError
 from endive.observation.configuration import configuration
+from endive.observation.delta_configuration import delta_configuration
+from endive.observation.delta_log import DELTA, KINDS
 from endive.observation.engine_lines import read_engine_lines
 from endive.observation.findings import findings
 from endive.observation.log import read_log
@@ -75,7 +77,8 @@ def observe(history: TableHistory, make_page: MakePage | None = None) -> Observe
     if len(history.commits) < COMMITS_NEEDED:
         raise ObservationError(_too_short(history))
     sources = fit_sources(history)
-    document, assumed = configuration(history, sources)
+    configure = delta_configuration if history.catalog_kind == DELTA else configuration
+    document, assumed = configure(history, sources)
     document, rates, chosen = settle(document, sources, history.duration_ms)
     assumed += chosen
     seen = findings(history, sources, assumed, rates)

@@ -23,6 +23,9 @@ WORKING_KINDS: Final = (
     "validated_overwrite",
     "rewrite_files",
     "rewrite_manifests",
+    "append_after_read",
+    "merge",
+    "optimize",
 )  # their start decides what they meet
 NO_WORK: Final = {"distribution": "fixed", "ms": 0.0}
 ABSENT_SHARE: Final = 0.25  # of the time watched, at its beginning or end: then the source starts late, or stops

@@ -69,7 +69,7 @@ def run(options: Options) -> Outcome:
 
 
 def _is_quick(cell: Mapping[str, Any]) -> bool:
-    return cell["way"] == KEEP and cell["writers"] == QUICK_WRITERS
+    return bool(cell["way"] == KEEP and cell["writers"] == QUICK_WRITERS)
 
 
 def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Options) -> list[Check]:
@@ -116,7 +116,7 @@ def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[
 
 def _building_ms(runs: Sequence[Mapping[str, Any]]) -> float:
     """Mean time from the call to the first request for the log."""
-    taken = [row[3] - row[2] for run in runs for row in run["txns"]]
+    taken = [float(row[3] - row[2]) for run in runs for row in run["txns"]]
     return round(sum(taken) / len(taken), 1)
 
 
