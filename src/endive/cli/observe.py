@@ -24,8 +24,8 @@ def observe(
         str | None,
         typer.Argument(
             metavar="TABLE",
-            help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), a Delta table's "
-            "folder, or a log.",
+            help="A table or namespace of --catalog, a table of --spark, a metadata.json (path or URL), the folder "
+            "of a Delta table, or a log.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write; new, empty or an earlier one.")] = Path(

@@ -24,6 +24,8 @@ OBJECTS: Final = {
 }
 OPERATIONS: Final = {"GET": "read", "PUT": "write", "HEAD": "head", "DELETE": "delete"}
 LIST: Final = "commit_file.list"
+HINT_READ: Final = "last_checkpoint.read"
+NO_HINT: Final = "HEAD last_checkpoint!404"  # a GET that finds nothing, by a client of a file system
 CREATE: Final = "commit_file.create"
 # What a client of a file system asks besides: whether a path is there, and drafts that are renamed.
 OF_THE_FILE_SYSTEM: Final = re.compile(r"PROBE|HEAD .*|.* (crc_draft|log)(!\d+)?|POST.*")
@@ -41,6 +43,7 @@ class Story(NamedTuple):
     lost: tuple[int, ...] = ()
     commits: int = 0  # the version it makes, or how many a loaded table has; 0 where it does not matter
     interval: int = 0  # commits per checkpoint; 0 for the client's own
+    is_cold: bool = False  # a session that has not seen the table
 
     @classmethod
     def of(cls, key: str) -> Story:
@@ -60,6 +63,7 @@ class Story(NamedTuple):
             lost=counts,
             commits=_figure(r"commit (\d+)|(\d+) commits", told),
             interval=_figure(r"a checkpoint every (\d+)", told),
+            is_cold=told == "cold",
         )
 
 
@@ -87,6 +91,15 @@ def bill(words: Sequence[str]) -> Bill:
 def rounds(words: Sequence[str]) -> int:
     """How many requests of the log follow each other, those under way together counted once."""
     return sum(any(_name(each) is not None for each in group.split(" | ")) for group in words)
+
+
+def own_part(words: Sequence[str]) -> Sequence[str]:
+    """What follows the beginning of a statement: from its data on, or from the first question for the next commit."""
+    for at, group in enumerate(words):
+        if group.startswith("PUT data"):
+            return words[at:]
+    first = next(at for at, group in enumerate(words) if re.search(r"HEAD commit\+\d+!404", group))
+    return words[first:]
 
 
 def _name(word: str) -> str | None:
