@@ -11,6 +11,9 @@ import pytest
 
 from endive.errors import ObservationError
 from endive.observation.delta_log import delta_folder, read_delta_log
+from endive.observation.observe import observe, with_reports
+from endive.observation.observed_folder import load_observed, write_folder
+from endive.observation.replay import replay
 
 RECORDED = Path(__file__).parent / "data" / "delta_rs"
 
@@ -98,6 +101,38 @@ def test_attempts_files_and_partitions_are_counted(tmp_path):
     assert (1, 1, 3) == (second.removed_files, second.total_files, second.attempts)
     assert (1, 1, 3) == (history.shape.partition_fields, history.shape.partitions, history.shape.snapshots)
     assert any("1 commits changed no file (1 SET TBLPROPERTIES)" in note for note in history.notes)
+
+
+@pytest.mark.parametrize(
+    ("engine", "predicate", "read"),
+    [
+        ("Apache-Spark/4.1.0", '["((p#12 = 3) AND (id#11 = 30))"]', "files"),
+        ("Apache-Spark/4.1.0", '["(p#12 IN (3, 9))"]', "partitions"),
+        ("Apache-Spark/4.1.0", '["(id#11 = 30)"]', "table"),
+        ("Apache-Spark/4.1.0", "[]", "table"),
+        ("delta-rs:py-1.6.6", "id = 30", "files"),
+        ("delta-rs:py-1.6.6", "p = 3 AND NOT p IS NULL", "partitions"),
+    ],
+)
+def test_a_predicate_says_what_was_read(tmp_path, engine, predicate, read):
+    told = info("DELETE", engineInfo=engine, operationParameters={"predicate": predicate})
+    commits = [[{"metaData": {"partitionColumns": ["p"]}}], [told, file("remove", "a")]]
+
+    (commit,) = read_delta_log(write_log(tmp_path / "t", commits)).commits
+
+    assert read == commit.read
+
+
+def test_an_observed_table_can_be_run_and_replayed(tmp_path):
+    """From the log and what its clients noted: the deletes read files of a partition, and appends fail beside them."""
+    history = with_reports(read_delta_log(str(RECORDED)), [RECORDED / "attempts.csv"])
+    (folder,) = write_folder(tmp_path / "seen", [observe(history)])
+
+    config = load_observed(folder)
+    kinds = {source.name: source.operation_types for source in config.sources}
+    assert ("delta", "delta_rs", 20) == (config.table.format, config.delta.client, config.delta.checkpoint_interval)
+    assert (1.0, 1.0, 1.0) == (kinds["stream"].blind_append, kinds["deletes"].merge, kinds["compactions"].optimize)
+    assert replay(folder, seeds=2).figures
 
 
 def test_a_log_that_was_cleaned_up(tmp_path):

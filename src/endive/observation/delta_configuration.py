@@ -39,7 +39,7 @@ def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) 
         if source.is_work_assumed:
             work = f"source.{source.name}.runtime = {source.work['ms']:g} ms"
             assumed.append(f"{work}: no log of a table tells how long a statement works before it commits")
-        if source.kind in READING:
+        if source.kind in READING and not source.logged_read:
             assumed.append(f'source.{source.name}.read = "{read_of(source, history.shape)}": no log tells the filter')
     document: dict[str, Any] = {
         "simulation": {"duration_ms": round(duration_ms(history, sources), 3)},

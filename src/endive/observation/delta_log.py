@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from endive.observation.observed_history import (
 FOLDER: Final = "_delta_log"
 HINT: Final = "_last_checkpoint"
 DELTA: Final = "delta"
+CLIENT: Final = "client"  # beside the table's properties: who made most commits
 COMMIT_BYTES_MAX: Final = 64 * 2**20
 LOG_BYTES_MAX: Final = 1024 * 2**20
 COMMITS_MAX: Final = 500_000
@@ -49,6 +50,7 @@ STREAMING: Final = "STREAMING UPDATE"
 WRITER_KEYS: Final = ("job.jobId", "notebook.notebookId", "clusterId", "userName")
 RUNTIMES: Final = ("executionTimeMs", "execution_time_ms")  # Delta Spark's, delta-rs's
 KINDS: Final = {APPEND: "blind_append", OVERWRITE: "merge", DELETE: "merge", REPLACE: "optimize"}
+_COLUMN: Final = re.compile(r"\b(?!(?:and|or|not|in|is|null|true|false|between|like)\b)[a-z_]\w*", re.IGNORECASE)
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 
 
@@ -68,6 +70,7 @@ class _Tally:
     metadata: dict[str, Any] = field(default_factory=dict)
     files: dict[str, tuple[str, ...]] = field(default_factory=dict)  # path -> partition
     unknown_files: int | None = 0  # files of a checkpoint that no commit read here has added
+    engines: Counter[str] = field(default_factory=Counter)
     silent: Counter[str] = field(default_factory=Counter)  # commits without files, by operation
     undated: int = 0
     bytes_read: int = 0
@@ -101,6 +104,24 @@ def read_delta_log(place: str, *, writer_key: str | None = None) -> TableHistory
         catalog_kind=DELTA,
         location="file",
         notes=tuple(_notes(name, tally, versions, first)),
+    )
+
+
+def as_delta(commits: Iterable[Commit], history: TableHistory) -> tuple[Commit, ...]:
+    """Commits that a log of the writers tells of, with what the table's own log says of their kind and their filter."""
+    reads: dict[str, Counter[str]] = {}
+    for commit in history.commits:
+        reads.setdefault(commit.operation, Counter())[commit.read] += 1
+    usual = {operation: counted.most_common(1)[0][0] for operation, counted in reads.items()}
+    return tuple(
+        replace(
+            each,
+            kind=KINDS[each.operation],
+            overwrite="",
+            engine=history.shape.settings[CLIENT],
+            read=each.read or usual.get(each.operation, ""),
+        )
+        for each in commits
     )
 
 
@@ -169,6 +190,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         tally.silent[operation] += 1
         return None
     engine = _engine(info, operation)
+    tally.engines[engine] += 1
     metrics = info.get("operationMetrics")
     metrics = metrics if isinstance(metrics, dict) else {}
     retries = _number(metrics.get("num_retries"))
@@ -189,6 +211,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         added_bytes=sum(_number(each.get("size")) or 0 for each in added),
         changed_partitions=len({_partition(each) for each in (*added, *removed)}) or None,
         runtime_ms=None if took is None else float(took),
+        read=_read(info, engine, tally) if word in (OVERWRITE, DELETE) else "",
         attempts=None if retries is None else retries + 1,
     )
 
@@ -215,6 +238,23 @@ def _kind(operation: str, info: Mapping[str, Any]) -> str:
     """Endive's kind; delta-rs does not say whether an append was blind, and names what it had read if it was not."""
     has_read = operation == APPEND and not info.get("isBlindAppend", "readVersion" not in info)
     return "append_after_read" if has_read else KINDS[operation]
+
+
+def _read(info: Mapping[str, Any], engine: str, tally: _Tally) -> str:
+    """What a statement has read, by its predicate: partitions, or files if it also speaks of other columns.
+
+    Without a partition column Delta Spark has read the table; delta-rs goes by the files' statistics.
+    """
+    parameters = info.get("operationParameters")
+    predicate = _text(parameters.get("predicate")) if isinstance(parameters, dict) else ""
+    columns = tally.metadata.get("partitionColumns")
+    named = {word.lower() for word in _COLUMN.findall(predicate)}
+    if not named:
+        return "table"
+    own = {str(each).lower() for each in columns} if isinstance(columns, list) else set()
+    if not named & own:
+        return "files" if engine == "delta-rs" else "table"
+    return "files" if named - own else "partitions"
 
 
 def _time_ms(path: Path, info: Mapping[str, Any], tally: _Tally) -> int:
@@ -282,7 +322,10 @@ def _shape(tally: _Tally, newest: int) -> TableShape:
         data_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
         partition_fields=fields,
         partitions=partitions,
-        properties=tuple((key, _text(given[key])) for key in PROPERTIES if _text(given.get(key))),
+        properties=(
+            *((key, _text(given[key])) for key in PROPERTIES if _text(given.get(key))),
+            *((CLIENT, engine) for engine, _ in tally.engines.most_common(1)),
+        ),
     )
 
 

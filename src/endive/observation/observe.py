@@ -10,7 +10,7 @@ from typing import Final
 from endive.errors import ObservationError
 from endive.observation.configuration import configuration
 from endive.observation.delta_configuration import delta_configuration
-from endive.observation.delta_log import DELTA, KINDS
+from endive.observation.delta_log import DELTA, as_delta
 from endive.observation.engine_lines import read_engine_lines
 from endive.observation.findings import findings
 from endive.observation.log import read_log
@@ -69,7 +69,9 @@ def _log_of(history: TableHistory, path: Path) -> TableHistory:
     log = log or (next(iter(logs.values())) if len(logs) == 1 else None)
     if log is None:
         raise ObservationError(f"log {path} has no commits of {history.name}; it names {', '.join(logs)}.")
-    return replace(log, notes=tuple(note for note in log.notes if "says nothing of the table's size" not in note))
+    commits = as_delta(log.commits, history) if history.catalog_kind == DELTA else log.commits
+    notes = tuple(note for note in log.notes if "says nothing of the table's size" not in note)
+    return replace(log, commits=commits, notes=notes)
 
 
 def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:
