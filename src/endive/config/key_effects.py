@@ -162,7 +162,7 @@ REQUESTS: Final = (
         "catalog.type = '{catalog.type}' does not ask whether a commit file is there",
     ),
     _row("commit_file.delete", is_given("delta.log_retention_ms"), "without delta.log_retention_ms none is sent"),
-    _row("checksum.write", is_("delta.client", "spark"), "only Delta Spark writes checksum files"),
+    _row("checksum.read checksum.write", is_("delta.client", "spark"), "only Delta Spark has checksum files"),
 )
 
 
@@ -326,6 +326,9 @@ SOURCE_READINGS: Final = (
     ),
     _row("overwrite", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
     _row("isolation", any_of(_IS_DELTA, _OVERWRITES), _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row(
+        "isolation", is_not("delta.client", "delta_rs"), "delta-rs reads no isolation level and minds all added files"
+    ),
     _row(
         "referenced_files",
         _OVERWRITES,

@@ -60,8 +60,7 @@ def asks_for_few(settings: FormatSettings) -> bool:
 def found(world: Any, table: TableState) -> None:
     """A table as it is before the first txn, with so many versions: its log has the checkpoints it would have."""
     if world.format.is_delta == 1:
-        interval = world.format.delta.protocol.checkpoint_interval
-        table.delta.checkpoint = table.version // interval * interval
+        table.delta.checkpoint = delta_protocol.last_checkpoint(world.format.delta.protocol, table.version)
 
 
 def inlined_bytes(world: Any, table: TableState) -> int:
@@ -117,8 +116,7 @@ def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
 def rereads_catalog(world: Any, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state."""
     if world.format.is_delta == 1:
-        rereads: int = world.format.delta.protocol.rereads
-        return rereads == 1
+        return False
     return protocol.rereads_catalog(world.format.iceberg.protocol, operation)
 
 
@@ -218,7 +216,7 @@ def verdict_on(world: Any, operation: Operation, situation: Situation, reason: i
 def plan(world: Any, operation: Operation, situation: Situation, made: Plan) -> None:
     """Fill ``made``, a fresh plan, with what the attempt does on one table."""
     if world.format.is_delta == 1:
-        delta_planning.plan_attempt(world.format.delta.protocol, situation.delta, made.delta)
+        delta_planning.plan_attempt(world.format.delta.protocol, operation, situation.delta, made.delta)
     else:
         planning.plan_attempt(world.format.iceberg, operation, situation.iceberg, made.iceberg)
 

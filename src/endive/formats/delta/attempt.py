@@ -12,6 +12,7 @@ class DeltaSituation(Record):
     base: Int64  # the version it builds on
     older: Int64  # commits older than the retention
     cleaned: Int64  # of the log, at the base
+    checkpoint: Int64  # the last one, at the base
     attempt: Int32
     ground: Int8  # the change that makes it fail, plus one; 0: none does
     is_log_lost: Int8  # a commit file it has to look into is deleted
@@ -26,8 +27,13 @@ class DeltaPlan(Record):
     looks: Int32  # listings of the folder beside the question to the commit point
     winner_reads: Int32  # one after another
     update_lists: Int32
-    update_reads: Int32
+    update_reads: Int32  # commit files, in every round
+    update_checkpoint: Int64  # the checkpoint that the update reads; 0: none
     stages: Int32  # commit files written before the commit, elsewhere
     after_reads: Int32
+    checksum_reads: Int32  # of the version before, to make the next; who lost no race has it
+    reload_reads: Int32  # commit files of a compaction's own update after its commit, in every round
     deletes: Int32  # files of the log that its clean-up deletes
     is_checkpointed: Int8
+    old_checkpoint: Int64  # what a checkpoint is made from: the one before, and the commit files since
+    new_files: Int32

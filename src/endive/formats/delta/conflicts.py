@@ -34,8 +34,14 @@ BLINDLY_ADDED, ADDED_AFTER_READING, REMOVED, REARRANGED = range(4)
 
 @rule
 def has_read(operation: Operation) -> bool:
-    """Whether it depends on what was in the table."""
-    return operation.kind != BLIND_APPEND
+    """Whether it depends on what was in the table, or its client takes it so."""
+    return operation.kind != BLIND_APPEND or minds_all_removals(operation)
+
+
+@rule
+def minds_all_removals(operation: Operation) -> bool:
+    """Whether data removed anywhere makes it fail: delta-rs takes who has no predicate for a reader of the table."""
+    return operation.client == DELTA_RS and (operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE)
 
 
 @rule
@@ -47,7 +53,11 @@ def changes_data(operation: Operation) -> bool:
 @rule
 def minds_added(operation: Operation, change: int) -> bool:
     """Whether files added so, where it has read, make it fail."""
-    if not changes_data(operation) or operation.isolation == SNAPSHOT:
+    if not changes_data(operation):
+        return False
+    if operation.client == DELTA_RS:  # reads no isolation level
+        return change == BLINDLY_ADDED or change == ADDED_AFTER_READING
+    if operation.isolation == SNAPSHOT:
         return False
     if change == BLINDLY_ADDED:
         return operation.isolation == SERIALIZABLE
@@ -101,6 +111,8 @@ def minds_in_partition(operation: Operation, change: int) -> bool:
 @rule
 def met_in_table(operation: Operation, before: TableState, now: TableState) -> int:
     """The ground on which something that happened anywhere in the table makes it fail, or 0."""
+    if minds_all_removals(operation):
+        return 1 + REMOVED if now.delta.removed > before.delta.removed else 0
     if operation.reads != READS_TABLE or not changes_data(operation):
         return 0
     if minds_added(operation, BLINDLY_ADDED) and now.appends > before.appends:
@@ -126,6 +138,6 @@ def verdict_on(operation: Operation, situation: DeltaSituation, reason: int) -> 
     change = situation.ground - 1
     if change == BLINDLY_ADDED or change == ADDED_AFTER_READING:
         return CONCURRENT_APPEND
-    # What it removes it has read; only delta-rs's compactions, and its checks against them, look at removals alone.
-    is_removal_only = operation.client == DELTA_RS and (change == REARRANGED or operation.kind == OPTIMIZE)
+    # What it removes it has read; only delta-rs, which does not mind compactions otherwise, looks at removals alone.
+    is_removal_only = operation.client == DELTA_RS and change == REARRANGED
     return CONCURRENT_DELETE_DELETE if is_removal_only else CONCURRENT_DELETE_READ

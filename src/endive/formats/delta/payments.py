@@ -9,18 +9,20 @@ from endive.formats.delta.attempt import DeltaPlan
 from endive.formats.delta.draws import (
     AFTER_LIST,
     AFTER_READ,
+    CHECKPOINT_LOAD,
     CHECKPOINT_READ,
     CHECKPOINT_WRITE,
     CHECKSUM_WRITE,
     CLEAN_DELETE,
-    CLEAN_LIST,
     ENTRY_READ,
     ENTRY_WRITE,
     HINT_READ,
     HINT_WRITE,
+    LOAD_CHECK,
     LOAD_READ,
     LOOK_LIST,
     PUBLISH,
+    RELOAD,
     STAGE,
     STATUS_READ,
     UPDATE_LIST,
@@ -34,6 +36,7 @@ from endive.formats.payer import Payer
 from endive.kernel import rule
 from endive.rng import slot
 from endive.vocabulary import (
+    BLIND_APPEND,
     CATALOG,
     CHECKPOINT,
     CHECKSUM,
@@ -67,15 +70,34 @@ def pay_load(
     attempt, own = txn.row.attempts, world.format.delta
     if lists_beside(own.protocol):
         payer.many(world, txn, PHASE_RUNTIME, slot(attempt, LOOK_LIST, position) + 1, COMMIT_FILE, LIST, 0, 1, 1)
-    parallel, files = own.protocol.parallel_max, table.version - table.delta.checkpoint
-    if is_kept:
-        files = table.version - known.version
-    elif table.delta.checkpoint > 0:
-        counter = slot(attempt, CHECKPOINT_READ, position)
-        size_bytes = checkpoint_bytes(own.sizes, table.delta.checkpoint)
-        payer.many(world, txn, PHASE_RUNTIME, counter, CHECKPOINT, READ, size_bytes, 1, 1)
-    counter, reads = slot(attempt, LOAD_READ, position), files * own.protocol.file_reads
-    payer.many(world, txn, PHASE_RUNTIME, counter, COMMIT_FILE, READ, own.sizes.commit_bytes, reads, parallel)
+    protocol, is_new = own.protocol, not is_kept or table.version > known.version
+    counter, size_bytes = slot(attempt, LOAD_CHECK, position), own.sizes.checksum_bytes
+    payer.many(world, txn, PHASE_RUNTIME, counter, COMMIT_FILE, LIST, 0, protocol.lists_again, 1)
+    if protocol.is_checksummed == 1 and is_new:
+        payer.many(world, txn, PHASE_RUNTIME, counter + 1, CHECKSUM, READ, size_bytes, 1, 1)
+    checkpoint, files = table.delta.checkpoint, table.version - table.delta.checkpoint
+    if protocol.is_lazy == 1:
+        if not is_new or txn.operation.kind == BLIND_APPEND:
+            return
+    elif is_kept and checkpoint <= known.version:
+        checkpoint, files = 0, table.version - known.version
+    counter = slot(attempt, LOAD_READ, position)
+    pay_log(payer, world, txn, PHASE_RUNTIME, counter, slot(attempt, CHECKPOINT_READ, position), checkpoint, files)
+
+
+@rule
+def pay_log(
+    payer: Payer, world: Any, txn: Any, phase: int, file_counter: int, counter: int, checkpoint: int, files: int
+) -> None:
+    """A checkpoint, if there is one, in ranges one after another; the commit files behind it at the same time."""
+    own = world.format.delta
+    if checkpoint > 0:
+        ranges = own.protocol.checkpoint_reads
+        size_bytes = checkpoint_bytes(own.sizes, checkpoint) // ranges
+        payer.many(world, txn, phase, counter, CHECKPOINT, READ, size_bytes, ranges, 1)
+    size_bytes, parallel = own.sizes.commit_bytes, own.protocol.parallel_max
+    for turn in range(own.protocol.file_reads):
+        payer.many(world, txn, phase, file_counter + (turn << 16), COMMIT_FILE, READ, size_bytes, files, parallel)
 
 
 @rule
@@ -91,12 +113,11 @@ def pay_validation(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
 @rule
 def pay_build(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
     """The table, brought up to date before the next attempt where the client does so."""
-    attempt, own = txn.row.attempts, world.format.delta
+    attempt = txn.row.attempts
     counter = slot(attempt, UPDATE_LIST, position)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, plan.update_lists, 1)
-    counter, size_bytes = slot(attempt, UPDATE_READ, position), own.sizes.commit_bytes
-    parallel = own.protocol.parallel_max
-    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.update_reads, parallel)
+    counter, checkpoint = slot(attempt, UPDATE_READ, position), plan.update_checkpoint
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, plan.update_reads)
 
 
 @rule
@@ -131,31 +152,48 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
         else:
             assert protocol.log_store == CATALOG_MANAGED
     counter, lists = slot(attempt, AFTER_LIST, position), protocol.after_lists
-    if lists_beside(protocol) and protocol.rereads == 1:
-        lists += 1
     if lists > 0:
         payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
     counter = slot(attempt, AFTER_READ, position)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.after_reads, 1)
     counter = slot(attempt, AFTER_LIST, position) + 1
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, max(0, lists - 1), 1)
+    if plan.reload_reads > 0:
+        pay_reload(payer, world, txn, position, plan)
     if protocol.is_checksummed == 1:
         counter = slot(attempt, CHECKSUM_WRITE, position)
+        checksum_bytes = own.sizes.checksum_bytes
+        payer.many(world, txn, PHASE_LOG_UPDATE, counter + 1, CHECKSUM, READ, checksum_bytes, plan.checksum_reads, 1)
         payer.many(world, txn, PHASE_LOG_UPDATE, counter, CHECKSUM, WRITE, own.sizes.checksum_bytes, 1, 1)
     if plan.is_checkpointed == 1:
         pay_checkpoint(payer, world, txn, position, plan)
 
 
 @rule
+def pay_reload(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """delta-rs brings the table of a compaction up to date once more, from where it was loaded."""
+    counter, size_bytes = slot(txn.row.attempts, RELOAD, position), world.format.delta.sizes.hint_bytes
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter + 1, COMMIT_FILE, LIST, 0, 1, 1)
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter + 2, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
+    counter += 1 << 20
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), 0, plan.reload_reads)
+
+
+@rule
 def pay_checkpoint(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
-    """A checkpoint, the hint to it, and the files of the log that have expired."""
+    """The table is loaded anew and written as a checkpoint, with the hint to it; what has expired is deleted."""
     attempt, own = txn.row.attempts, world.format.delta
+    counter, size_bytes = slot(attempt, CHECKPOINT_LOAD, position), own.sizes.hint_bytes
+    payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
+    payer.many(world, txn, PHASE_CHECKPOINT, counter + 1, COMMIT_FILE, LIST, 0, own.protocol.checkpoint_lists, 1)
+    counter, old = counter + (1 << 20), plan.old_checkpoint
+    pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter + (1 << 20), old, plan.new_files)
     counter, size_bytes = slot(attempt, CHECKPOINT_WRITE, position), checkpoint_bytes(own.sizes, plan.version)
     payer.many(world, txn, PHASE_CHECKPOINT, counter, CHECKPOINT, WRITE, size_bytes, 1, 1)
     counter, size_bytes = slot(attempt, HINT_WRITE, position), own.sizes.hint_bytes
     payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, WRITE, size_bytes, 1, 1)
     if own.protocol.cleans_log == 1:
-        payer.many(world, txn, PHASE_CHECKPOINT, slot(attempt, CLEAN_LIST, position), COMMIT_FILE, LIST, 0, 1, 1)
         counter = slot(attempt, CLEAN_DELETE, position)
         payer.many(world, txn, PHASE_CHECKPOINT, counter, COMMIT_FILE, DELETE, 0, plan.deletes, 1)
 

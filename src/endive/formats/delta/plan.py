@@ -6,6 +6,7 @@ Pure functions that hold no state and draw nothing. A retry checks only winners 
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
 from endive.formats.delta.protocol import (
     CATALOG_MANAGED,
+    DELTA_RS,
     DYNAMODB,
     DeltaProtocol,
     lists_beside,
@@ -13,7 +14,9 @@ from endive.formats.delta.protocol import (
     must_read_log,
 )
 from endive.formats.nesting import TableState
+from endive.formats.operation import Operation
 from endive.kernel import rule
+from endive.vocabulary import OPTIMIZE
 
 
 @rule
@@ -32,12 +35,13 @@ def describe_situation(
     situation.base = base.version
     situation.older = older
     situation.cleaned = base.delta.cleaned
+    situation.checkpoint = base.delta.checkpoint
     situation.ground = 0
     situation.is_log_lost = 1 if situation.behind > 0 and base.delta.cleaned > previous.version else 0
 
 
 @rule
-def plan_attempt(protocol: DeltaProtocol, situation: DeltaSituation, plan: DeltaPlan) -> None:
+def plan_attempt(protocol: DeltaProtocol, operation: Operation, situation: DeltaSituation, plan: DeltaPlan) -> None:
     """Fill ``plan``, a fresh one."""
     behind = situation.behind
     plan.version = situation.base + 1
@@ -46,13 +50,21 @@ def plan_attempt(protocol: DeltaProtocol, situation: DeltaSituation, plan: Delta
     plan.winner_reads = behind
     if protocol.updates_to_retry == 1 and behind > 0:
         plan.update_lists = 1
-        plan.update_reads = behind * protocol.file_reads
+        plan.update_reads = behind
+        if situation.checkpoint > situation.base - behind:
+            plan.update_checkpoint = situation.checkpoint
+            plan.update_reads = situation.base - situation.checkpoint
     if protocol.log_store == DYNAMODB or protocol.log_store == CATALOG_MANAGED:
         plan.stages = 1
-    # Delta Spark reads what is new since it loaded the table, delta-rs its own commit.
-    plan.after_reads = situation.since_start + 1 if protocol.rereads == 1 else protocol.file_reads
+    plan.after_reads = protocol.own_reads
+    if protocol.is_checksummed == 1 and situation.attempt > 1:
+        plan.checksum_reads = 1
+    if operation.kind == OPTIMIZE and protocol.client == DELTA_RS:
+        plan.reload_reads = situation.since_start + 1
     if makes_checkpoint(protocol, plan.version):
         plan.is_checkpointed = 1
+        plan.old_checkpoint = situation.checkpoint
+        plan.new_files = plan.version - situation.checkpoint
         plan_clean_up(protocol, situation, plan)
 
 

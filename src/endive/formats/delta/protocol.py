@@ -20,22 +20,41 @@ class DeltaProtocol(Record):
 
     checkpoint_interval: Int32 = 10  # commits from one checkpoint to the next
     parallel_max: Int32 = 1  # files of the log that are read at a time when a table is loaded
-    file_reads: Int32 = 1  # how often each commit file is read to load or update a table
+    file_reads: Int32 = 1  # how often each commit file is read to load or update a table, one round after another
+    checkpoint_reads: Int32 = 1  # ranges of a checkpoint that are read one after another
     after_lists: Int32  # listings after a commit that tell nothing new
+    own_reads: Int32  # how often it reads its own commit afterwards
+    checkpoint_lists: Int32  # listings that go with a checkpoint
     client: Int8
     log_store: Int8
     looks_first: Int8  # it lists the log before its first attempt
     updates_to_retry: Int8  # it brings its table up to date before it tries again
-    rereads: Int8  # it lists the log after its commit, and builds its next table on what it sees
-    is_checksummed: Int8  # it writes a checksum file beside its commit
+    lists_again: Int8  # it lists the log twice when a txn begins
+    is_lazy: Int8  # files are listed from the checkpoint and all behind it, and only by a txn that has to know them
+    is_checksummed: Int8  # it writes a checksum file beside its commit, and begins with the newest
     looks_at_kept: Int8  # a table that is kept is brought up to date when a txn begins
     cleans_log: Int8  # commits older than the retention are deleted after a checkpoint
     retention_us: Int64
 
 
 PRESETS: Final[dict[str, dict[str, int]]] = {
-    "spark": {"file_reads": 1, "rereads": 1, "is_checksummed": 1, "looks_at_kept": 1},
-    "delta_rs": {"file_reads": 2, "looks_first": 1, "updates_to_retry": 1, "after_lists": 2},
+    "spark": {
+        "checkpoint_reads": 3,
+        "looks_at_kept": 1,
+        "lists_again": 1,
+        "is_lazy": 1,
+        "is_checksummed": 1,
+        "checkpoint_lists": 2,
+    },
+    "delta_rs": {
+        "file_reads": 2,
+        "checkpoint_reads": 11,
+        "looks_first": 1,
+        "updates_to_retry": 1,
+        "after_lists": 2,
+        "own_reads": 2,
+        "checkpoint_lists": 1,
+    },
 }
 
 
@@ -54,4 +73,18 @@ def lists_beside(protocol: DeltaProtocol) -> bool:
 @rule
 def makes_checkpoint(protocol: DeltaProtocol, version: int) -> bool:
     """Whether the commit that makes ``version`` writes a checkpoint."""
-    return version % protocol.checkpoint_interval == 0
+    return last_checkpoint(protocol, version) == version
+
+
+@rule
+def last_checkpoint(protocol: DeltaProtocol, version: int) -> int:
+    """The newest version up to ``version`` that has a checkpoint, or 0.
+
+    A version counts commits; the number in a commit file's name is one less. Delta Spark goes by that number, and makes
+    none of its first commit; delta-rs goes by the count.
+    """
+    interval = protocol.checkpoint_interval
+    if protocol.client == DELTA_RS:
+        return version // interval * interval
+    number = (version - 1) // interval * interval
+    return number + 1 if number > 0 else 0

@@ -16,7 +16,7 @@ REQUESTS: Final = {
     "commit_file": ("read", "write", "head", "delete", "list", "create"),
     "checkpoint": ("read", "write", "delete"),
     "last_checkpoint": ("read", "write"),
-    "checksum": ("write",),
+    "checksum": ("read", "write"),
 }
 PHASES: Final = ("winners", "log_update", "checkpoint")
 PHASE_OF: Final = {  # by object
