@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from endive.config import parse_config
-from endive.config.catalog_profile import CATALOGS, catalog_profile, latency_note
+from endive.config.catalog_profile import CATALOGS, borrowed_note, catalog_profile, latency_note
 from endive.config.distribution import Fixed
 from endive.config.known import KNOWN
 from endive.errors import ConfigError
@@ -95,3 +95,13 @@ def test_how_well_the_latency_of_a_catalog_is_known(written, of, known):
     note = latency_note(parse_config({"catalog": written}).catalog)
 
     assert (note.of, note.known) == (of, known)
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_name_that_rests_on_another_products_figure_says_so(name):
+    note = borrowed_note(parse_config({"catalog": {"profile": name}}).catalog)
+    measured = parse_config({"catalog": {"profile": name, "latency_ms": 9.0}})
+
+    assert (name in ("lakekeeper", "nessie", "polaris")) == (note is not None)
+    assert borrowed_note(measured.catalog) is None
+    assert catalog_profile(name).mechanism

@@ -321,6 +321,11 @@ def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
         kinds = [*kinds, {"kind": "restart", "delay_ms": 70.0}, {"kind": "carried", "unknown": "again"}]
     if not (transaction | source).get("application_retries") and "partial_progress" not in source:
         maybe(source, draw, "after_failure", st.sampled_from(kinds))
+    is_again = source.get("after_failure", {}).get("kind") == "rerun" or (transaction | source).get(
+        "application_retries"
+    )
+    if not is_again:
+        maybe(source, draw, "commit_queue", st.sampled_from(("mine", "ours")))
 
 
 def count_tables() -> st.SearchStrategy[Mapping]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -95,3 +96,36 @@ def test_a_source_keeps_to_the_tables_it_names(engine):
 def _count(rows: list[dict[str, Any]], column: str) -> dict[Any, int]:
     values = [row[column] for row in rows]
     return {value: values.count(value) for value in set(values)}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_txns_of_one_process_work_side_by_side_and_commit_one_after_another(engine):
+    free = run(engine, [jobs(4)])
+    queued = run(engine, [jobs(4, commit_queue="process")])
+    first = sorted(queued[:4], key=lambda row: row["end_ms"])
+
+    assert {"committed": 1, "aborted": 3} == _count(free[:4], "status")
+    assert {"committed": len(queued)} == _count(queued, "status")
+    assert 1 == len({row["commit_start_ms"] for row in first})
+    assert [0.0, *(row["end_ms"] - first[0]["commit_start_ms"] for row in first[:-1])] == pytest.approx(
+        [row["phase_backoff_ms"] for row in first]
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sources_that_name_one_queue_share_it_and_a_failed_txn_passes_the_turn_on(engine):
+    failures = {"throttle_rate": 0.2, "throttle_tries": 1}
+    other = {**jobs(2, commit_queue="process"), "name": "other"}
+    rows = run(engine, [jobs(2, commit_queue="process"), other], failures=failures)
+    held = sorted((row["commit_start_ms"] + row["phase_backoff_ms"], row["end_ms"]) for row in rows if row["attempts"])
+
+    assert {"storage_failed", None} == set(_count(rows, "reason"))
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(held))
+
+
+def test_a_quota_is_one_worker_that_takes_its_time():
+    service = {"type": "service", "latency_ms": 4.0}
+    told = run("compiled", [jobs(9)], catalog={**service, "service": {"calls_per_s": 40.0}})
+    time = {"distribution": "fixed", "ms": 25.0}
+    assert told == run("compiled", [jobs(9)], catalog={**service, "service": {"workers": 1, "time": time}})
+    assert told != run("compiled", [jobs(9)])

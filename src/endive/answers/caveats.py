@@ -16,6 +16,7 @@ from endive.answers.estimates import pooled_figures, pooled_window, success_esti
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
+from endive.config.catalog_profile import borrowed_note
 from endive.config.overlap import overlap_sources, overlap_unsaid
 from endive.config.unsaid import reading_sources, reading_unsaid
 from endive.errors import EndiveError
@@ -172,4 +173,17 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     figures = sent_figures(figures_of_config(config), counts)
     part = assumed_part(figures, total["phases_ms"], counts)
     share = 0.0 if part is None else part.share
-    return [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
+    found = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
+    notes = (borrowed_note(config.catalog), _rebasing_note(config))
+    return [*(Caveat(note, _CERTAIN) for note in notes if note is not None), *found]
+
+
+def _rebasing_note(config: SimulationConfig) -> str | None:
+    """What nobody can have is said wherever it is answered with."""
+    retries = config.catalog.service.server_retries
+    if config.catalog.type != "service" or not retries:
+        return None
+    return (
+        f"catalog.service.server_retries = {retries} is hypothetical: no catalog whose source was read rebases a commit, "
+        "and one that did would have to read and rewrite the manifest list, which costs nothing here."
+    )

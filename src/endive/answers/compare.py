@@ -14,6 +14,7 @@ from typing import Any, Final
 from endive.answers.caveats import caveats_of_both
 from endive.answers.estimates import estimate_of
 from endive.answers.length import is_stated, long_enough
+from endive.answers.price import bill_of
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
@@ -98,7 +99,7 @@ def compare_configs(
         keys=tuple(changed_keys(a, b)),
         differences=tuple(found),
         seeds=seeds,
-        notes=tuple(_notes(a, b)),
+        notes=(*_notes(a, b), *_bill_notes((a, ours), (b, theirs))),
         caveats=caveats,
     )
 
@@ -179,6 +180,15 @@ def _difference(ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, na
     subject = Subject(scope, name, field)
     found = difference_of(ours, theirs, subject)
     return Difference(subject, estimate_of(ours, subject), estimate_of(theirs, subject), found)
+
+
+def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:
+    """What a month of either load costs, if both stores state prices."""
+    bills = [bill_of(config, samples) for config, samples in sides]
+    if any(bill is None for bill in bills):
+        return []
+    told = ", ".join(f"{side} {bill.usd:,.2f} USD" for side, bill in zip("AB", bills, strict=True) if bill)
+    return [f"A month of this load, by list prices of requests: {told} ('endive run --bill' has the lines)."]
 
 
 def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:

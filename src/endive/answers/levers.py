@@ -168,6 +168,15 @@ LEVERS: Final = (
         offers.gathering,
     ),
     Lever(
+        "queue",
+        JOB,
+        NEEDS,
+        "writers that are threads of one process, and a lock around their commits",
+        RIVALS,
+        "commits wait for each other, and fall behind for good if they come faster than one takes",
+        offers.queued_commits,
+    ),
+    Lever(
         "shorter",
         JOB,
         NEEDS,

@@ -225,6 +225,15 @@ def partition_versions(base: Base) -> Offers:
         yield Offer(words=f"{count} partitions with a version each", keys={**split, "catalog.scope": "partition"})
 
 
+def queued_commits(base: Base) -> Offers:
+    """Writers of one process that commit one after another."""
+    for source in base.config.sources:
+        clients = getattr(source.arrivals, "jobs", getattr(source.arrivals, "clients", 1))
+        if source.commit_queue is None and (clients > 1 or source.partial_progress is not None):
+            words = f"{source.name}: commits one after another"
+            yield Offer(words=words, keys={_named(source, "commit_queue"): source.name})
+
+
 def kept_table(base: Base) -> Offers:
     """A writer that stays and keeps its table; a batch job would have to become a service for that."""
     for source in base.config.sources:

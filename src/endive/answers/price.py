@@ -1,18 +1,24 @@
-"""What requests cost, by the list prices in the profile of the store.
+"""What requests cost, by the list prices in the profiles of store and catalog, per commit and per month.
 
-This file defines which requests are on the store's bill. A profile without prices has none, and a catalog that is a
-server of its own is not on it.
+A store without prices has no bill. A catalog that is a server of its own is on the bill if its calls have a published
+price. Prices, their source and their date are in the profiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.answers.estimates import pooled_figures, pooled_window
+from endive.answers.sample import Sample
 from endive.config import SimulationConfig
+from endive.config.catalog_profile import catalog_profile
+from endive.objectives.names import ALL
 from endive.storage import OPERATIONS, Profile, load_profile
 from endive.vocabulary import OBJECTS
 
+MONTH_S: Final = 30 * 24 * 3600.0
 ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
 
 
@@ -38,3 +44,82 @@ def usd_per_commit(config: SimulationConfig, figures: Mapping[str, Any]) -> floa
         for operation, count in by_operation.items()
     )
     return float(total) / int(committed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillLine:
+    """One kind of request: how many a month, and what that costs."""
+
+    what: str
+    per_month: float
+    usd: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """USD per month of 30 days at the simulated load, by list price."""
+
+    lines: tuple[BillLine, ...]
+    metadata_bytes: float  # written per month; what keeping them costs is not on the bill
+    notes: tuple[str, ...]
+
+    @property
+    def usd(self) -> float:
+        """The total."""
+        return sum(line.usd for line in self.lines)
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        lines = [
+            {"what": line.what, "per_month": line.per_month, "usd": line.usd, "source": line.source}
+            for line in self.lines
+        ]
+        told = {"usd_per_month": self.usd, "metadata_bytes_per_month": self.metadata_bytes}
+        return {**told, "lines": lines, "notes": list(self.notes)}
+
+
+def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
+    """What a month of this load costs; None if the store states no price."""
+    profile = load_profile(config.storage.provider, config.storage.vintage)
+    prices = usd_by_request(profile, config.catalog.type)
+    length_us = pooled_window([sample.window for sample in samples]).length_us
+    if not prices or not length_us:
+        return None
+    figures = pooled_figures(samples, ALL, "")
+    months = length_us / 1e6 / MONTH_S
+    sources = {OPERATIONS[op]: f"{price.source}, {price.date}" for op, price in (profile.prices or {}).items()}
+    counts = {
+        (name, operation): count / months
+        for name, by_operation in figures["requests"]["counts"].items()
+        for operation, count in by_operation.items()
+        if count
+    }
+    lines = [
+        BillLine(
+            what=f"{name.replace('_', ' ')} {operation}",
+            per_month=count,
+            usd=count * prices[f"{name}.{operation}"],
+            source=sources[operation],
+        )
+        for (name, operation), count in counts.items()
+        if f"{name}.{operation}" in prices
+    ]
+    calls = sum(count for (name, _), count in counts.items() if name in ("catalog", "log"))
+    found, notes = _catalog_line(config, calls)
+    return Bill(
+        lines=(*lines, *found), metadata_bytes=figures["requests"]["bytes_written"] / months, notes=tuple(notes)
+    )
+
+
+def _catalog_line(config: SimulationConfig, calls: float) -> tuple[list[BillLine], list[str]]:
+    """The calls to a catalog that is a service, if they have a price; else a note."""
+    if config.catalog.type in ON_STORE or not calls:
+        return [], []
+    price = None if config.catalog.profile is None else catalog_profile(config.catalog.profile).price
+    if price is None:
+        whose = config.catalog.profile or "the catalog"
+        return [], [f"{calls:,.0f} calls a month to {whose} are not on the bill: no list price per call is known."]
+    paid = max(0.0, calls - price.free_per_month)
+    usd = paid * price.usd_per_1000 / 1000.0
+    return [BillLine(what="catalog calls", per_month=calls, usd=usd, source=f"{price.source}, {price.date}")], []

@@ -40,6 +40,8 @@ def _profile_dict(profile: CatalogProfile) -> dict[str, Any]:
         "p99_ms": p99_ms,
         "known": profile.known,
         "source": profile.source,
+        "mechanism": profile.mechanism,
+        "borrowed_from": profile.borrowed_from,
     }
 
 
@@ -50,10 +52,10 @@ def _print_all(profiles: list[CatalogProfile]) -> None:
     from endive.cli.tables import ms, new_table
 
     table = new_table('Catalog services: latency of one request in ms; catalog.profile = "NAME" takes one')
-    for column in ("name", "flavour", "P50", "P95", "P99", "known", "title and source"):
+    for column in ("name", "flavour", "P50", "P95", "P99", "known", "title, mechanism and source"):
         table.add_column(column, justify="right" if column.startswith("P") else "left")
     for profile in profiles:
-        text = f"{escape(profile.title)}\n[dim]{escape(profile.source)}[/dim]"
+        text = f"{escape(profile.title)}\n{escape(profile.mechanism)}\n[dim]{escape(profile.source)}[/dim]"
         quantiles = [ms(value) for value in _quantiles_ms(profile)]
         table.add_row(profile.name, profile.flavour, *quantiles, profile.known, text)
     stdout().print(table)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from endive.answers.price import Bill
     from endive.answers.run_answer import RunAnswer
     from endive.answers.sample import Sample
     from endive.config import SimulationConfig
@@ -67,6 +68,9 @@ def run(
             help="Write which versions and partitions each txn read and wrote, as Parquet; on the reference engine.",
         ),
     ] = None,
+    bill: Annotated[
+        bool, typer.Option("--bill", help="Also what a month of this load costs, by the list prices of the store.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
@@ -77,7 +81,7 @@ def run(
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
     from endive.cli.observed import print_note, with_note
-    from endive.cli.run_text import print_answer
+    from endive.cli.run_text import print_answer, print_bill
     from endive.config.slo import objective_of
     from endive.results.folder import place_below
     from endive.results.writer import refuse_foreign_file
@@ -104,10 +108,28 @@ def run(
         answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out, notes)
         document = answer.to_json_dict()
     if as_json:
+        if bill:
+            document = {**document, "bill": _bill_of(answer).to_json_dict()}
         typer.echo(json.dumps(with_note(config, document), allow_nan=False))
     else:
         print_note(config)
         print_answer(answer, document)
+        if bill:
+            print_bill(_bill_of(answer))
+
+
+def _bill_of(answer: RunAnswer) -> Bill:
+    from endive.answers.price import bill_of
+    from endive.errors import ConfigError
+
+    found = bill_of(answer.config, answer.samples)
+    if found is None:
+        provider = answer.config.storage.provider
+        raise ConfigError(
+            f"storage.provider = '{provider}' has no list prices, so there is no bill. Choose one that has, such as "
+            "s3 or gcp, or leave --bill out."
+        )
+    return found
 
 
 def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:

@@ -20,6 +20,7 @@ from endive.objectives.names import SOURCE, TABLE
 from endive.objectives.verdict_text import NOTHING, interval_text, judged_text, share_digits
 
 if TYPE_CHECKING:
+    from endive.answers.price import Bill
     from endive.answers.run_answer import RunAnswer
 
 TABLES_SHOWN_MAX: Final = 20
@@ -73,6 +74,22 @@ def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
     if scope == TABLE and len(names) > TABLES_SHOWN_MAX:
         table.caption = f"and {len(names) - TABLES_SHOWN_MAX:,} more; --json has them all"
     return table
+
+
+def print_bill(bill: Bill) -> None:
+    """What a month of the load costs, the dearest first."""
+    table = new_table(f"The bill: {bill.usd:,.2f} USD a month of 30 days at this load, by list price")
+    table.add_column("requests")
+    for column in ("a month", "USD"):
+        table.add_column(column, justify="right")
+    table.add_column("price by", overflow="fold")
+    for line in sorted(bill.lines, key=lambda line: -line.usd):
+        table.add_row(line.what, f"{line.per_month:,.0f}", f"{line.usd:,.2f}", escape(line.source))
+    console = stdout()
+    console.print(table)
+    told = f"{bill.metadata_bytes / 1e9:,.1f} GB of metadata written a month; keeping them is not on the bill."
+    for note in (told, *bill.notes):
+        console.print(Text(note), soft_wrap=True)
 
 
 def stream_table(answer: RunAnswer) -> Table | None:

@@ -19,6 +19,7 @@ from endive.config.values import (
     Flag,
     ItemBytes,
     LatencyMs,
+    Number,
     OneOf,
     PositiveBytes,
     PositiveItemBytes,
@@ -79,6 +80,12 @@ class ServiceConfig(Table):
 
     workers: Annotated[int, Whole(0, 1_000_000)] = Field(
         0, description="Requests the server handles at once, the rest queue; 0 = no limit."
+    )
+    calls_per_s: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = Field(
+        None,
+        description="Calls the service takes per second, as a quota does; the others wait in a queue. Instead of "
+        "workers and time: one worker, 1000 / calls_per_s ms for each call.",
+        json_schema_extra={"default_text": "no limit"},
     )
     time: Distribution | None = Field(
         None,

@@ -29,6 +29,16 @@ _FOLDER: Final = "catalogs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallPrice:
+    """What calls of a catalog service cost by list, beyond those that are free in a month."""
+
+    usd_per_1000: float
+    free_per_month: float
+    source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogProfile:
     """One catalog service."""
 
@@ -39,6 +49,9 @@ class CatalogProfile:
     latency: Spec  # of one request, read or commit
     known: str
     source: str
+    mechanism: str  # what its commits and loads do, and what of it is not simulated
+    price: CallPrice | None = None
+    borrowed_from: str = ""  # the product whose latency stands in for its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +72,26 @@ def catalog_profile(name: str) -> CatalogProfile:
     known, source = figure.pop("known"), figure.pop("source")
     assert known in KNOWN, f"{name}: known = {known!r}"
     assert data["flavour"] in ("pointer", "rest"), f"{name}: flavour = {data['flavour']!r}"
-    return CatalogProfile(name=name, latency=described(figure), known=known, source=source, **data)
+    price = data.pop("price", None)
+    return CatalogProfile(
+        name=name,
+        latency=described(figure),
+        known=known,
+        source=source,
+        price=None if price is None else CallPrice(**price),
+        **data,
+    )
+
+
+def borrowed_note(catalog: CatalogConfig) -> str | None:
+    """A sentence where the latency under a service's name is that of another product; ``catalog`` is resolved."""
+    profile = None if catalog.profile is None else catalog_profile(catalog.profile)
+    if profile is None or not profile.borrowed_from or catalog.latency != profile.latency:
+        return None
+    return (
+        f"catalog.profile = '{profile.name}' has the latency of {profile.borrowed_from}: nobody has published its own, "
+        f"so nothing here tells {profile.title} from another REST catalog. 'endive measure catalog' measures yours."
+    )
 
 
 def latency_note(catalog: CatalogConfig) -> LatencyNote:

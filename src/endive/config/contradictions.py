@@ -95,6 +95,17 @@ SECTION_ROWS: Final = (
         "catalog.num_groups = {catalog.num_groups} must not exceed catalog.num_tables = {catalog.num_tables}.",
     ),
     Contradiction(
+        "catalog.service.calls_per_s",
+        all_of(
+            is_so("catalog.service.calls_per_s", lambda s: s.value("catalog.service.calls_per_s") is not None),
+            is_so(
+                "catalog.service.workers catalog.service.time",
+                lambda s: bool(s.value("catalog.service.workers")) or s.value("catalog.service.time") is not None,
+            ),
+        ),
+        "catalog.service.calls_per_s = {value} says how many calls are taken, and so do workers and time. Keep one.",
+    ),
+    Contradiction(
         "catalog.table_names",
         is_so(
             "catalog.table_names catalog.num_tables",

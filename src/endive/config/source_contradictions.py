@@ -12,6 +12,7 @@ from endive.config.conditions import (
     Contradiction,
     Scene,
     all_of,
+    any_of,
     is_,
     is_above,
     is_absent,
@@ -338,6 +339,15 @@ SOURCE_ROWS: Final = (
         "after_failure",
         all_of(is_("after_failure.kind", "rerun"), IS_JOB),
         "{key}.kind = 'rerun' is not available with partial_progress, whose commits share a job. Keep one.",
+    ),
+    Contradiction(
+        "commit_queue",
+        all_of(
+            is_so("commit_queue", lambda s: s.value("commit_queue") is not None),
+            any_of(is_above("application_retries", 0), is_("after_failure.kind", "rerun")),
+        ),
+        "{key} = {value} holds the turn until the txn has ended, and application_retries or after_failure = 'rerun' "
+        "would work and pause meanwhile. Leave one of them out.",
     ),
     Contradiction(
         "fresh_within_ms",

@@ -34,6 +34,7 @@ from endive.config.values import (
     Table,
     Weight,
     Whole,
+    Words,
     ZipfExponent,
     refusal,
     unknown_name,
@@ -391,6 +392,12 @@ class SourceKeys(Table):
     )
     after_failure: Aftermath = Field(
         default=AfterFailure(), description="What follows a txn that did not commit: a kind, or a table."
+    )
+    commit_queue: Annotated[str, Words()] | None = Field(
+        None,
+        description="Name of a queue in which txns that have done their work wait for their turn to commit, one after "
+        "another, as threads of one process do; sources that name the same queue share it.",
+        json_schema_extra={"default_text": "none: all commit as they are ready"},
     )
     fresh_within_ms: Milliseconds | None = Field(
         None,

@@ -101,6 +101,8 @@ from endive.workload import (
     read_trace,
 )
 
+NO_QUEUE = -1
+
 CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog]
 WorkloadFactory = Callable[[WorkloadConfig], Workload]
 
@@ -132,6 +134,7 @@ class Parts:
     slow_down: SlowDown
     is_pointer_checked: bool
     is_partition_scoped: bool
+    queues: int  # before the commit
     transaction_types: tuple[type[Transaction], ...]
 
     def own_part(self) -> str | None:
@@ -178,6 +181,7 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         and config.catalog.type == "service"
         and config.catalog.service.flavour == "pointer",
         is_partition_scoped=config.catalog.scope == "partition",
+        queues=len(queue_names(config)),
         transaction_types=tuple(types.get(kind, Transaction) for kind in KINDS),
     )
 
@@ -328,12 +332,13 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         return InstantCatalog(state, latency, refusal_returns_snapshot=False)
     if section.type == "instant":
         return InstantCatalog(state, latency, refusal_returns_snapshot=section.refusal_returns_snapshot)
-    time, swap = section.service.time, section.service.commit_latency
+    time, swap, calls_per_s = section.service.time, section.service.commit_latency, section.service.calls_per_s
+    service_time = None if time is None else from_table(time.to_table(), "catalog.service.time")
     return ServiceCatalog(
         state,
         latency,
-        workers=section.service.workers,
-        service_time=None if time is None else from_table(time.to_table(), "catalog.service.time"),
+        workers=section.service.workers if calls_per_s is None else 1,
+        service_time=service_time if calls_per_s is None else FixedLatency(1000.0 / calls_per_s),
         commit_latency=None if swap is None else from_table(swap.to_table(), "catalog.service.commit_latency"),
         flavour="pointer" if config.table.format == "delta" else section.service.flavour,
         server_retries=section.service.server_retries,
@@ -461,8 +466,14 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         touched_files=build_touched_files(source, config.table.data_files),
         is_by_files=_is_by_files(config, source),
         keeps_table=source.keeps_table,
+        queue=NO_QUEUE if source.commit_queue is None else queue_names(config).index(source.commit_queue),
         aftermath=build_aftermath(source.after_failure),
     )
+
+
+def queue_names(config: SimulationConfig) -> list[str]:
+    """The queues before the commit; sources that name the same one share it."""
+    return list(dict.fromkeys(source.commit_queue for source in config.sources if source.commit_queue is not None))
 
 
 def build_aftermath(table: AfterFailure) -> Aftermath:

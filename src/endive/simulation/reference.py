@@ -24,6 +24,7 @@ from endive.simulation.standstill import Standstill
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
 from endive.transaction.aftermath import restarted_us, restarts_client
+from endive.transaction.queueing import PARKED_US, CommitQueue
 from endive.vocabulary import (
     ABORTED,
     COMMIT_STATE_UNKNOWN,
@@ -84,8 +85,12 @@ class ReferenceEngine:
             failures=parts.failures,
             is_pointer_checked=parts.is_pointer_checked,
             is_partition_scoped=parts.is_partition_scoped,
+            queues=tuple(CommitQueue() for _ in range(parts.queues)),
+            wake=self._wake,
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
+        self._parked: dict[int, Process] = {}  # in a queue, until their turn to commit
+        self._woken: list[int] = []
         self._kept: dict[tuple[int, int], CatalogSnapshot | None] = {}  # by source and client
 
     def run(self) -> HistoryCheck | None:
@@ -107,15 +112,26 @@ class ReferenceEngine:
                 heappop(events)
                 if order in self._running:
                     self._finish(order)
-                continue
-            heapreplace(events, (now_us + delay_us, order, process))
-            steps += 1
+            else:
+                if delay_us == PARKED_US:
+                    heappop(events)
+                    self._parked[order] = process
+                else:
+                    heapreplace(events, (now_us + delay_us, order, process))
+                steps += 1
+            while self._woken:
+                txn_id = self._woken.pop()
+                heappush(events, (now_us, txn_id, self._parked.pop(txn_id)))
         self.steps = steps
         self._record_in_flight()
         self._flush()
         if self._progress is not None:
             self._progress(end_us, self.txns)
         return None if self._observed is None else self._observed.close(self._reported)
+
+    def _wake(self, txn_id: int) -> None:
+        """A txn that waits for its turn goes on, once what happens now is over."""
+        self._woken.append(txn_id)
 
     # --- submitting -----------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
+from endive.transaction.queueing import pass_turn, wait_for_turn
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import (
@@ -114,6 +115,8 @@ class Transaction:
         is_committed = self.row.reason == NO_REASON
         self.status = TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED
         self.row.end_us = world.clock.now_us
+        if self.terms.queue >= 0:
+            pass_turn(self, world)
 
     def _run_once(self, world: World) -> Generator[int, None, int]:
         """As whoever scheduled it sees it: committed, or failed for a reason."""
@@ -141,6 +144,8 @@ class Transaction:
             self.status = TransactionStatus.COMMITTING
             if self.row.commit_start_us == NONE:
                 self.row.commit_start_us = world.clock.now_us
+            if self.terms.queue >= 0:
+                yield from wait_for_turn(self, world)
             reason = yield from self._commit(world, start)
             if not retry.may_start_over(reason) or self.row.restarts >= self.terms.application_retries:
                 return reason

@@ -5,6 +5,7 @@ This file defines them and computes none: terms and drafts are drawn by ``endive
 ``endive.results.schema``'s.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
 from endive.transaction.aftermath import Aftermath
 from endive.transaction.failures import Failures
+from endive.transaction.queueing import CommitQueue
 from endive.transaction.retry import Backoff
 
 if TYPE_CHECKING:  # a detector judges by rules, and those fill in the costs defined here
@@ -41,6 +43,7 @@ class TransactionTerms:
     touched_files: CountDistribution | None = None  # None: not said
     is_by_files: bool = False  # whether it meets others is a matter of the files both touch
     keeps_table: bool = False  # a client's next txn begins with what its last one knew
+    queue: int = -1  # in which its txns wait for their turn to commit; -1: they do not
     aftermath: Aftermath = field(default_factory=Aftermath)  # what follows a failure
 
     @property
@@ -75,6 +78,10 @@ class TransactionDraft:
         return self.tables_read[: self.n_tables_written]
 
 
+def _wake_nobody(txn_id: int) -> None:
+    raise AssertionError(f"txn {txn_id} waits, and this world has no queue")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Everything a txn may use; it shares nothing else with other txns."""
@@ -88,6 +95,8 @@ class World:
     failures: Failures
     is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
     is_partition_scoped: bool
+    queues: tuple[CommitQueue, ...] = ()
+    wake: Callable[[int], None] = _wake_nobody  # the txn with this id goes on at this instant
 
 
 class TransactionStatus(Enum):

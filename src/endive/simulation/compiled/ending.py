@@ -44,6 +44,7 @@ def end(world: WorldRecord, txn: TxnRecord, reason: int) -> int:
         txn.time_us += aftermath.pause_us
         txn.key = txn.own_key = rerun_key(txn.own_key, txn.row.restarts)
         txn.has_failed = 0
+        txn.is_recalled = 0
         overwrite(txn.leftovers, world.blank.leftovers)
         return MOMENT_RERUN
     txn.row.status = COMMITTED if reason == NO_REASON else ABORTED

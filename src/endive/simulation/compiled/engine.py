@@ -25,7 +25,7 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.heap import push
 from endive.simulation.compiled.loop import advance, next_submission_us
 from endive.simulation.compiled.pack import pack, point_to
-from endive.simulation.compiled.records import Event, TouchedTable, TxnRecord
+from endive.simulation.compiled.records import NOT_THERE, Event, TouchedTable, TxnRecord
 from endive.simulation.observer import history_error
 from endive.simulation.reference import Progress
 from endive.simulation.standstill import Standstill
@@ -232,7 +232,7 @@ class CompiledEngine:
         Returns how many of them the catalog had applied.
         """
         who = self._arrays["loop.heap"]["who"][heap.ROOT : heap.ROOT + int(self._world["loop"]["heap_size"])]
-        places = who[who >= 0]
+        places = np.concatenate([who[who >= 0], self._waiting_places()])
         if not len(places):
             return 0
         txns = self._arrays["flight.txns"]
@@ -242,6 +242,15 @@ class CompiledEngine:
         table_ids = tables[np.arange(self._tables_max)[None, :] < rows["n_tables_read"][:, None]]
         self._sink.add(columns_of(_numbers(rows), table_ids))
         return int(txns["times_applied"][places].sum())
+
+    def _waiting_places(self) -> IntArray:
+        """Of txns that wait in a queue for their turn to commit."""
+        places, txns = [], self._arrays["flight.txns"]
+        for place in self._arrays["workload.queues"]["first"]:
+            while place != NOT_THERE:
+                places.append(place)
+                place = txns["next_free"][place]
+        return np.array(places, np.int64)
 
 
 def without_bills(rows: Array, places: Array, end_us: int) -> Array:

@@ -156,7 +156,7 @@ def recalled(world: WorldRecord, txn: TxnRecord, _now: int) -> int:
     if formats.looks_at_kept(world):
         txn.is_recalled = 1
         return STEP_START
-    return run(txn)
+    return run(world, txn)
 
 
 @step

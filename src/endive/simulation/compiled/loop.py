@@ -25,6 +25,7 @@ from endive.simulation.compiled.memory import (
 )
 from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
+from endive.simulation.compiled.queueing import PARKED_US, pass_turn
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle
@@ -142,6 +143,7 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     overwrite(txn.leftovers, world.blank.leftovers)
     txn.times_applied = 0
     txn.has_reached = 0
+    txn.has_turn = 0
     txn.has_failed = 0
     txn.is_recalled = 0
     txn.submit_bytes = catalog_bytes(world)
@@ -216,12 +218,14 @@ def finish(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         due_us = next_submission_us(world, txn.source, index, now, txn.row.submit_us)
     if due_us == NO_MORE:
         drop_root(world)
-        return
-    number = source.first_seat + client
-    seat = seat_at(world, number)
-    seat.index = index
-    seat.order = txn.row.txn_id
-    replace_root(world, due_us, -1 - number)
+    else:
+        number = source.first_seat + client
+        seat = seat_at(world, number)
+        seat.index = index
+        seat.order = txn.row.txn_id
+        replace_root(world, due_us, -1 - number)
+    if txn.has_turn == 1:
+        pass_turn(world, source.queue, now)
 
 
 @jitted
@@ -250,7 +254,10 @@ def advance(world: WorldRecord, events_max: int) -> int:
                 if next_who(world) >= 0:
                     memory.fetch_txn(world, next_who(world))  # with thousands in flight it is far away
                 handle(world, txn, now)
-                replace_root(world, txn.time_us, who)
+                if txn.time_us == PARKED_US:
+                    drop_root(world)
+                else:
+                    replace_root(world, txn.time_us, who)
             elif world.loop.n_rows == world.output.room:
                 why = at.BATCH_FULL
                 break

@@ -17,6 +17,7 @@ from endive.kernel import (
 )
 from endive.results.columns import N_NARROW, N_WIDE, Int32s
 from endive.simulation.compiled.records import (
+    CommitQueue,
     Event,
     Kept,
     Seat,
@@ -36,6 +37,7 @@ _object = element_of(ObjectState)
 _source = element_of(SourceRecord)
 _submission = element_of(Submission)
 _seat = element_of(Seat)
+_queue = element_of(CommitQueue)
 _kept = element_of(Kept)
 _event = element_of(Event)
 _unit = element_of(Unit)
@@ -99,6 +101,12 @@ def submission_at(world: WorldRecord, number: int) -> Submission:
 def seat_at(world: WorldRecord, seat: int) -> Seat:
     """Who submits."""
     return _seat(world.workload.seats, seat)
+
+
+@step
+def queue_at(world: WorldRecord, number: int) -> CommitQueue:
+    """A queue before the commit."""
+    return _queue(world.workload.queues, number)
 
 
 @step

@@ -27,10 +27,12 @@ from typing import Final
     MOMENT_LOG_APPEND,  # the log evaluates an append
     MOMENT_LOG_HEAD,  # or says where it ends
     MOMENT_COMPACTION,  # or evaluates a compacting swap
+    MOMENT_QUEUE,  # the work of a txn is done whose process commits one at a time
+    MOMENT_TURN,  # and its turn has come
     MOMENT_RERUN,  # whoever scheduled the txn runs it again
     MOMENT_PUBLISHED,  # what follows a commit is there for others to see
     MOMENT_END,
-) = range(21)
+) = range(23)
 
 FIRST_STEP: Final = 32
 (

@@ -20,7 +20,7 @@ from endive.formats.rules import asks_for_few, batched_objects, requests_at_a_ti
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.records import NOT_THERE, Kept, Seat, SourceRecord, Submission, WorldRecord
+from endive.simulation.compiled.records import NOT_THERE, CommitQueue, Kept, Seat, SourceRecord, Submission, WorldRecord
 from endive.storage import ObjectStore
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectState
 from endive.storage.requests import SUMMED_OPERATIONS
@@ -106,6 +106,7 @@ def pack(parts: Parts) -> Packed:
         "workload.trace": _filled(Submission, trace),
         "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
         "workload.sources": _filled(SourceRecord, sources),
+        "workload.queues": _filled(CommitQueue, [CommitQueue() for _ in range(parts.queues)]),
         # Zeros: no commit makes version 0, and memory is taken as files are touched.
         "server.changed": np.zeros(state.num_tables * N_CHANGES * tables.data_files, dtype=np.int64),
         "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
@@ -278,6 +279,7 @@ def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[Sour
             partitions_stride=_partition_stride(source),
             operation=terms.operation,
             aftermath=terms.aftermath,
+            queue=terms.queue,
         )
         if terms.touched_files is not None:
             made.touched_files = terms.touched_files.counting

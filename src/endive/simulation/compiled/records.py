@@ -66,6 +66,7 @@ class TxnRecord(Record):
     place: Int32
     source: Int32
     times_applied: Int32  # the observer's
+    has_turn: Int8  # it has joined its queue, and commits or waits
     leftovers: Leftovers
     operation: Operation
     row: Row
@@ -119,6 +120,7 @@ class SourceRecord(Record):
     trace: Int64 = NOT_THERE  # first of its submissions
     first_seat: Int32
     first_kept: Int32  # of its clients' kept states
+    queue: Int32 = NOT_THERE  # in which its txns wait for their turn to commit
     threads: Int32  # groups of files that a job with several commits rewrites at a time
     retries_max: Int32
     application_retries: Int32
@@ -135,6 +137,15 @@ class SourceRecord(Record):
     backoff_max_ms: Float
     backoff_jitter: Float
     real_conflict_probability: Float
+
+
+@record
+class CommitQueue(Record):
+    """Txns of one process, which commit one after another; those that wait are linked from ``first`` to ``last``."""
+
+    first: Int64 = NOT_THERE  # place of a txn
+    last: Int64 = NOT_THERE
+    is_busy: Int8
 
 
 @record
@@ -236,6 +247,7 @@ class Demand(Record):
     """Who submits txns, and what is known of them beforehand."""
 
     sources: Int64
+    queues: Int64  # a CommitQueue each
     seats: Int64
     trace: Int64  # a Submission each
 

@@ -42,6 +42,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_LOG_APPEND,
     MOMENT_POINTER_CHECK,
     MOMENT_PUBLISHED,
+    MOMENT_QUEUE,
     MOMENT_READ_BACK,
     MOMENT_REFRESH,
     STEP_BEGIN,
@@ -92,12 +93,12 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     txn.is_recalled = 0
     if txn.has_failed == 1:
         return fail(world, txn)
-    return run(txn)
+    return run(world, txn)
 
 
 @step
-def run(txn: TxnRecord) -> int:
-    """Do the work; then the commit begins."""
+def run(world: WorldRecord, txn: TxnRecord) -> int:
+    """Do the work; then the commit begins, or the wait for it."""
     txn.time_us += txn.runtime_us
     txn.row.phases_us[PHASE_RUNTIME] += txn.runtime_us
     if txn.row.commit_start_us == NONE:
@@ -106,6 +107,8 @@ def run(txn: TxnRecord) -> int:
     txn.attempt = 0
     txn.is_known = 0
     txn.waited_us = 0
+    if source_at(world, txn.source).queue != at.NOT_THERE:
+        return MOMENT_QUEUE
     return STEP_BEGIN
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.kernel import step
-from endive.simulation.compiled import asking, checking, events, stages
+from endive.simulation.compiled import asking, checking, events, queueing, stages
 from endive.simulation.compiled.moments import (
     FIRST_STEP,
     MOMENT_BASE_READ,
@@ -24,6 +24,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_LOG_HEAD,
     MOMENT_POINTER_CHECK,
     MOMENT_PUBLISHED,
+    MOMENT_QUEUE,
     MOMENT_READ_ARRIVES,
     MOMENT_READ_BACK,
     MOMENT_RECALL,
@@ -32,6 +33,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_REST_SWAP,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
+    MOMENT_TURN,
     STEP_BEGIN,
     STEP_BUILD,
     STEP_CHECK_STATUS,
@@ -65,7 +67,7 @@ DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)  # a c
 
 TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
-    MOMENT_RECALL: Transition(events.recalled, (STEP_BEGIN, STEP_START)),
+    MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START)),
     MOMENT_READ_ARRIVES: Transition(
         events.read_arrives,
         (
@@ -77,7 +79,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
             MOMENT_STATUS_CHECK,
         ),
     ),
-    MOMENT_START_READ: Transition(events.start_read, (STEP_BEGIN, *ENDS)),
+    MOMENT_START_READ: Transition(events.start_read, (MOMENT_QUEUE, STEP_BEGIN, *ENDS)),
     MOMENT_REFRESH: Transition(events.refreshed, (STEP_BUILD,)),
     MOMENT_BASE_READ: Transition(events.base_read, (STEP_LAST_LOOK,)),
     MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, *ENDS)),
@@ -93,6 +95,8 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_LOG_APPEND: Transition(events.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
     MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
     MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
+    MOMENT_QUEUE: Transition(queueing.join_queue, (MOMENT_TURN, STEP_BEGIN)),
+    MOMENT_TURN: Transition(queueing.begin_turn, (STEP_BEGIN,)),
     MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
     MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
