@@ -18,7 +18,7 @@ def config(**catalog: Any) -> Any:
             "simulation": {"duration_ms": 600_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
             "storage": {"provider": "s3"},
             "catalog": catalog,
-            "source": [{"name": "w", "arrivals": {"kind": "jobs", "jobs": 2, "period_ms": 10_000.0}}],
+            "source": [{"name": "w", "arrivals": {"kind": "jobs", "jobs": 20, "period_ms": 10_000.0}}],
         }
     )
 

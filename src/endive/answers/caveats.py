@@ -184,6 +184,6 @@ def _rebasing_note(config: SimulationConfig) -> str | None:
     if config.catalog.type != "service" or not retries:
         return None
     return (
-        f"catalog.service.server_retries = {retries} is hypothetical: no catalog whose source was read rebases a commit, "
-        "and one that did would have to read and rewrite the manifest list, which costs nothing here."
+        f"catalog.service.server_retries = {retries} is hypothetical: no catalog whose source was read rebases a "
+        "commit, and one that did would have to read and rewrite the manifest list, which costs nothing here."
     )

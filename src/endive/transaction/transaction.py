@@ -27,8 +27,8 @@ from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
+from endive.transaction.commit_queue import pass_turn, wait_for_turn
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
-from endive.transaction.queueing import pass_turn, wait_for_turn
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import (

@@ -1,6 +1,6 @@
 """Txns of one process that commit one after another: they join a queue when their work is done, and pass the turn on.
 
-The reference engine's queue is in ``endive.transaction.queueing``. A txn that waits is not in the heap:
+The reference engine's queue is in ``endive.transaction.commit_queue``. A txn that waits is not in the heap:
 whoever ends wakes it.
 """
 
