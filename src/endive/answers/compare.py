@@ -183,7 +183,9 @@ def _difference(ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, na
 
 
 def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:
-    """What a month of either load costs, if both stores state prices."""
+    """What a month of either load costs, if they differ and both stores state prices."""
+    if sides[0][0].config_hash() == sides[1][0].config_hash():
+        return []
     bills = [bill_of(config, samples) for config, samples in sides]
     if any(bill is None for bill in bills):
         return []
