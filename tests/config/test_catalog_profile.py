@@ -64,7 +64,7 @@ def test_a_configuration_that_names_no_catalog_hashes_as_before():
         (
             {"profile": "glu"},
             "catalog.profile = 'glu' is not known. Choose one of: glue, hive, jdbc, lakekeeper, nessie, polaris, "
-            "s3tables. Did you mean 'glue'?",
+            "s3tables, unity. Did you mean 'glue'?",
         ),
         (
             {"profile": "glue", "type": "cas"},
