@@ -7,6 +7,7 @@ middle of a commit.
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -22,10 +23,15 @@ class InProcessSpark:
         self.partitions: list[pa.Table] = []
         self.jobs = 0
         self.interrupted = 0
+        self.registered: list[str] = []
 
     @property
     def conf(self) -> dict[str, str]:
         return {"spark.master": f"local[{self.cores}]"}
+
+    @property
+    def dataSource(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(register=lambda source: self.registered.append(source.name()))
 
     def createDataFrame(self, table: pa.Table) -> _Frame:  # noqa: N802
         return _Frame(self, [table])
@@ -60,7 +66,7 @@ class _Write:
         self._mode = ""
 
     def format(self, name: str) -> _Write:
-        assert name == "endive"
+        assert name in self._spark.registered, "Spark would start workers of their own for a source it finds by itself"
         return self
 
     def mode(self, mode: str) -> _Write:

@@ -13,6 +13,7 @@ from tests.pipeline.processes import killed_when, python_workers, runs_ended
 from tests.pipeline.sweep.test_run_sweep import contents
 
 from endive.pipeline import run_sweep
+from endive.pipeline.sweep import datasource
 from endive.pipeline.sweep.datasource import EndiveDataSource
 from endive.pipeline.sweep.sweep_writer import SweepWriter
 
@@ -102,7 +103,7 @@ def test_a_run_that_always_takes_its_process_down_is_given_up(spark, planned, tm
         module, "_write", lambda folder, options, frame: write(folder, {**options, "poison": poison}, frame)
     )
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    spark.dataSource.register(PoisonedSource)
+    monkeypatch.setattr(datasource, "EndiveDataSource", PoisonedSource)
     try:
         outcome = run_sweep(study, tmp_path / "out", lambda: spark)
     finally:

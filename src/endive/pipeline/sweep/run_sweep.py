@@ -189,6 +189,7 @@ def _simulate_missing(
     options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / token)}
     try:
         with watched(notes, missing, runs, progress):
+            _share_workers(spark)
             _run_jobs(spark, missing, runs, cores, commit_every_s, partial(_write, folder, options))
     except BaseException as error:
         with suppress(Exception):
@@ -236,6 +237,19 @@ def _run_jobs(
         with quiet_interrupts(), job_named(spark, f"simulate {len(run_ids):,} runs"):
             write(runs_frame(spark, plan_tasks(job, runs, cores=cores), runs))
         cost_max = sum(runs[run_id].cost for run_id in run_ids) * commit_every_s / (time.monotonic() - begin_s)
+
+
+def _share_workers(spark: SparkSession) -> None:
+    """Let the tasks run in the workers that were woken with the session.
+
+    Spark keeps workers by their environment. A source that it finds by itself lacks what the driver gives to its
+    functions, and gets others; one that the driver registers does not.
+    """
+    from endive.pipeline.spark.session import is_local
+    from endive.pipeline.sweep import datasource
+
+    if is_local(spark):
+        spark.dataSource.register(datasource.EndiveDataSource)
 
 
 def _write(folder: SweepFolder, options: Mapping[str, str], frame: DataFrame) -> None:
