@@ -54,7 +54,8 @@ def test_a_nightly_source_gets_so_many_days_that_its_objective_can_be_told():
     hours, note = chosen(base({"kind": "periodic", "period_ms": "1d"}))
 
     assert 60 * 24 == hours
-    assert "simulation.duration_ms is not given, so a run is 1,440 h long, about 60 txns: in less, writers has" in note
+    assert "simulation.duration_ms is not given, so a run is 60 d long, about 60 txns: in less, writers has" in note
+    assert note.endswith("say what is kept with table.snapshots_kept_max.")
 
 
 def test_a_percentile_needs_as_many_txns_as_its_share():

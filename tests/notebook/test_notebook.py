@@ -1,6 +1,7 @@
 """Endive in a notebook: values that show themselves, and the example that a reader opens."""
 
 import inspect
+import json
 import sys
 from pathlib import Path
 
@@ -127,6 +128,15 @@ def test_the_questions_are_functions_that_return_values():
     assert "<table>" in limit._repr_html_()
     assert "writers.success_rate" in repr(comparison)
     assert repr(story).startswith("txn ")
+
+
+def test_the_example_notebook_is_stored_with_what_it_shows():
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    shown = [output["data"] for cell in cells if cell["cell_type"] == "code" for output in cell["outputs"]]
+
+    assert sum(cell["cell_type"] == "code" for cell in cells) == len(shown)
+    assert any("image/svg+xml" in data for data in shown)
+    assert "cdn." not in str(shown)
 
 
 @pytest.mark.slow

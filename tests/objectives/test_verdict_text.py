@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from endive.objectives import Estimate, Names, judge, parse_objective
+from endive.objectives import Estimate, Names, field_at, judge, parse_objective
 from endive.objectives.certainty import more_txns
 from endive.objectives.intervals import wilson
 from endive.objectives.student import normal_z
-from endive.objectives.verdict_text import judged_text
+from endive.objectives.verdict_text import figure_text, judged_text
 
 NAMES = Names(sources=("a",), kinds=("fast_append",))
 
@@ -70,3 +70,13 @@ def test_what_is_told_already_or_lies_on_its_limit_needs_no_number():
     assert None is more_txns(judged("a.success_rate >= 50 %", 1.0, 500))
     assert None is more_txns(judged("a.success_rate >= 50 %", 0.5, 500))
     assert None is more_txns(judged("a.success_rate >= 50 %", 0.5001, 10))
+
+
+@pytest.mark.parametrize(
+    ("per_s", "said"), [(0.01, "0.010 /s"), (0.001, "3.600 /h"), (1 / 3600, "1 /h"), (0.0, "0 /s")]
+)
+def test_what_is_rare_is_counted_per_hour(per_s, said):
+    field = field_at("committed_per_s")
+    assert field is not None
+
+    assert said == figure_text(field, per_s)

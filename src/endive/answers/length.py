@@ -55,7 +55,18 @@ def long_enough(base: Base, objective: Objective) -> tuple[Base, str | None]:
     txns = sum(rates.values()) * chosen
     return base.varied({"simulation.duration_ms": chosen}), (
         f"simulation.duration_ms is not given, so a run is {duration_text(chosen)} long, about {txns:,.0f} txns: in "
-        f"less, {rarest} has too few to tell. Give it to choose yourself."
+        f"less, {rarest} has too few to tell. Give it to choose yourself.{_growing(config, chosen)}"
+    )
+
+
+def _growing(config: SimulationConfig, length_ms: float) -> str:
+    """What a long run does to a table from which nothing expires."""
+    is_upkept = any(source.operation_types.model_dump().get("expire_snapshots") for source in config.sources)
+    if config.table.snapshots_kept_max or is_upkept or length_ms < _D:
+        return ""
+    return (
+        " Nothing expires snapshots, so metadata grows all the while and commits get slower: say what is kept with "
+        "table.snapshots_kept_max."
     )
 
 

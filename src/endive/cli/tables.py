@@ -15,6 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from endive.objectives.verdict_text import PER_HOUR_BELOW
+
 _NOTHING: Final = "-"
 _BAR_COLUMNS: Final = 24
 # Reasons of an abort that are told though nothing ended so; others only come with keys of their own.
@@ -166,7 +168,9 @@ def number(value: float | None, digits: int) -> str:
 
 
 def rate(per_s: float | None) -> str:
-    """Three digits that matter, or all before the point."""
+    """Three digits that matter, or all before the point; per hour if it is rare."""
+    if per_s and per_s < PER_HOUR_BELOW:
+        return f"{3_600.0 * per_s:.3g}/h"
     return number(per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3)
 
 

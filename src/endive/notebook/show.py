@@ -14,7 +14,7 @@ from endive.answers.run_answer import RunAnswer
 from endive.objectives import duration_text
 from endive.objectives.fields import field_at
 from endive.objectives.names import SOURCE
-from endive.objectives.verdict_text import NOTHING, estimate_text, verdict_lines
+from endive.objectives.verdict_text import NOTHING, PER_HOUR_BELOW, estimate_text, verdict_lines
 
 HEADING: Final = ("source", "committed", "success", "commits/s", "P50", "P95", "P99")
 
@@ -35,7 +35,7 @@ def answer_rows(answer: RunAnswer) -> list[tuple[str, ...]]:
                 name,
                 f"{txns['committed']:,} of {ended:,}",
                 estimate_text(success, answer.estimate(SOURCE, name, "success_rate")),
-                NOTHING if rate is None else f"{rate:.3g}",
+                NOTHING if rate is None else f"{3_600 * rate:.3g}/h" if 0 < rate < PER_HOUR_BELOW else f"{rate:.3g}",
                 *(NOTHING if latency[p] is None else duration_text(latency[p]) for p in ("p50", "p95", "p99")),
             )
         )

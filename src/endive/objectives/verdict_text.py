@@ -15,6 +15,7 @@ from endive.objectives.fields import DURATION, RATE, SHARE, Field
 from endive.objectives.judge import Judged, Verdict
 
 NOTHING: Final = "-"
+PER_HOUR_BELOW: Final = 0.01  # per second: rarer than that, people count per hour
 
 
 def figure_text(field: Field, value: float | None) -> str:
@@ -27,7 +28,9 @@ def figure_text(field: Field, value: float | None) -> str:
         return f"{share_digits(value)} %"
     if field.unit == DURATION:
         return duration_text(value)
-    return f"{number_text(value)} /s" if field.unit == RATE else number_text(value)
+    if field.unit != RATE:
+        return number_text(value)
+    return f"{number_text(3_600.0 * value)} /h" if 0.0 < abs(value) < PER_HOUR_BELOW else f"{number_text(value)} /s"
 
 
 def share_digits(*values: float) -> str:

@@ -40,7 +40,7 @@ def _whole_table_read() -> Ruling:
     return _ruled(whole.share("merge", "committed") == 0.0 < part.share("merge", "committed"), what, whole, part)
 
 
-def _nightly_overtaken() -> Ruling:
+def _nightly_met() -> Ruling:
     now, more = play("nightly"), play("nightly", "source.merge.retry=20")
     what = f"As it is {_told(now)} MERGEs commit, with 20 retries {_told(more)}."
     return _ruled(now.share("merge", "committed") + more.share("merge", "committed") == 0.0, what, now, more)
@@ -73,16 +73,16 @@ PAGE_CLAIMS: Final = (
         _whole_table_read,
     ),
     Claim(
-        "a nightly MERGE is overtaken",
+        "a nightly MERGE meets an append",
         NIGHTLY,
         "Beside thirty streaming jobs no MERGE of twenty minutes commits, however many retries it has.",
         HOLDS,
-        _nightly_overtaken,
+        _nightly_met,
     ),
     Claim(
         "snapshot isolation lets it commit",
         NIGHTLY,
-        "Snapshot isolation reads only the overwrites among the snapshots, and nearly every MERGE commits.",
+        "Snapshot isolation does not look for rows that others add, and nearly every MERGE commits.",
         HOLDS,
         _nightly_snapshot,
     ),
