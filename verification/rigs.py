@@ -6,9 +6,13 @@ is missing is an ``IcebergMissingError``.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from endive.verification.java.load_loops import Loop
 from endive.verification.java.pair_recording import PairRecording
@@ -16,6 +20,8 @@ from endive.verification.java.pairs import Pair
 from endive.verification.java.request_recording import Recording
 from endive.verification.java.scenario import Scenario
 from endive.verification.live import IcebergMissingError
+
+SPARK_PYTHON: Final = "ENDIVE_SPARK_PYTHON"
 
 
 def java_requests(scenarios: Sequence[Scenario], jars: Path | None) -> Recording:
@@ -51,6 +57,28 @@ def java_replay(jars: Path | None, seconds: float) -> dict[str, Any]:
     from verification.java_rig.observed_stage import record
 
     return record(jars, seconds)
+
+
+def lakehouse(jars: Path | None, seconds: float) -> dict[str, Any]:
+    """Spark, PyIceberg and a compaction on one table, driven by another Python: the package's own Spark is newer."""
+    python = os.environ.get(SPARK_PYTHON)
+    if python is None or jars is None:
+        raise IcebergMissingError(
+            f"the lakehouse needs a Python with pyspark 4.0.1, named by {SPARK_PYTHON}, and by --iceberg-jars a folder "
+            "with iceberg-spark-runtime-4.0_2.13-1.10.0.jar and the JDBC driver of Postgres. verification/lakehouse.py "
+            "says how."
+        )
+    with tempfile.TemporaryDirectory(prefix="endive-rig-") as scratch:
+        out = Path(scratch) / "lakehouse.json"
+        script = Path(__file__).parent / "lakehouse.py"
+        command = [python, str(script), "--jars", str(jars), "--seconds", str(seconds), "--out", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 900.0)
+        if done.returncode:
+            raise IcebergMissingError(
+                f"the lakehouse did not run: {(done.stderr.splitlines() or ['nothing said'])[-1]}"
+            )
+        document: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        return document
 
 
 def pyiceberg_requests() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tests.observation.test_replay import ATTEMPT_MS, LOAD_MS, STORE, appends
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.config import load_simulation_config
+from endive.config import load_simulation_config, read_toml
 from endive.observation.memory import forget, observed_note
 from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
@@ -106,3 +106,17 @@ def test_a_replay_that_fails_names_the_single_change_that_explains_most(tmp_path
     assert (
         "One change explains most: with a store 4 times as slow, 4 of 4 figures agree instead of 2." in found["verdict"]
     )
+
+
+def test_a_store_that_nobody_measured_is_fitted_to_the_commits_that_were_seen(tmp_path):
+    """Seven requests of 100 ms and five of the catalog made the duration; one latency for the store explains it."""
+    (folder,) = write_folder(
+        tmp_path / "seen", [observe(appends(is_submission=True, duration_ms=ATTEMPT_MS + LOAD_MS))]
+    )
+    found = replay(folder, STORE[2], 'source."unknown".operation_types={fast_append=1.0}', more=("--fit",))
+
+    assert found["explains"], found["verdict"]
+    fitted = read_toml(folder / "store.toml")["latency"]["read"]
+    assert 100.0 == pytest.approx(fitted["median_ms"], rel=0.15)
+    assert 0.02 == fitted["sigma"]
+    assert "--fit" in observed_note(folder)

@@ -6,6 +6,7 @@ import pytest
 
 from endive.config import parse_config
 from endive.observation.configuration import configuration
+from endive.observation.observe import with_least_partitions
 from endive.observation.observed_history import Commit, TableHistory, TableShape, in_order
 from endive.observation.sources import fit_sources
 
@@ -85,13 +86,19 @@ def test_application_ids_one_after_another_are_one_writer_and_overlapping_ones_a
     assert 10_000.0 == pytest.approx(found[1].arrivals.table["period_ms"], rel=0.02)
 
 
+def test_names_that_people_gave_are_not_restarts_of_one_another():
+    found = fit_sources(history(commits(15, 10_000, writer="load"), commits(15, 10_000, writer="fix", offset_ms=3e5)))
+
+    assert ["fix", "load"] == [each.name for each in found]
+
+
 def test_a_job_that_commits_far_more_often_does_not_go_on_for_one_that_has_ended():
-    slow = commits(12, 100_000, writer="spark-a")
-    quick = commits(200, 5_000, writer="spark-b", offset_ms=1_200_000.0)
+    slow = commits(12, 100_000, writer="spark-1")
+    quick = commits(200, 5_000, writer="spark-2", offset_ms=1_200_000.0)
 
     found = fit_sources(history(slow, quick))
 
-    assert [("spark-b", 1_200_000.0, None), ("spark-a", None, 1_100_001.0)] == [
+    assert [("spark-2", 1_200_000.0, None), ("spark-1", None, 1_100_001.0)] == [
         (each.name, each.arrivals.table.get("offset_ms"), each.stop_ms) for each in found
     ]
 
@@ -238,3 +245,16 @@ def test_partitions_that_are_not_known_or_hold_no_files_are_left_out(partitions)
     seen = history(commits(40, 10_000, writer="w"), shape=shape)
 
     assert "partitions" not in configuration(seen, fit_sources(seen))[0]["catalog"]
+
+
+def test_partitions_that_were_not_counted_are_at_least_those_that_one_commit_changed():
+    seen = history(
+        commits(20, 10_000, writer="w", changed_partitions=1),
+        commits(1, 1, writer="w", changed_partitions=8),
+        shape=TableShape(snapshots=21, data_files=40, partition_fields=1),
+    )
+
+    found = with_least_partitions(seen)
+
+    assert (8, "8 are assumed, the most that one commit changed." in found.notes[-1]) == (found.shape.partitions, True)
+    assert seen.shape.partitions is None

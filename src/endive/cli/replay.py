@@ -38,6 +38,10 @@ def replay(
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
+    is_fitted: Annotated[
+        bool,
+        typer.Option("--fit", help="Fit the store's latency to the commits seen, if nobody measured it."),
+    ] = False,
     forgets: Annotated[
         bool, typer.Option("--forget", help="First forget profiles and assumptions of earlier replays.")
     ] = False,
@@ -55,6 +59,7 @@ def replay(
     replays = []
     given = [*(assumed or ())]
     given += [f"--profile {Path(profile).name}"] if profile else []
+    given += ["--fit"] if is_fitted else []
     given += [f"--catalog-profile {catalog_profile.name}"] if catalog_profile else []
     for each in observed_folders(folder):
         if forgets:
@@ -69,6 +74,7 @@ def replay(
                     scale=scale,
                     overrides=overrides or (),
                     seeds=seeds,
+                    is_fitted=is_fitted,
                     progress=progress,
                 )
             )

@@ -7,15 +7,17 @@ are: a log is seldom of all writers.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Final
 
-from endive.observation.observed_history import Commit, TableHistory, in_order
+from endive.observation.observed_history import DELETE, OVERWRITE, Commit, TableHistory, in_order
 
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
+MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
 REACH_US: Final = 5_000_000  # before its row a commit without a duration may have been stamped
 
 
@@ -26,7 +28,11 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     engines = _engines(history.commits, found)
     joined = [_joined(commit, found.get(place)) for place, commit in enumerate(history.commits)]
     failed = [
-        replace(commit, engine=engines.get(commit.writer, commit.engine))
+        replace(
+            commit,
+            engine=engines.get(commit.writer, commit.engine),
+            overwrite=_overwrite(commit, history.shape.settings),
+        )
         for commit in log.commits
         if not commit.is_committed
     ]
@@ -47,6 +53,14 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     )
 
 
+def _overwrite(row: Commit, settings: Mapping[str, str]) -> str:
+    """Which operation a statement would have been: no snapshot tells, but the table says how it writes."""
+    if row.operation not in MODE_KEYS:
+        return row.overwrite
+    mode = settings.get(MODE_KEYS[row.operation], "copy-on-write")
+    return "row_delta" if mode == "merge-on-read" else "overwrite_files"
+
+
 def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, Commit]:
     """Place of a snapshot -> the row of the log that made it; each row once, those with an id first."""
     by_id = {commit.snapshot_id: place for place, commit in enumerate(snapshots)}
@@ -59,19 +73,63 @@ def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, C
         elif row.snapshot_id is None:
             unnamed.append(row)
     times = [commit.time_us for commit in snapshots]
-    for row in sorted(unnamed, key=_end_us):
+    reaches = [(row, _within(row, times)) for row in sorted(unnamed, key=_end_us)]
+    engines = _likely_engines(snapshots, reaches)
+    for row, places in reaches:
         end_us = _end_us(row)
-        low_us = row.time_us - (SLACK_US if row.duration_ms is not None else REACH_US)
-        best: tuple[int, int] | None = None
-        for place in range(bisect_left(times, low_us), len(times)):
-            if times[place] > end_us + SLACK_US:
-                break
-            if place not in found and snapshots[place].operation == row.operation:
-                distance = abs(end_us - times[place])
-                best = min(best or (distance, place), (distance, place))
-        if best is not None:
-            found[best[1]] = row
+        fitting = [
+            (abs(end_us - times[place]), place)
+            for place in places
+            if place not in found and _is_of(snapshots[place], engines[row.writer], row.operation)
+        ]
+        if fitting:
+            found[min(fitting)[1]] = row
     return found
+
+
+def _within(row: Commit, times: Sequence[int]) -> range:
+    """Places of the snapshots that were stamped while the row's statement ran, or nearly."""
+    low_us = row.time_us - (SLACK_US if row.duration_ms is not None else REACH_US)
+    return range(bisect_left(times, low_us), bisect_right(times, _end_us(row) + SLACK_US))
+
+
+def _likely_engines(snapshots: Sequence[Commit], reaches: Sequence[tuple[Commit, range]]) -> dict[str, str]:
+    """The engine behind each name of the log: its own if snapshots have it, else the one that most rows can be of.
+
+    Of two that as many can be of, the one whose snapshots lie closer to the ends of the rows and are about as many.
+    """
+    counts = Counter((commit.engine, commit.operation) for commit in snapshots if not commit.is_submission)
+    by_writer: dict[str, list[tuple[Commit, range]]] = {}
+    for row, places in reaches:
+        by_writer.setdefault(row.writer, []).append((row, places))
+    found = {}
+    for writer, rows in by_writer.items():
+        own = rows[0][0].engine
+        operation = rows[0][0].operation
+        candidates = [engine for engine, does in counts if does == operation]
+        if own in candidates or not candidates:
+            found[writer] = own
+            continue
+        found[writer] = min(candidates, key=lambda each: _distance(snapshots, rows, each, counts[each, operation]))
+    return found
+
+
+def _distance(
+    snapshots: Sequence[Commit], rows: Sequence[tuple[Commit, range]], engine: str, count: int
+) -> tuple[int, float, str]:
+    """How badly an engine's snapshots fit the rows of one name: rows without any, then how far the nearest are."""
+    nearest = []
+    for row, places in rows:
+        own = [place for place in places if _is_of(snapshots[place], engine, row.operation)]
+        if own:
+            nearest.append(min(abs(_end_us(row) - snapshots[place].time_us) for place in own))
+    surplus = abs(count - len(rows)) / max(count, len(rows))
+    return len(rows) - len(nearest), (median(nearest) if nearest else 0.0) * (1.0 + surplus), engine
+
+
+def _is_of(commit: Commit, engine: str, operation: str) -> bool:
+    """Whether a snapshot that no log has claimed yet is of that sort."""
+    return (commit.engine, commit.operation, commit.is_submission) == (engine, operation, False)
 
 
 def _end_us(row: Commit) -> int:

@@ -24,6 +24,7 @@ from endive.observation.spark_events import is_event_log, read_event_log
 from endive.workload.trace_file import SUFFIXES
 
 COMMITS_NEEDED: Final = 3
+LEAST_PARTITIONS: Final = 2
 LINES_SUFFIX: Final = ".log"
 MakePage = Callable[[TableHistory, dict[str, object]], str | None]
 
@@ -74,10 +75,21 @@ def _log_of(history: TableHistory, path: Path) -> TableHistory:
     return replace(log, commits=commits, notes=notes)
 
 
+def with_least_partitions(history: TableHistory) -> TableHistory:
+    """A partitioned table whose partitions were not counted has at least as many as one commit changed."""
+    shape = history.shape
+    most = max((commit.changed_partitions or 0 for commit in history.commits), default=0)
+    if shape.partitions is not None or not shape.partition_fields or most < LEAST_PARTITIONS:
+        return history
+    note = f"{history.name}: its partitions were not counted; {most} are assumed, the most that one commit changed."
+    return replace(history, shape=replace(shape, partitions=most), notes=(*history.notes, note))
+
+
 def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:
     """Everything that is written of one table; its configuration was simulated before, so that it can be run."""
     if len(history.commits) < COMMITS_NEEDED:
         raise ObservationError(_too_short(history))
+    history = with_least_partitions(history)
     sources = fit_sources(history)
     configure = delta_configuration if history.catalog_kind == DELTA else configuration
     document, assumed = configure(history, sources)

@@ -16,6 +16,7 @@ DELETE: Final = "delete"
 REPLACE: Final = "replace"
 OPERATIONS: Final = (APPEND, OVERWRITE, DELETE, REPLACE)  # org.apache.iceberg.DataOperations
 UNKNOWN: Final = "unknown"
+QUERY_ENGINES: Final = ("spark", "trino", "presto")  # an INSERT of theirs works before it commits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +51,12 @@ class Commit:
 
     @property
     def is_statement(self) -> bool:
-        """Whether its duration has the work in it: a client's log of what validates, if that does not say otherwise."""
+        """Whether its duration has the work in it: a client's log of a query engine, or of what validates."""
         if self.duration_ms is None or not self.is_submission:
             return False
-        return self.operation != APPEND if self.runtime_ms is None else self.runtime_ms > 0.0
+        if self.runtime_ms is not None:
+            return self.runtime_ms > 0.0
+        return self.operation != APPEND or self.engine in QUERY_ENGINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from endive.config import apply_overrides, parse_config, parse_overrides
 from endive.observation.cause_search import Cause, find_cause
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
+from endive.observation.latency_fit import fit_store
 from endive.observation.memory import given_document
 from endive.observation.observed_folder import STORE_FILE, TRACE_FILE, read_findings, read_history
 from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
@@ -27,6 +28,7 @@ from endive.simulation import Simulation
 
 SEEDS: Final = 20
 SEARCH_SEEDS: Final = 3
+FIT_SEEDS: Final = 2
 SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
 RELOAD: Final = "reload"
@@ -117,10 +119,14 @@ def replay(
     scale: float = 1.0,
     overrides: Sequence[str] = (),
     seeds: int = SEEDS,
+    is_fitted: bool = False,
     is_searched: bool = True,
     progress: Progress = lambda done, total: None,
 ) -> Replay:
-    """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if."""
+    """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if.
+
+    With ``is_fitted`` the store's latency is fitted to the commits that were seen, and the profile kept in the folder.
+    """
     findings = read_findings(folder)
     columns, _ = read_history(folder)
     document = given_document(folder, profile=profile, catalog_profile=catalog_profile, assumed=assumed)
@@ -130,6 +136,8 @@ def replay(
     total = runs * (2 if is_changed else 1)
     with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
         place = Path(scratch)
+        if is_fitted:
+            document = stage.fit(document, folder / STORE_FILE, place)
         base = stage.run(document, runs, place, lambda done: progress(done, total))
         changed: dict[str, list[Seen]] = {}
         if is_changed:
@@ -199,6 +207,18 @@ class Stage:
             timed(base, self._findings), self._columns, scratch / TRACE_FILE, statements=self._statements
         )
         return self._run(timed(document, self._findings), self._untold_ms(observed), runs, progress)
+
+    def fit(self, document: Mapping[str, Any], profile: Path, scratch: Path) -> dict[str, Any]:
+        """The configuration on a store whose latency fits the commits that were seen."""
+
+        def on_store(path: str) -> dict[str, Any]:
+            plain = {key: value for key, value in document["storage"].items() if key in ("max_parallel", "objects")}
+            return {**apply_overrides(document, {}), "storage": {**plain, "provider": path}}
+
+        part = self.shortened(SEARCH_TXNS_MAX)
+        names = [name for name in part._real if name not in self._statements]
+        runs = lambda path: part.run(on_store(path), FIT_SEEDS, scratch, lambda done: None)  # noqa: E731
+        return on_store(str(fit_store(part._real, names, runs, profile).absolute()))
 
     def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
         """The figures of a few runs."""

@@ -41,6 +41,7 @@ _TABLE: Final = re.compile(r"Iceberg\w*Write\(table=([^,)\s]{1,300})")
 _SCAN: Final = re.compile(r"\(branch=[^)]*\) \[filters=(.{0,400}?), groupedBy=")
 _QUERY: Final = re.compile(r"^id = ([0-9a-f-]{36})", re.MULTILINE)
 _REWRITING: Final = "Rewriting "
+_STOPPED: Final = ("Interrupted", "was cancelled", "cancelled part of")
 
 
 @dataclass(slots=True)
@@ -191,6 +192,8 @@ def _end(log: _Log, statement: _Statement, event: Mapping[str, Any]) -> None:
     if end_ms < statement.begin_ms:
         return
     error = str(event.get("errorMessage") or "")
+    if any(word in error for word in _STOPPED):
+        return  # somebody stopped it: that is no commit that failed
     engine = "spark-streaming" if statement.query else "spark"
     worked_ms = max(0, statement.worked_until_ms - statement.begin_ms)
     commit = Commit(

@@ -26,11 +26,14 @@ NUMBERS: Final[Mapping[str, tuple[int, float]]] = {
     "history.expire.max-snapshot-age-ms": (LONG_MAX, LONG_MAX),
 }
 ISOLATION: Final = ("serializable", "snapshot")
+MODES: Final = ("copy-on-write", "merge-on-read")
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "commit.manifest-merge.enabled": ("true", "false"),
     "write.merge.isolation-level": ISOLATION,
     "write.delete.isolation-level": ISOLATION,
     "write.update.isolation-level": ISOLATION,
+    "write.merge.mode": MODES,
+    "write.delete.mode": MODES,
 }
 _SHOWN_MAX: Final = 40
 

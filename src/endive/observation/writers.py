@@ -1,8 +1,8 @@
 """Which commits are one writer's: same engine, same kind of operation, and one job, also if it was started again.
 
-A job that is started again has a new application id. Ids that follow one another are therefore one writer; ids whose
-commits overlap are several. Appends, overwrites, deletes and rewrites are never one writer's, however rare they are:
-what fails the one does not fail the other.
+A job that is started again has a new application id. Ids that differ in their numbers alone and follow one another are
+therefore one writer; ids whose commits overlap are several. Appends, overwrites, deletes and rewrites are never one
+writer's, however rare they are: what fails the one does not fail the other.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ COMMITS_MIN: Final = 12  # of a writer beside others of its engine and operation
 GAP_RATIO_MAX: Final = 4.0  # jobs that commit so much more often than the one before them are other jobs
 WORDS: Final = {APPEND: APPEND, OVERWRITE: OVERWRITE, DELETE: DELETE, REPLACE: "compaction"}
 _PLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_NUMBERS: Final = re.compile(r"[0-9a-f]{8,}|\d+")
 _NAME_LENGTH_MAX: Final = 32
 
 
@@ -55,7 +56,7 @@ def _chained(commits: Sequence[Commit]) -> list[Writer]:
         ended = [
             writer
             for writer in found
-            if (writer.engine, writer.word) == (engine, word)
+            if (writer.engine, writer.word, _shape(writer.names[-1])) == (engine, word, _shape(name))
             and writer.end_us < begin_us
             and _are_alike(writer.gaps_ms, gaps_ms)
         ]
@@ -72,6 +73,11 @@ def _chained(commits: Sequence[Commit]) -> list[Writer]:
 
 def _word(commit: Commit) -> str:
     return REWRITE_MANIFESTS if commit.kind == REWRITE_MANIFESTS else WORDS[commit.operation]
+
+
+def _shape(name: str) -> str:
+    """A name without its numbers: ids of one job differ in those alone, names that people gave do not."""
+    return _NUMBERS.sub("#", name)
 
 
 def _are_alike(ours_ms: Sequence[float], theirs_ms: Sequence[float]) -> bool:

@@ -74,7 +74,10 @@ _ALL: Final = (
     Suite(
         name="replay",
         title="A history of real writers, observed, measured and replayed",
-        parts=(Part(module="endive.verification.java.java_replay", needs=_JAVA),),
+        parts=(
+            Part(module="endive.verification.java.java_replay", name="java", needs=_JAVA),
+            Part(module="endive.verification.java.lakehouse", name="lakehouse"),
+        ),
     ),
     Suite(
         name="isolation",

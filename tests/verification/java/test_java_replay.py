@@ -9,7 +9,7 @@ import pytest
 
 from endive.observation.metadata import history_of
 from endive.observation.reports import join_reports, read_reports
-from endive.verification.java.java_replay import _check, read_recording, replay_recording
+from endive.verification.java.java_replay import check_figure, read_recording, replay_recording
 from endive.verification.suite import WRONG
 
 
@@ -55,7 +55,7 @@ def test_a_report_takes_as_long_as_its_writer_waited(recording, history):
 
 
 def test_the_replay_of_the_recording_calls_nothing_wrong(recording):
-    checks = [_check(name, figure) for name, figure in replay_recording(recording, 4).figures]
+    checks = [check_figure(name, figure) for name, figure in replay_recording(recording, 4).figures]
 
     assert {"appends", "merges"} == {check.what["source"] for check in checks}
     assert [] == [(check.name, check.expected, check.actual) for check in checks if check.verdict == WRONG]
@@ -66,4 +66,4 @@ def test_a_store_three_times_as_slow_does_not_explain_the_recording(recording):
     result = replay_recording({**recording, "profile": slow}, 2)
 
     assert not result.explains
-    assert WRONG in {_check(name, figure).verdict for name, figure in result.figures}
+    assert WRONG in {check_figure(name, figure).verdict for name, figure in result.figures}

@@ -23,6 +23,7 @@ from endive.verification.live import IcebergMissingError, rigs
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
 
 SUITE: Final = "replay"
+PART: Final = "java"
 COMMAND: Final = "endive verify replay"
 REPLAY_FILE: Final = DATA / "replay.json"
 TABLE: Final = "observed"
@@ -69,14 +70,15 @@ def run(options: Options) -> Outcome:
         try:
             document = rigs().java_replay(options.iceberg_jars, LIVE_SECONDS)
         except IcebergMissingError as error:
-            return skipped(SUITE, str(error), command=f"{COMMAND} --live")
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
         document = read_recording()
     result = replay_recording(document, SEEDS_QUICK if options.is_quick else SEEDS)
     return Outcome(
         suite=SUITE,
+        part=PART,
         intro=INTRO,
-        checks=tuple(_check(name, figure) for name, figure in result.figures),
+        checks=tuple(check_figure(name, figure) for name, figure in result.figures),
         tables=(_writers(document),),
         remarks=f"The verdict of the command: {result.verdict}\n{'' if options.is_live else REMARKS}",
         command=COMMAND + (" --live" if options.is_live else ""),
@@ -118,7 +120,8 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
         return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds, is_searched=False)
 
 
-def _check(name: str, figure: Figure) -> Check:
+def check_figure(name: str, figure: Figure) -> Check:
+    """A figure of one source as a check; the doubt is that of what was seen, or of the runs."""
     (low, high), (seen_low, seen_high) = figure.model_interval, figure.real_interval
     note = f"seen {seen_low:,.4g} to {seen_high:,.4g}, model {low:,.4g} to {high:,.4g}"
     what: dict[str, Value] = {"source": name}

@@ -1,0 +1,62 @@
+"""A lakehouse of real engines is observed with its logs, and the replay is held to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from csv import DictReader
+
+import pytest
+
+from endive.observation.metadata import history_of
+from endive.observation.observe import with_reports
+from endive.observation.sources import fit_sources
+from endive.verification.java.lakehouse import HELD, TABLE, check, read_recording, replay_recording
+from endive.verification.suite import WRONG
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return read_recording()
+
+
+@pytest.fixture(scope="module")
+def history(recording, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lakehouse")
+    (folder / "events").write_text(recording["events"])
+    (folder / "log.csv").write_text(recording["log"])
+    return with_reports(history_of(recording["metadata"].encode(), TABLE), [folder / "events", folder / "log.csv"])
+
+
+def test_every_statement_of_the_log_is_in_the_history_with_its_outcome(recording, history):
+    logged = Counter((row["writer"], row["outcome"]) for row in DictReader(recording["log"].splitlines()))
+    seen = Counter((each.writer, "committed" if each.is_committed else "failed") for each in history.commits)
+
+    assert {key: count for key, count in logged.items() if key[1] == "failed"} == {
+        key: count for key, count in seen.items() if key[1] == "failed" and key in logged
+    }
+    lost = sum(logged[key] - min(logged[key], seen[key]) for key in logged)
+    assert lost <= 0.05 * logged.total()  # clocks and names are good enough to find a commit's snapshot
+
+
+def test_merges_compactions_streams_and_clients_are_sources_of_their_own(history):
+    kinds = {source.name.rstrip("0123456789-abcdef"): source.kind for source in fit_sources(history)}
+
+    assert {"merge", "compact"} <= {source.name for source in fit_sources(history)}
+    assert {"fast_append", "merge_append", "rewrite_files", "validated_overwrite"} == set(kinds.values())
+
+
+def test_failed_merges_say_what_they_had_read(history):
+    merge = next(source for source in fit_sources(history) if source.name == "merge")
+
+    assert ("partitions", "overwrite_files") == (merge.logged_read, merge.overwrite)
+    assert "validation_exception" in {commit.reason for commit in merge.commits}
+
+
+@pytest.mark.slow
+def test_the_replay_of_the_recording_calls_nothing_wrong_and_fails_merges_for_their_reason(recording):
+    result = replay_recording(recording, 2)
+    checks = [check(name, figure) for name, figure in result.figures if figure.name.startswith(HELD)]
+
+    assert [] == [(each.what, each.name, each.expected, each.actual) for each in checks if each.verdict == WRONG]
+    reasons = {figure.name: figure.model for name, figure in result.figures if name == "merge"}
+    assert reasons["failed: validation_exception"] >= 50.0
