@@ -9,7 +9,7 @@ import pytest
 
 import endive
 from endive.config import parse_config
-from endive.config.slo import objective_of
+from endive.config.slo import names_of, objective_of
 from endive.errors import ConfigError, ObjectiveError
 
 MINUTE_MS = 60_000.0
@@ -142,3 +142,12 @@ def test_an_objective_on_freshness_is_judged():
     run = endive.simulate(config({}), seeds=2, slo="w.p95_freshness <= 12s and w.lost_share <= 0.5")
 
     assert "met" == run.to_json_dict()["objective"]["outcome"]
+
+
+@pytest.mark.parametrize("kind", ["blind_append", "append_after_read", "merge", "optimize"])
+def test_streams_of_delta_lake_have_freshness_too(kind):
+    arrivals = {"kind": "jobs", "jobs": 2, "period_ms": 10_000.0}
+    source = {"name": "w", "arrivals": arrivals, "operation_types": {kind: 1.0}}
+    names = names_of(parse_config({"table": {"format": "delta"}, "source": [source]}))
+
+    assert (() if kind == "optimize" else ("w",)) == names.streams

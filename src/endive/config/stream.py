@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from endive.config.transaction import SourceConfig
 
 STREAM_ARRIVALS: Final = ("jobs", "periodic")
-APPENDS: Final = ("fast_append", "merge_append")
-OVERWRITE: Final = "validated_overwrite"
+APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_read")
+OVERWRITES: Final = ("validated_overwrite", "merge")  # which add rows unless told otherwise
 
 
 def stream_problem(source: SourceConfig | None) -> str | None:
@@ -25,7 +25,7 @@ def stream_problem_of(source: Mapping[str, Any]) -> str | None:
 
 
 def _problem(arrivals: str, weights: Mapping[str, float], adds_rows: bool) -> str | None:
-    adding = {*APPENDS, OVERWRITE} if adds_rows else {*APPENDS}
+    adding = {*APPENDS, *OVERWRITES} if adds_rows else {*APPENDS}
     kinds = {kind for kind, weight in weights.items() if weight}
     if not kinds & adding:
         return "its txns add no data. Ask for the freshness of a source that appends or merges."
