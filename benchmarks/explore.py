@@ -68,7 +68,7 @@ def cpu_ms(start: str, key: str, value: str) -> float:
     """CPU time from a question to its first answer, in this process; the least of five."""
     from endive.explore.jobs import first
     from endive.explore.page_question import read_question
-    from endive.explore.starts import Starts, all_starts
+    from endive.explore.starting_points import Starts, all_starts
 
     starts = Starts(all_starts(None))
     found = []

@@ -235,7 +235,7 @@ def _client() -> Any:
     from starlette.testclient import TestClient
 
     from endive.explore import app as app_module
-    from endive.explore.starts import BUILT_IN, Starts, start_of
+    from endive.explore.starting_points import BUILT_IN, Starts, start_of
 
     class NoCrew:
         async def run(self, *_: Any) -> Any:

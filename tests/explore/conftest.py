@@ -20,7 +20,7 @@ from tests.report.test_browser import BROWSERS, FLAGS, find_browser
 from endive.explore.app import make_app
 from endive.explore.jobs import JOBS
 from endive.explore.process import answered
-from endive.explore.starts import BUILT_IN, Starts, start_of
+from endive.explore.starting_points import BUILT_IN, Starts, start_of
 
 TOKEN = "secret"
 PORT = 8765

@@ -19,7 +19,7 @@ import uvicorn
 from endive.explore.app import make_app
 from endive.explore.finished import Finished
 from endive.explore.serve import bind
-from endive.explore.starts import Starts
+from endive.explore.starting_points import Starts
 
 CLIENTS = "source.writers.arrivals.clients"
 ANSWERED = "document.getElementById('seeds').textContent === '16'"

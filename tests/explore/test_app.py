@@ -82,7 +82,7 @@ def test_an_invalid_value_is_told_beside_its_control(client):
 )
 def test_what_is_refused_is_refused_in_the_words_of_the_command_line(client, experiments, change):
     from endive.errors import ConfigError
-    from endive.explore.starts import Starts, start_of
+    from endive.explore.starting_points import Starts, start_of
 
     start = start_of(experiments / "quickstart.toml", group="")
     client.app.state.starts = Starts({start.id: start})
@@ -171,7 +171,7 @@ def test_lanes_tell_who_was_overtaken(client):
 
 
 def test_the_command_of_a_changed_file_runs_the_same_simulation(client, experiments, monkeypatch):
-    from endive.explore.starts import Starts, start_of
+    from endive.explore.starting_points import Starts, start_of
 
     monkeypatch.chdir(experiments.parent)
     start = start_of(experiments / "questions" / "rest_catalog.toml", group="")

@@ -10,7 +10,7 @@ from tests.explore.grid import write_grid
 from tests.explore.pages import ANSWERED, TOO_WIDE, open_page, serving, violations
 
 from endive.explore.finished import finished_in, start_of_point
-from endive.explore.starts import Starts
+from endive.explore.starting_points import Starts
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ from tests.explore.conftest import WRITERS
 from endive.errors import ConfigError
 from endive.explore.limits import TXNS_MAX
 from endive.explore.page_question import problems_by_key, read_question
-from endive.explore.starts import Starts, start_of
-from endive.explore.taken import taken
+from endive.explore.reproduction import reproduction_of
+from endive.explore.starting_points import Starts, start_of
 
 
 def asked(starts, **changes):
@@ -125,7 +125,7 @@ def test_what_the_servers_own_file_names_stays_named(tmp_path):
     base = question.base()
 
     assert 2 == base.config.catalog.num_tables
-    assert "output_path" not in taken(question, base)["toml"]
+    assert "output_path" not in reproduction_of(question, base)["toml"]
 
 
 @pytest.mark.parametrize(

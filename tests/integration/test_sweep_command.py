@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.cli.sweep import duration, standing_text
 from endive.pipeline import run_sweep
-from endive.pipeline.sweep.standing import Standing
+from endive.pipeline.sweep.sweep_progress import Standing
 
 
 @pytest.fixture

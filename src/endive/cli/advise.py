@@ -48,8 +48,8 @@ def advise(
     from endive.answers.advise import advise_on
     from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
-    from endive.cli.observed import print_note, with_note
     from endive.cli.progress import counted_progress
+    from endive.cli.replay_note import print_note, with_note
 
     names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
     with counted_progress("simulating") as report:

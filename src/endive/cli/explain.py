@@ -42,7 +42,7 @@ def explain(
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
     from endive.answers.explain import explain_run
     from endive.answers.timeline import trace_text
-    from endive.cli.observed import print_note, with_note
+    from endive.cli.replay_note import print_note, with_note
     from endive.config import load_simulation_config
     from endive.results.writer import write_atomically
 

@@ -33,10 +33,10 @@ def explore(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise OutputError(f"endive explore needs {', '.join(missing)}. Install it with: pip install 'endive[explore]'")
-    from endive.cli.observed import print_note
+    from endive.cli.replay_note import print_note
     from endive.explore.finished import finished_in, start_of_point
     from endive.explore.serve import serve
-    from endive.explore.starts import Starts, all_starts, is_configuration
+    from endive.explore.starting_points import Starts, all_starts, is_configuration
 
     if config is not None:
         print_note(config)

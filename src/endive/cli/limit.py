@@ -47,7 +47,7 @@ def limit(
     """Find the largest (or smallest) value of a key that meets the objective."""
     from endive.answers.limit import find_limit
     from endive.answers.variation import base_of
-    from endive.cli.observed import print_note, with_note
+    from endive.cli.replay_note import print_note, with_note
     from endive.cli.run import percentage
 
     found = find_limit(

@@ -52,7 +52,7 @@ def replay(
     The folder remembers what is given here, and the verdict; run, limit, advise, explain and explore use and repeat it.
     """
     from endive.cli.progress import counted_progress
-    from endive.observation.memory import forget, remember
+    from endive.observation.folder_memory import forget, remember
     from endive.observation.observed_folder import observed_folders
     from endive.observation.replay import replay as replay_table
 

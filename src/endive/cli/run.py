@@ -80,7 +80,7 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
-    from endive.cli.observed import print_note, with_note
+    from endive.cli.replay_note import print_note, with_note
     from endive.cli.run_text import print_answer, print_bill
     from endive.config.slo import objective_of
     from endive.results.folder import place_below

@@ -21,7 +21,7 @@ from endive.cli.run import Engine
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
     from endive.pipeline.sweep.run_sweep import SessionMaker
-    from endive.pipeline.sweep.standing import Progress, Standing
+    from endive.pipeline.sweep.sweep_progress import Progress, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
 _LONG_S: Final = 300.0  # a study that takes longer says so

@@ -29,9 +29,9 @@ from endive.explore.finished import Finished
 from endive.explore.guard import Guard
 from endive.explore.limits import BODY_BYTES_MAX, DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
 from endive.explore.page_question import Question, problems_by_key, read_question
+from endive.explore.reproduction import reproduction_of
 from endive.explore.server_sent import refused, stream
-from endive.explore.starts import Starts
-from endive.explore.taken import taken
+from endive.explore.starting_points import Starts
 from endive.intake import parse_json
 from endive.objectives import duration_text
 from endive.report.chart import CONFIG
@@ -152,7 +152,7 @@ async def _open(request: Request) -> Response:
     except ConfigError as error:
         found["problems"] = _placed(question, error)
     else:
-        found |= taken(question, base)
+        found |= reproduction_of(question, base)
         found["now"] = {control.key: control.value for control in controls_of(base)}
     return JSONResponse(found)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from endive.errors import ConfigError
 from endive.explore.charts import chart_event
-from endive.explore.starts import Start, start_from
+from endive.explore.starting_points import Start, start_from
 from endive.report.axes import Layout, choose_layout, make_axis
 from endive.report.price import point_configs
 from endive.report.reading import Row, Study, open_analysis

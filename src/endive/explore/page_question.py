@@ -16,7 +16,7 @@ from endive.config.overrides import apply_overrides, plain_copy, split_key
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
 from endive.explore.limits import CHANGES_MAX, refuse_beyond_limits, refuse_paths
-from endive.explore.starts import Start, Starts
+from endive.explore.starting_points import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200
 VALUE_CHARACTERS_MAX: Final = 4_000

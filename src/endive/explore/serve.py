@@ -15,7 +15,7 @@ from endive.errors import OutputError
 from endive.explore.app import make_app
 from endive.explore.crew import start_forkserver
 from endive.explore.finished import Finished
-from endive.explore.starts import Starts
+from endive.explore.starting_points import Starts
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8765  # tried first if none is asked for

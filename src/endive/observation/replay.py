@@ -19,8 +19,8 @@ from endive.config import apply_overrides, parse_config, parse_overrides
 from endive.observation.cause_search import Cause, find_cause
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
 from endive.observation.findings import REPORTS
+from endive.observation.folder_memory import given_document
 from endive.observation.latency_fit import fit_store
-from endive.observation.memory import given_document
 from endive.observation.observed_folder import STORE_FILE, TRACE_FILE, read_findings, read_history
 from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
 from endive.observation.scaling import scaled

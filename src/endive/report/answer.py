@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.along import Curve, curves, named_value, place_words
+from endive.report.axis_curve import Curve, curves, named_value, place_words
 from endive.report.deciding_axis import NOWHERE, along_deciding_axis
 from endive.report.doubt import doubt_words, telling_words
 from endive.report.material import Material

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.along import named_label
+from endive.report.axis_curve import named_label
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import WARNING_NAMES, counted

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
-from endive.report.along import named_label
 from endive.report.axes import Axis, Layout, make_axis
+from endive.report.axis_curve import named_label
 from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.chart_rows import Points
 from endive.report.curves import curve_chart, curve_layers, latency_throughput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from endive.report.along import Curve
+from endive.report.axis_curve import Curve
 from endive.report.words import listed, quoted
 
 _VALUES_TOLD: Final = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from endive.objectives import CANNOT_TELL
-from endive.report.along import Curve
+from endive.report.axis_curve import Curve
 from endive.report.material import Material
 
 

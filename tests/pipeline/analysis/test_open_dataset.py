@@ -69,7 +69,7 @@ def with_older_requests(table: pa.Table, written: int | None) -> pa.Table:
     """As a release wrote it that counted every pair of object and operation, and had no column for others."""
     count = table["requests_catalog_cas"]
     older = pa.array([None if value is None else written for value in count.to_pylist()], count.type)
-    return table.drop_columns(["requests_other_any"]).append_column("requests_catalog_write", older)
+    return table.drop_columns(["requests_other_any"]).append_column("requests_metadata_append", older)
 
 
 def test_a_dataset_with_the_columns_of_an_older_release_is_read(dataset):
@@ -92,7 +92,7 @@ def test_requests_that_an_older_release_told_apart_are_counted_together(dataset)
 
     runs = open_dataset(dataset).runs
 
-    assert "requests_catalog_write" not in runs.column_names
+    assert "requests_metadata_append" not in runs.column_names
     told = zip(runs["requests_other_any"].to_pylist(), runs["status"].to_pylist(), strict=True)
     assert {3: "ok", None: "failed"} == dict(told)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.octave_halves import smallest_count_sql
+from endive.pipeline.analysis.count_bins import smallest_count_sql
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.results import schema as s
 

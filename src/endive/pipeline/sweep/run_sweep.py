@@ -29,7 +29,7 @@ from endive.pipeline.spark.worker_start import no_workers
 from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_jobs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
-from endive.pipeline.sweep.standing import Progress, watched
+from endive.pipeline.sweep.sweep_progress import Progress, watched
 from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
 from endive.pipeline.sweep.warm_up import start_warm_up
 

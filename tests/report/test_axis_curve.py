@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from endive.report.along import named_value, place_words
 from endive.report.axes import make_axis
+from endive.report.axis_curve import named_value, place_words
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from endive.explore.page_question import Question
 FILE: Final = "explored.toml"  # what the download is called
 
 
-def taken(question: Question, base: Base) -> dict[str, Any]:
+def reproduction_of(question: Question, base: Base) -> dict[str, Any]:
     """The file, and the shortest command that runs the same simulation."""
     return {
         "toml": f"# hash {base.config.config_hash()}\n{_download(base)}",

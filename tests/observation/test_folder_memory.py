@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.config import load_simulation_config, read_toml
-from endive.observation.memory import forget, observed_note
+from endive.observation.folder_memory import forget, observed_note
 from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
 

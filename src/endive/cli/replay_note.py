@@ -12,7 +12,7 @@ def print_note(path: Path) -> None:
     from rich.text import Text
 
     from endive.cli.console import stdout
-    from endive.observation.memory import observed_note
+    from endive.observation.folder_memory import observed_note
 
     note = observed_note(path)
     if note is not None:
@@ -21,7 +21,7 @@ def print_note(path: Path) -> None:
 
 def with_note(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON answer with the note as its first warning."""
-    from endive.observation.memory import observed_note
+    from endive.observation.folder_memory import observed_note
 
     note = observed_note(path)
     if note is None:

@@ -18,7 +18,7 @@ from endive.config.recipe import expand_recipes
 from endive.config.study.study import load_study
 from endive.config.transaction import SourceKeys
 from endive.errors import EndiveError
-from endive.observation.memory import observed_note
+from endive.observation.folder_memory import observed_note
 
 BUILT_IN: Final = Path(__file__).parent / "starts"
 EXPERIMENTS: Final = "experiments"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from endive.pipeline.analysis.octave_halves import (
+from endive.pipeline.analysis.count_bins import (
     BINS,
     largest_count,
     place_of_count,

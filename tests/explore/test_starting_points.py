@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from endive.explore.controls import all_keys, controls_of
-from endive.explore.starts import all_starts, start_of
+from endive.explore.starting_points import all_starts, start_of
 
 
 def test_every_experiment_and_recipe_is_a_start_with_controls(experiments, monkeypatch):
