@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -157,8 +157,20 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
             return Problem(f"{key} = {shown(value)} is not valid: {details['msg']}.", path)
 
 
+_LEAVE_OUT: Final = "Leave it out, and look up there which of your statements it fails"
+UNMODELLED: Final = {  # operations of Iceberg that were played beside others, and what to do instead
+    "rollback": _LEAVE_OUT,
+    "rollback_to_snapshot": _LEAVE_OUT,
+    "rewrite_position_delete_files": _LEAVE_OUT,
+    "overwrite_by_row_filter": "Give validated_overwrite with overwrite = 'replace_partitions'",
+    "delete_from_row_filter": "Give validated_overwrite with overwrite = 'overwrite_files' and adds_rows = false",
+}
+
+
 def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     known = keys_of(holder.table)
+    if leaf in UNMODELLED and "validated_overwrite" in known:
+        return f"{key} is not modelled; who fails beside it was recorded (docs/model/conflicts.md). {UNMODELLED[leaf]}."
     if leaf in REPLACED:
         return f"{key} is not known. Give {REPLACED[leaf]}."
     guess = nearest(leaf, known)
