@@ -25,6 +25,7 @@ class IcebergSituation(Record):
     removals_to_check: Int64  # data manifests of overwrites and replacements, looked through for removed files
     deletes_to_check: Int64  # delete manifests of that history which pass it, or all of them in a compaction
     deletes_unseen: Int64  # delete manifests of the current list that no attempt before has opened
+    live_deletes: Int64  # delete manifests in the list
     live_manifests: Int64  # manifests the current list names
     start_manifests: Int64  # manifests the list named at the fixed start
     conflicting: Int64  # manifest files a real conflict has to merge
@@ -51,6 +52,7 @@ class AttemptCost(Record):
     merge_reads: Int32  # in batches of merge_parallel
     merge_writes: Int32
     merge_parallel: Int32 = 1
+    deletes_merged: Int32  # 1: the bin of delete manifests is full and becomes one
     list_writes: Int32
     metadata_writes: Int32
     list_appends: Int32

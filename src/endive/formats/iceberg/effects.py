@@ -176,8 +176,8 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
         kept.dropped_manifests += data_manifests_added(operation)
     kept.position_manifests += position_manifests_added(operation)
     kept.delete_manifests += delete_manifests_added(operation)
-    if cost.merge_writes > 0:
-        kept.live_deletes = min(kept.live_deletes, 1)  # merged with the others
+    if cost.deletes_merged == 1:
+        kept.live_deletes = 1  # a bin of their own (``ManifestMergeManager``), merged when it is full
     kept.live_deletes += delete_manifests_added(operation)
     kept.manifests = max(1, kept.manifests + cost.manifests_added)
     kept.head_class = done

@@ -88,6 +88,7 @@ def describe_situation(
     unseen = base.iceberg.delete_manifests - previous.iceberg.delete_manifests
     is_all_unseen = attempt == 1 and not is_in_transaction(operation)
     situation.deletes_unseen = base.iceberg.live_deletes if is_all_unseen else unseen
+    situation.live_deletes = base.iceberg.live_deletes
     situation.live_manifests = base.iceberg.manifests
     situation.start_manifests = start.iceberg.manifests
     situation.is_history_lost = 0
@@ -238,6 +239,7 @@ def plan_manifests(
             cost.merge_reads = bin_size
             cost.merge_writes = 1
             cost.merge_parallel = 1
+            cost.deletes_merged = 1 if situation.live_deletes >= protocol.merge_count_min else 0
     elif protocol.merging == choices.MERGING_N_BEHIND and operation.kind == MERGE_APPEND and not is_first:
         merged = situation.behind * protocol.merge_per_commit_millionths // choices.MILLIONTHS
         cost.merge_reads = merged

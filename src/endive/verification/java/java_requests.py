@@ -84,7 +84,7 @@ def run(options: Options) -> Outcome:
         provenance=provenance(
             iceberg=", ".join(each.iceberg for each in recordings),
             recorded=", ".join(each.date for each in recordings),
-            scenarios=len(scenarios),
+            scenarios=", ".join(str(sum(one.key in each.scenarios for one in scenarios)) for each in recordings),
         ),
     )
 
