@@ -8,6 +8,7 @@ from endive.answers.advise_text import advice_sentence
 from endive.answers.causes import causes_of
 from endive.answers.estimates import judge_samples
 from endive.answers.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
+from endive.answers.offers import partition_predicate
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
@@ -320,3 +321,24 @@ def test_a_price_counts_the_stores_requests_and_not_those_of_a_catalog_server():
     assert prices["manifest.write"] * 1000 == next(
         price.usd_per_1000 for op, price in profile.prices.items() if op == 1
     )
+
+
+@pytest.mark.parametrize(
+    ("read", "has_partitions", "keys"),
+    [
+        ("table", True, [{'source."merge".read': "partitions"}]),
+        ("partitions", True, []),
+        ("table", False, []),
+    ],
+)
+def test_a_predicate_is_offered_to_a_statement_that_read_all_of_a_table_with_partitions(read, has_partitions, keys):
+    partitions = {"partitions": {"enabled": True, "num_partitions": 10}} if has_partitions else {}
+    source = {
+        "name": "merge",
+        "arrivals": {"kind": "periodic", "period_ms": "1h"},
+        "operation_types": {"validated_overwrite": 1.0},
+        "read": read,
+    }
+    base = base_of({"catalog": {"type": "cas", **partitions}, "source": [source]})
+
+    assert keys == [dict(offer.keys) for offer in partition_predicate(base)]
