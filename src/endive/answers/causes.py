@@ -16,6 +16,7 @@ from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, parse_config
 from endive.errors import ConfigError
+from endive.formats.delta import words as delta
 from endive.objectives import Subject
 from endive.objectives.fields import SHARE
 from endive.objectives.names import SOURCE
@@ -29,6 +30,8 @@ REMEDIES: Final = {
     "commit_state_unknown": (HASTE,),
     "history_expired": (HASTE, RIVALS),
     "storage_failed": (HASTE,),
+    **dict.fromkeys(delta.REASONS[:-1], (VERDICT, RIVALS)),
+    "log_cleaned_up": (HASTE, RIVALS),
 }
 SLOW: Final = (HASTE, RIVALS, TRIES)  # what removes latency
 RARE: Final = 0.01  # of the failures: below it a way to fail is no cause

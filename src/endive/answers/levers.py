@@ -13,6 +13,7 @@ from endive.answers import offers
 from endive.answers.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.config.key_effects import DELTA, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
 # What a lever takes, the least first.
@@ -42,6 +43,7 @@ class Lever:
     removes: str
     gives_up: str
     offers: Callable[[Base], Offers]
+    of: str | None = None  # the table format that has it; None: all
 
     @property
     def availability(self) -> str:
@@ -67,6 +69,7 @@ LEVERS: Final = (
         TRIES,
         "a loser keeps trying, so the tail grows",
         offers.retries,
+        ICEBERG,
     ),
     Lever(
         "backoff",
@@ -76,6 +79,7 @@ LEVERS: Final = (
         TRIES,
         "a loser waits longer before it tries again",
         offers.longer_pause,
+        ICEBERG,
     ),
     Lever(
         "isolation",
@@ -85,6 +89,7 @@ LEVERS: Final = (
         VERDICT,
         "rows that others add meanwhile are not seen: a MERGE may insert a key that is there already",
         offers.snapshot_isolation,
+        ICEBERG,
     ),
     Lever(
         "merging",
@@ -94,6 +99,7 @@ LEVERS: Final = (
         HASTE,
         "manifests pile up, and readers plan slower",
         offers.no_merging,
+        ICEBERG,
     ),
     Lever(
         "expiry",
@@ -103,6 +109,7 @@ LEVERS: Final = (
         HASTE,
         "older snapshots cannot be read any more",
         offers.expiry,
+        ICEBERG,
     ),
     Lever(
         "threads",
@@ -112,6 +119,7 @@ LEVERS: Final = (
         RIVALS,
         "a job takes longer, or loses all it did if its one commit fails",
         offers.fewer_threads,
+        ICEBERG,
     ),
     Lever(
         "shift",
@@ -229,6 +237,7 @@ LEVERS: Final = (
         HASTE,
         "another catalog to run",
         offers.rest_catalog,
+        ICEBERG,
     ),
     Lever(
         "jitter",
@@ -238,6 +247,7 @@ LEVERS: Final = (
         TRIES,
         "a loser may wait longer before it tries again",
         offers.full_jitter,
+        ICEBERG,
     ),
     Lever(
         "fast_catalog",
@@ -247,6 +257,7 @@ LEVERS: Final = (
         HASTE,
         "another catalog to run",
         offers.faster_catalog,
+        ICEBERG,
     ),
     Lever(
         "rebasing",
@@ -256,6 +267,7 @@ LEVERS: Final = (
         TRIES,
         "another catalog to run, which reads and rewrites the list itself",
         offers.rebasing_catalog,
+        ICEBERG,
     ),
     Lever(
         "versions",
@@ -265,6 +277,7 @@ LEVERS: Final = (
         RIVALS,
         "small files, and a catalog that keeps versions by partition",
         offers.partition_versions,
+        ICEBERG,
     ),
     Lever(
         "inlined",
@@ -274,6 +287,7 @@ LEVERS: Final = (
         HASTE,
         "a catalog that stores metadata itself",
         offers.inlined_metadata,
+        ICEBERG,
     ),
     Lever(
         "ml+",
@@ -283,18 +297,70 @@ LEVERS: Final = (
         HASTE,
         "a store with conditional append, and readers that know the format",
         offers.appended_lists,
+        ICEBERG,
+    ),
+    Lever(
+        "retries",
+        SETTING,
+        AVAILABLE,
+        "CommitProperties(max_commit_retries) (deltalake 1.6)",
+        TRIES,
+        "a loser keeps trying, so the tail grows",
+        offers.retries,
+        DELTA,
+    ),
+    Lever(
+        "checkpoints",
+        SETTING,
+        AVAILABLE,
+        "delta.checkpointInterval (Delta Lake 4.1)",
+        HASTE,
+        "whoever loads the table reads more commit files",
+        offers.rarer_checkpoints,
+        DELTA,
+    ),
+    Lever(
+        "isolation",
+        SETTING,
+        NEEDS,
+        "a table whose metadata says delta.isolationLevel = WriteSerializable; open-source Delta Spark sets it nowhere",
+        VERDICT,
+        "rows that blind appends add meanwhile are not seen: a MERGE may insert a key that is there already",
+        offers.write_serializable,
+        DELTA,
+    ),
+    Lever(
+        "log_store",
+        SYSTEM,
+        NEEDS,
+        "a client that creates commit files by a conditional write, as delta-rs does",
+        HASTE,
+        "writers through the LogStore and beside it must not be mixed",
+        offers.conditional_writes,
+        DELTA,
+    ),
+    Lever(
+        "backoff",
+        SETTING,
+        HYPOTHETICAL,
+        "neither Delta Spark nor delta-rs pauses between two attempts",
+        TRIES,
+        "a loser waits longer before it tries again",
+        offers.longer_pause,
+        DELTA,
     ),
 )
 
 
 def changes_of(base: Base, names: tuple[str, ...] | None = None, *, with_hypothetical: bool = False) -> list[Change]:
     """Every change that the configuration allows; what nobody can have only if it is named or asked for."""
-    known = tuple(lever.name for lever in LEVERS)
+    levers = [lever for lever in LEVERS if lever.of in (None, base.config.table.format)]
+    known = tuple(lever.name for lever in levers)
     for name in names or ():
         if name not in known:
             raise ObjectiveError(f"--levers: '{name}' is not known. Levers are: {', '.join(known)}.")
     found = []
-    for lever in LEVERS:
+    for lever in levers:
         if (lever.name not in names) if names is not None else (lever.had == HYPOTHETICAL and not with_hypothetical):
             continue
         made = [change_of(base, lever, offer) for offer in lever.offers(base)]

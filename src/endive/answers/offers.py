@@ -26,8 +26,10 @@ PAUSE_MS: Final = 1_000.0
 STAYING: Final = ("closed", "jobs")  # arrivals with clients that can keep something
 REGULAR: Final = ("poisson", "fixed", "periodic", "jobs")
 FASTER_STORES: Final = {"s3": ("s3x", "S3 Express"), "azure": ("azurex", "Azure Premium")}  # of the same cloud
-APPENDS: Final = ("fast_append", "merge_append")
-UPKEEP: Final = ("rewrite_files", "rewrite_manifests")
+APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_read")
+OVERWRITES: Final = ("validated_overwrite", "merge")
+UPKEEP: Final = ("rewrite_files", "rewrite_manifests", "optimize")
+RARER: Final = 10  # times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,7 @@ def less_upkeep(base: Base) -> Offers:
 def another_hour(base: Base) -> Offers:
     """What runs by the clock starts when a job that can fail because of it is done."""
     for source in base.config.sources:
-        if not _does(source, "validated_overwrite", "rewrite_files"):
+        if not _does(source, *OVERWRITES, "rewrite_files", "optimize"):
             continue
         for rival in base.config.sources:
             moved = shifted(source, rival) if rival is not source else None
@@ -156,7 +158,7 @@ def less_work(base: Base) -> Offers:
     """A job that others can make fail is overtaken by fewer of them while it works."""
     for source in base.config.sources:
         table = source.runtime.model_dump(exclude_none=True)
-        if _does(source, "validated_overwrite") and not {"components", "quantiles"} & table.keys():
+        if _does(source, *OVERWRITES) and not {"components", "quantiles"} & table.keys():
             half = {key: value / 2 if key.endswith("ms") else value for key, value in table.items()}
             yield Offer(words=f"{source.name}: works half as long", keys={_named(source, "runtime"): half})
 
@@ -164,7 +166,7 @@ def less_work(base: Base) -> Offers:
 def running_again(base: Base) -> Offers:
     """A statement that failed is started over by whoever scheduled it."""
     for source in base.config.sources:
-        if _does(source, "validated_overwrite") and source.application_retries == 0:
+        if _does(source, *OVERWRITES) and source.application_retries == 0:
             yield from _steps(0, (RUNS_AGAIN,), lambda n, source=source: _again(source, n), None)  # type: ignore[misc]
 
 
@@ -184,7 +186,7 @@ def partition_predicate(base: Base) -> Offers:
     """A statement that names its partitions has not read the others."""
     for source in base.config.sources:
         reads = getattr(source, "read", None)
-        if _does(source, "validated_overwrite") and reads == "table" and base.config.catalog.partitions.enabled:
+        if _does(source, *OVERWRITES) and reads == "table" and base.config.catalog.partitions.enabled:
             words = f"{source.name}: a static predicate on the partition column"
             yield Offer(words=words, keys={_named(source, "read"): "partitions"})
 
@@ -283,3 +285,26 @@ def faster_catalog(base: Base) -> Offers:
     catalog = base.config.catalog
     if catalog.type == "service" and catalog.latency_ms:
         yield Offer(words="a catalog twice as fast", keys={"catalog.latency_ms": catalog.latency_ms / 2})
+
+
+# --- of Delta Lake --------------------------------------------------------------------------------------
+
+
+def rarer_checkpoints(base: Base) -> Offers:
+    """Fewer commits that write a checkpoint too."""
+    interval = base.config.delta.checkpoint_interval * RARER
+    yield Offer(words=f"a checkpoint every {interval} commits", keys={"delta.checkpoint_interval": interval})
+
+
+def write_serializable(base: Base) -> Offers:
+    """An operation that does not mind what blind appends add."""
+    for source in base.config.sources:
+        if base.config.delta.client == "spark" and _does(source, "merge") and source.isolation == "serializable":
+            keys = {_named(source, "isolation"): "write_serializable"}
+            yield Offer(words=f"{source.name}: write-serializable isolation", keys=keys)
+
+
+def conditional_writes(base: Base) -> Offers:
+    """The store decides who creates the next commit file, and nobody beside it is asked."""
+    if base.config.catalog.type == "dynamodb":
+        yield Offer(words="the store's own put-if-absent", keys={"catalog.type": "put_if_absent"})

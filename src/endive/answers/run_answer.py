@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
+from endive.answers.format_words import protocol_of
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
@@ -86,7 +87,7 @@ class RunAnswer:
         """Verdict and estimates alone, and the seeds they rest on."""
         return {
             "seeds": self.seeds,
-            "protocol": self.config.commit.protocol,
+            "protocol": protocol_of(self.config),
             "warnings": self.warnings,
             "objective": verdict_json(self.verdict),
             "estimates": {

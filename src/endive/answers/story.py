@@ -11,15 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.answers.format_words import phase_name
 from endive.answers.journal import Journal, Look, Swap
 from endive.objectives import duration_text
 from endive.rng import POINTER_READ, REFRESH, STATUS_READ
-from endive.vocabulary import DELETE, OBJECTS, OPERATIONS, PHASES
+from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES
 
 RIVALS_TOLD: Final = 3
 FAILURES: Final = {
     "validation_exception": "finds that a rival changed the same data: a real conflict",
     "history_expired": "finds that part of the history it must look through was expired",
+    "concurrent_append": "finds that a winner added files that it should have read (ConcurrentAppendException)",
+    "concurrent_delete_read": "finds that a winner removed files that it has read (ConcurrentDeleteReadException)",
+    "concurrent_delete_delete": "finds that a winner removed files that it removes (ConcurrentDeleteDeleteException)",
+    "log_cleaned_up": "finds that a commit file it must look into was cleaned up",
 }
 
 
@@ -222,7 +227,8 @@ def _attempt_lines(story: Story) -> list[str]:
     for attempt in story.attempts:
         if last_end_us is not None:
             pause_ms = (attempt.begin_us - last_end_us) / 1000.0
-            lines.append(f"  {_at(last_end_us, record)}  waits {duration_text(pause_ms)} before it tries again")
+            waits = f"waits {duration_text(pause_ms)} before it tries again" if pause_ms else "tries again at once"
+            lines.append(f"  {_at(last_end_us, record)}  {waits}")
         lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
         told = [(step.begin_us, _step(step)) for step in attempt.steps]
         told.append((attempt.decided_us, _verdict(attempt)))
@@ -242,6 +248,8 @@ def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
         return ""
     if attempt.seq is None:
         return f", builds on the state of {_at(attempt.base_us, record)}"
+    if record["kind"] in KINDS_OF["delta"]:
+        return f", behind the last winner in the log, as listed at {_at(attempt.base_us, record)}"
     return f", builds on catalog version {attempt.seq}, as the server had it at {_at(attempt.base_us, record)}"
 
 
@@ -295,5 +303,6 @@ def _bill(record: Mapping[str, Any]) -> list[str]:
     spent = sorted(((ms, phase) for phase, ms in phases.items() if ms), reverse=True)
     if not spent:
         return []
-    told = ", ".join(f"{phase.replace('_', ' ')} {duration_text(ms)}" for ms, phase in spent)
+    is_delta = record["kind"] in KINDS_OF["delta"]
+    told = ", ".join(f"{phase_name(phase, is_delta)} {duration_text(ms)}" for ms, phase in spent)
     return [f"  where the time went: {told}"]

@@ -15,12 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from endive.answers.format_words import ALWAYS_TOLD, ALWAYS_TOLD_OF_DELTA, is_delta, phase_name
 from endive.objectives.verdict_text import PER_HOUR_BELOW
 
 _NOTHING: Final = "-"
 _BAR_COLUMNS: Final = 24
-# Reasons of an abort that are told though nothing ended so; others only come with keys of their own.
-_ALWAYS_TOLD: Final = ("validation_exception", "retries_exhausted", "timeout")
 
 
 def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
@@ -29,7 +28,7 @@ def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
     if len(document["by_operation"]) > 1:
         yield _groups("By operation", "operation", document["by_operation"])
     if document["summary"]["txns"]["committed"]:
-        yield _phases(document["summary"]["phases_ms"])
+        yield _phases(document["summary"]["phases_ms"], is_delta(document["protocol"]))
     if document["requests"]["total"]:
         yield _requests(document["requests"])
     yield Text(_identity(document), style="dim")
@@ -82,7 +81,8 @@ def _summary(document: Mapping[str, Any]) -> Table:
     table.add_row("total latency", _latency(summary["total_latency_ms"]))
     table.add_row("retries, mean", number(summary["retries_mean"], 2))
     table.add_row("txns", f"{txns['submitted']:,} submitted, {txns['committed']:,} committed")
-    aborted = {reason: count for reason, count in txns["aborted"].items() if count or reason in _ALWAYS_TOLD}
+    told = ALWAYS_TOLD_OF_DELTA if is_delta(document["protocol"]) else ALWAYS_TOLD
+    aborted = {reason: count for reason, count in txns["aborted"].items() if count or reason in told}
     table.add_row("  aborted", _counts(aborted))
     table.add_row("  in flight", _counts(txns["in_flight"]))
     return table
@@ -117,7 +117,7 @@ def _groups(title: str, heading: str, blocks: Mapping[str, Mapping[str, Any]]) -
     return table
 
 
-def _phases(phases_ms: Mapping[str, float]) -> Table:
+def _phases(phases_ms: Mapping[str, float], is_delta: bool) -> Table:
     """Shares are of the commit; runtime is the txn's own work and stands below for comparison."""
     table = new_table("Where commit latency goes, on average")
     table.add_column("phase")
@@ -130,7 +130,7 @@ def _phases(phases_ms: Mapping[str, float]) -> Table:
             continue
         part = mean_ms / commit_ms
         bar = "█" * max(1, round(part * _BAR_COLUMNS))
-        table.add_row(phase.replace("_", " "), ms(mean_ms), share(part), Text(bar, style="cyan"))
+        table.add_row(phase_name(phase, is_delta), ms(mean_ms), share(part), Text(bar, style="cyan"))
     table.add_row("runtime", ms(phases_ms["runtime"]), "", "")
     return table
 

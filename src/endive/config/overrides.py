@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from endive.config.document import document_of
+from endive.config.format_switch import FORMAT_KEY, drop_foreign, switch_format
 from endive.config.problems import source_name
 from endive.config.recipe import SOURCE, table_of_recipe
 from endive.config.values import abridged, nearest
@@ -39,10 +40,14 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
 def apply_overrides(mapping: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of a configuration with the value at each dotted key replaced or added.
 
-    ``source.<name>.<key>`` and ``source.<number>.<key>`` (from 0) reach into ``[[source]]``.
+    ``source.<name>.<key>`` and ``source.<number>.<key>`` (from 0) reach into ``[[source]]``. Another ``table.format``
+    makes it the same load in that format.
     """
     document: dict[str, Any] = plain_copy(mapping)
     problems: list[str] = []
+    if FORMAT_KEY in overrides:
+        overrides = drop_foreign(overrides, str(overrides[FORMAT_KEY]))
+        document = switch_format(document, str(overrides[FORMAT_KEY]))
     for key, value in overrides.items():
         try:
             _put(document, split_key(key), plain_copy(value), key)

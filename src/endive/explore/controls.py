@@ -147,7 +147,11 @@ def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
     if partitions["enabled"]:
         key = "catalog.partitions.num_partitions"
         yield _slider(key, "Partitions", group, partitions["num_partitions"], low=1, high=10_000, is_log=True)
-    yield _choice("commit.protocol", "Commit protocol", group, plain["commit"]["protocol"])
+    yield _choice("table.format", "Table format", group, plain["table"].get("format", "iceberg"))
+    if "commit" in plain:
+        yield _choice("commit.protocol", "Commit protocol", group, plain["commit"]["protocol"])
+    else:
+        yield _choice("delta.client", "Client", group, plain["delta"]["client"])
 
 
 def _of_run(plain: Mapping[str, Any]) -> Iterator[Control]:

@@ -43,9 +43,11 @@ def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Li
         more = f", and {len(values) - _VALUES_TOLD} more" if len(values) > _VALUES_TOLD else ""
         yield f"varied: {axis.title}", f"{', '.join(values[:_VALUES_TOLD])}{more}"
     yield "objective", str(study.facts["objective"])
-    commit = config["commit"]
-    rest = {key: value for key, value in commit.items() if key != "protocol"}
-    yield "protocol", f"{commit['protocol']} ({_listed(rest)})"
+    if "commit" in config:
+        rest = {key: value for key, value in config["commit"].items() if key != "protocol"}
+        yield "protocol", f"{config['commit']['protocol']} ({_listed(rest)})"
+    else:
+        yield "Delta Lake", _listed(config["delta"])
     yield "store", _listed(config["storage"])
     yield "how well its figures are known", _known(kept["known"])
     yield "catalog", _listed(config["catalog"])

@@ -42,6 +42,8 @@ _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "storage.provider": ("storage", ""),
     "storage.max_parallel": ("parallel requests, at most", ""),
     "commit.protocol": ("protocol", ""),
+    "table.format": ("table format", ""),
+    "delta.client": ("client", ""),
     "transaction.retry": ("retries, at most", ""),
     "transaction.retry_backoff.policy": ("retry policy", ""),
     "transaction.manifest_list_mode": ("manifest lists", ""),
@@ -59,6 +61,8 @@ STORE_NAMES: Final[Mapping[str, str]] = {
 }
 _VALUE_NAMES: Final[Mapping[str, Mapping[str, str]]] = {  # where a value does not say by itself what it means
     "storage.provider": STORE_NAMES,
+    "table.format": {"iceberg": "Iceberg", "delta": "Delta Lake"},
+    "delta.client": {"spark": "Delta Spark", "delta_rs": "delta-rs"},
     "catalog.scope": {
         "catalog": "conflicts by catalog",
         "group": "conflicts by group",
@@ -83,6 +87,9 @@ PHASE_NAMES: Final[Mapping[str, str]] = {
     "history": "history (lists of rivals)",
     "manifests": "manifests",
     "manifest_list": "manifest list",
+    "winners": "commits of winners",
+    "log_update": "table brought up to date",
+    "checkpoint": "checkpoint",
     "commit": "commit request",
     "backoff": "backoff",
 }
@@ -93,6 +100,10 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "rewrite_files": "compactions",
     "expire_snapshots": "expiries of snapshots",
     "rewrite_manifests": "rewrites of manifests",
+    "blind_append": "blind appends",
+    "append_after_read": "appends after reading",
+    "merge": "merges",
+    "optimize": "optimizes",
 }
 REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_retries_exhausted": "retries exhausted",
@@ -101,6 +112,10 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_commit_state_unknown": "commit state unknown (answer lost)",
     "aborted_history_expired": "history expired meanwhile",
     "aborted_storage_failed": "storage failed (throttled)",
+    "aborted_concurrent_append": "concurrent append",
+    "aborted_concurrent_delete_read": "concurrent delete of what was read",
+    "aborted_concurrent_delete_delete": "concurrent delete of what it deletes",
+    "aborted_log_cleaned_up": "log cleaned up meanwhile",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
     "still_committing": "Still committing at the end",

@@ -1,0 +1,106 @@
+"""Delta Lake in every command: its own words, and none of Iceberg's."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from endive.answers.levers import changes_of
+from endive.answers.variation import base_of
+from endive.cli.main import app
+from endive.config import apply_overrides, parse_config
+from endive.formats.iceberg import words as iceberg
+
+FILE = """
+[simulation]
+duration_ms = 20000
+[table]
+format = "delta"
+[slo]
+objective = "stream.success_rate >= 50 %"
+[[source]]
+name = "stream"
+arrivals = {kind = "closed", clients = 3, think_ms = {distribution = "fixed", ms = 500.0}}
+runtime = {distribution = "fixed", ms = 30.0}
+keeps_table = true
+[[source]]
+name = "statement"
+arrivals = {kind = "closed", clients = 1, think_ms = {distribution = "fixed", ms = 500.0}}
+runtime = {distribution = "fixed", ms = 2000.0}
+operation_types = {merge = 1.0}
+read = "table"
+"""
+FOREIGN = re.compile(
+    "|".join(["iceberg", "manifest", "snapshot ", "validation exception", *(kind for kind in iceberg.KINDS)]),
+    re.IGNORECASE,
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "delta.toml"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--seeds", "2"),
+        ("explain",),
+        ("advise", "--seeds", "2"),
+        ("limit", "--vary", "source.stream.arrivals.clients", "--seeds", "2", "--to", "6"),
+        ("config", "show"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_answers_in_the_words_of_the_format(command, file):
+    name, *options = command
+    arguments = [name, *options[:1], str(file)] if name == "config" else [name, str(file), *options]
+    answered = CliRunner().invoke(app, arguments)
+
+    assert [] == FOREIGN.findall(answered.output)
+    assert "Traceback" not in answered.output
+    assert 0 == answered.exit_code or name == "limit"
+
+
+def test_the_same_load_in_the_other_format_and_back():
+    written = {
+        "simulation": {"duration_ms": 20_000.0},
+        "catalog": {"type": "service", "num_tables": 2},
+        "commit": {"merging": "off"},
+        "source": [
+            {"recipe": "spark_merge_cow", "interval_ms": 1_000.0},
+            {
+                "name": "upkeep",
+                "operation_types": {"expire_snapshots": 1.0},
+                "retain_last": 1,
+                "arrivals": {"kind": "poisson", "per_s": 1},
+            },
+        ],
+    }
+
+    there = apply_overrides(written, {"table.format": "delta", "commit.merging": "bins", "delta.client": "delta_rs"})
+    config = parse_config(there)
+    back = parse_config(apply_overrides(there, {"table.format": "iceberg"}))
+
+    assert ("put_if_absent", 2, "delta_rs", 15) == (
+        config.catalog.type,
+        config.catalog.num_tables,
+        config.delta.client,
+        config.sources[0].retry,
+    )
+    assert [("spark_merge_cow", 1.0, "table")] == [(s.name, s.operation_types.merge, s.read) for s in config.sources]
+    assert ("cas", "overwrite_files", 1.0) == (
+        back.catalog.type,
+        back.sources[0].overwrite,
+        back.sources[0].operation_types.validated_overwrite,
+    )
+
+
+def test_levers_are_those_of_the_format(file):
+    delta, other = base_of(file), base_of(file, {"table.format": "iceberg"})
+
+    assert {"checkpoints", "isolation"} <= {change.lever.name for change in changes_of(delta)}
+    assert not {"merging", "catalog", "backoff"} & {change.lever.name for change in changes_of(delta)}
+    assert "checkpoints" not in {change.lever.name for change in changes_of(other)}
