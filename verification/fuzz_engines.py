@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from tests.properties.strategies import configs  # noqa: E402
+from tests.properties.delta_strategies import any_configs  # noqa: E402
 
 from endive import Simulation  # noqa: E402
 from endive.config.toml_text import toml_text  # noqa: E402
@@ -195,7 +195,7 @@ def differing_rows(reference: pa.ChunkedArray, compiled: pa.ChunkedArray) -> lis
 @st.composite
 def rushed_configs(draw: Any) -> Config:
     """A configuration of the model, sometimes with denser arrivals."""
-    config: Config = draw(configs())
+    config: Config = draw(any_configs())
     rush = draw(st.sampled_from(RUSHES))
     for source in config["source"] if rush > 1 else ():
         arrivals = source["arrivals"]

@@ -8,6 +8,11 @@ from endive.config import apply_overrides, parse_config, recipes
 from endive.errors import ConfigError
 
 NAMES = (
+    "delta_rs_append",
+    "delta_spark_merge",
+    "delta_spark_merge_by_partition",
+    "delta_spark_optimize",
+    "delta_spark_streaming",
     "expire_snapshots",
     "flink_sink",
     "flink_upsert",
@@ -34,6 +39,8 @@ def source_of(**keys):
     document = {"source": [{"name": "mine", **keys}]}
     if keys.get("recipe") in recipes() and recipes()[keys["recipe"]].reads_partitions:
         document["catalog"] = {"partitions": {"enabled": True, "num_partitions": 4}}
+    if str(keys.get("recipe")).startswith("delta_"):
+        document["table"] = {"format": "delta"}
     return parse_config(document).to_dict()["source"][0]
 
 

@@ -247,4 +247,69 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             },
         ],
     },
+    "delta-spark-mixed": {
+        "simulation": {"duration_ms": 120_000.0, "seed": 14},
+        "storage": {"provider": "s3"},
+        "catalog": {"partitions": {"enabled": True, "num_partitions": 4}},
+        "table": {"format": "delta", "data_files": 400},
+        "delta": {"client": "spark"},
+        "source": [
+            {
+                "name": "stream",
+                "arrivals": {"kind": "jobs", "jobs": 6, "period_ms": 5_000.0, "jitter_ms": 200.0},
+                "runtime": {"distribution": "fixed", "ms": 300.0},
+                "keeps_table": True,
+            },
+            {
+                "name": "merge",
+                "arrivals": {"kind": "closed", "clients": 2},
+                "runtime": {"distribution": "lognormal", "median_ms": 1_000.0, "sigma": 0.5},
+                "operation_types": {"merge": 3.0, "append_after_read": 1.0},
+                "read": "partitions",
+                "touched_files": {"distribution": "uniform", "min": 1, "max": 20},
+            },
+            {
+                "name": "optimize",
+                "arrivals": {"kind": "periodic", "period_ms": 10_000.0},
+                "runtime": {"distribution": "fixed", "ms": 2_000.0},
+                "operation_types": {"optimize": 1.0},
+                "touched_files": "25%",
+            },
+        ],
+    },
+    "delta-rs-loop": {
+        "simulation": {"duration_ms": 60_000.0, "seed": 15},
+        "storage": {"provider": "azure"},
+        "table": {"format": "delta"},
+        "delta": {"client": "delta_rs", "initial_version": 250, "log_retention_ms": 20_000.0},
+        "failures": {"throttle_rate": 0.01},
+        "source": [
+            {
+                "name": "writers",
+                "arrivals": {"kind": "closed", "clients": 6, "think_ms": 100.0},
+                "runtime": {"distribution": "fixed", "ms": 60.0},
+                "keeps_table": True,
+            },
+            {
+                "name": "loaders",
+                "arrivals": {"kind": "closed", "clients": 2, "think_ms": 500.0},
+                "runtime": {"distribution": "fixed", "ms": 200.0},
+                "operation_types": {"blind_append": 1.0, "merge": 1.0},
+                "read": "files",
+            },
+        ],
+    },
+    "delta-dynamodb": {
+        "simulation": {"duration_ms": 60_000.0, "seed": 16},
+        "storage": {"provider": "s3"},
+        "catalog": {"type": "dynamodb", "num_tables": 2},
+        "table": {"format": "delta"},
+        "source": [
+            {
+                "name": "writers",
+                "arrivals": {"kind": "closed", "clients": 6, "think_ms": 100.0},
+                "runtime": {"distribution": "fixed", "ms": 60.0},
+            },
+        ],
+    },
 }

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from tests.golden.configurations import CONFIGURATIONS
+from tests.properties.delta_strategies import any_configs
 from tests.properties.recording import RawRows, Row
-from tests.properties.strategies import configs
 
 from endive import Simulation, simulate
 
@@ -25,7 +25,7 @@ def rows_on(engine: str, mapping: dict[str, Any], seed: int | None = None) -> li
     return sorted(found, key=lambda row_and_tables: row_and_tables[0]["txn_id"])
 
 
-@given(mapping=configs())
+@given(mapping=any_configs())
 def test_both_engines_give_every_txn_the_same_row(mapping):
     reference, compiled = rows_on("reference", mapping), rows_on("compiled", mapping)
 
@@ -37,7 +37,7 @@ def test_both_engines_give_every_txn_the_same_row(mapping):
 
 
 @settings(max_examples=40)
-@given(mapping=configs())
+@given(mapping=any_configs())
 def test_both_engines_give_the_same_table_and_the_same_summary(mapping):
     reference, compiled = (simulate(mapping, engine=engine) for engine in ("reference", "compiled"))
 
