@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from tests.properties.strategies import SWAPPABLE, Mapping, arrivals, configs, distributions, failures, maybe, ms
 
 READING = ("append_after_read", "merge")
-COMMIT_POINTS = {"spark": ("put_if_absent", "dynamodb", "single_driver", "service")}
-COMMIT_POINTS["delta_rs"] = ("put_if_absent", "dynamodb", "service")
+COMMIT_POINTS: dict[str, tuple[str, ...]] = {
+    "spark": ("put_if_absent", "dynamodb", "single_driver", "service"),
+    "delta_rs": ("put_if_absent", "dynamodb", "service"),
+}
 
 
 @st.composite
@@ -73,4 +75,5 @@ def delta_configs(draw: Any) -> Mapping:
 @st.composite
 def any_configs(draw: Any) -> Mapping:
     """A configuration of either format, every fourth of Delta's."""
-    return draw(delta_configs() if draw(st.integers(0, 3)) == 0 else configs())
+    drawn: Mapping = draw(delta_configs() if draw(st.integers(0, 3)) == 0 else configs())
+    return drawn
