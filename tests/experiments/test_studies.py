@@ -48,6 +48,8 @@ SIZES = {
     "original/exp_4_1_iceberg.toml": (45, 5),
     "original/exp_4_1_merge.toml": (36, 5),
     "catalogs/catalogs.toml": (168, 3),
+    "formats/appends.toml": (64, 3),
+    "formats/merge_beside_stream.toml": (6, 5),
     "demo.toml": (16, 3),
     "examples/retry_policies.toml": (13, 3),
     "growth/merging.toml": (35, 5),
