@@ -1,4 +1,4 @@
-"""The comparisons with real Iceberg as one small Markdown table, from docs/validation/index.json.
+"""The comparisons with real Iceberg and Delta Lake as one small Markdown table, from docs/validation/index.json.
 
 This file defines which comparisons stand in the README's table and their words. It computes nothing: every figure was
 written by ``endive verify``.
@@ -24,6 +24,13 @@ ROWS: Final = (
     ("load", "java loops", "", "mixed jobs without rest on Java Iceberg, every figure"),
     ("load", "pyiceberg", "commits per second", "commits per second, jobs on PyIceberg"),
     ("load", "pyiceberg", "commit latency, p95", "P95 of their commit latency"),
+    ("delta", "delta-rs requests", "", "requests of an operation, delta-rs 1.6"),
+    ("delta", "delta spark requests", "", "requests of a statement, Delta Spark 4.1"),
+    ("delta", "delta-rs verdicts", "", "who conflicts with whom, delta-rs 1.6"),
+    ("delta", "delta spark verdicts", "", "who conflicts with whom, Delta Spark 4.1"),
+    ("delta", "delta-rs load", "append: committed per second", "commits per second, writers of delta-rs"),
+    ("delta", "delta-rs load", "append: P95", "P95 of their commit latency"),
+    ("delta", "delta-rs load", "append: retries exhausted", "share of them whose retries run out"),
     ("stores", "", "successes per second", "conditional writes per second of four object stores"),
 )
 

@@ -22,7 +22,7 @@ def verify():
 def test_the_list_names_every_suite(verify):
     answer = json.loads(verify("--list", "--json").stdout)
 
-    assert ["theory", "stores", "requests", "load", "replay", "isolation", "claims"] == list(answer)
+    assert ["theory", "stores", "requests", "load", "delta", "replay", "isolation", "claims"] == list(answer)
 
 
 def test_an_unknown_suite_ends_with_2_and_the_names_there_are(verify):

@@ -1,4 +1,4 @@
-"""``python -m verification.delta_rig.delta_spark requests|pairs``: Delta Spark through SQL.
+"""``python -m verification.delta_rig.delta_spark requests|pairs|history``: Delta Spark through SQL.
 
 This file defines the statements and the stories, and writes the two recordings. It needs a Python with ``pyspark``
 and a folder with five jars, none of which the package uses:
@@ -83,6 +83,15 @@ RIVALS: Final = (
     "optimize, p = 3",
     "optimize, p = 9",
 )
+HISTORY: Final = (
+    "insert, p = 3",
+    "delete, A",
+    "insert, p = 9",
+    "merge, p = 3",
+    "insert, p = 3 from p = 9",
+    "optimize, p = 9",
+)
+HISTORY_OUT: Final = Path(__file__).parents[2] / "tests/observation/data/delta_spark"
 BUCKET: Final = "lake"
 DELAY_MS: Final = 4.0
 _PLAIN: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27,}\S*|s3a?://\S+")
@@ -278,6 +287,23 @@ def pairs(player: Player) -> Iterator[tuple[str, Any]]:
         yield key, lambda each=(mode, isolation, victim, rival): player.pair(*each)
 
 
+def record_history(given: argparse.Namespace) -> None:
+    """A table's log after a handful of statements, without its checkpoints: what ``endive observe`` reads."""
+    with AliasedServer(object_kind) as server:
+        player = Player(server, given.jars)
+        table = player.copy(MODES[1], ISOLATIONS[0])
+        for statement in HISTORY:
+            player.run(statement, table, "victim")
+        player.spark.stop()
+        log = {key: body for key, body in server.objects.items() if key.startswith(f"{BUCKET}/{table}/_delta_log/")}
+    folder = given.out / "_delta_log"
+    folder.mkdir(parents=True, exist_ok=True)
+    for key, body in log.items():
+        if key.endswith((".json", "_last_checkpoint")):
+            (folder / key.rpartition("/")[2]).write_bytes(body)
+    print(f"{len(log)} files of the log in {folder}")
+
+
 def record(given: argparse.Namespace) -> None:
     """Play what is missing, until the time is over, and keep what was played before."""
     entries: dict[str, Any] = {}
@@ -306,15 +332,15 @@ def record(given: argparse.Namespace) -> None:
 def main() -> int:
     """Record what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("requests", "pairs"))
+    parser.add_argument("what", choices=("requests", "pairs", "history"))
     parser.add_argument("--jars", type=Path, required=True, help="a folder with the five jars")
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--only", default="", metavar="PATTERN", help="entries whose key has it")
     given = parser.parse_args()
-    given.out = given.out or DATA / f"spark_{given.what}.json"
-    record(given)
+    given.out = given.out or (HISTORY_OUT if given.what == "history" else DATA / f"spark_{given.what}.json")
+    (record_history if given.what == "history" else record)(given)
     return 0
 
 

@@ -49,26 +49,32 @@ _ALL: Final = (
     ),
     Suite(
         name="requests",
-        title="Requests by object and attempt, against real Iceberg and Delta Lake",
+        title="Requests by object and attempt, against real Iceberg",
         parts=(
             Part(module="endive.verification.java.java_requests", name="java", needs=_JAVA),
             Part(module="endive.verification.java.java_pairs", name="java pairs", needs=_JAVA),
             Part(module="endive.verification.java.spark_sql", name="spark sql"),
             Part(module="endive.verification.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
-            Part(module="endive.verification.delta.rs_requests", name="delta-rs"),
-            Part(module="endive.verification.delta.rs_pairs", name="delta-rs pairs"),
-            Part(module="endive.verification.delta.spark_requests", name="delta spark"),
-            Part(module="endive.verification.delta.spark_pairs", name="delta spark pairs"),
         ),
     ),
     Suite(
         name="load",
-        title="Throughput and latency under load, against real Iceberg and Delta Lake",
+        title="Throughput and latency under load, against real Iceberg",
         parts=(
             Part(module="endive.verification.java.java_load", name="java", needs=_JAVA),
             Part(module="endive.verification.java.java_loops", name="java loops", needs=_JAVA),
             Part(module="endive.verification.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
-            Part(module="endive.verification.delta.rs_loops", name="delta-rs"),
+        ),
+    ),
+    Suite(
+        name="delta",
+        title="Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
+        parts=(
+            Part(module="endive.verification.delta.rs_requests", name="delta-rs requests"),
+            Part(module="endive.verification.delta.spark_requests", name="delta spark requests"),
+            Part(module="endive.verification.delta.rs_pairs", name="delta-rs verdicts"),
+            Part(module="endive.verification.delta.spark_pairs", name="delta spark verdicts"),
+            Part(module="endive.verification.delta.rs_loops", name="delta-rs load"),
         ),
     ),
     Suite(

@@ -1,4 +1,4 @@
-"""Suite ``requests``, pairs of Delta's operations: which commit beside which, held against the model.
+"""Suite ``delta``, pairs of Delta's operations: which commit beside which, held against the model.
 
 This file defines what each operation of the recordings reads and changes, and the comparison. The recordings say what
 the table looks like (``verification/delta_rig/ground.py``, ``delta_spark.py``): partition 3 has the files A and B,
@@ -15,8 +15,8 @@ from endive.verification.delta.modelled_story import CLIENTS, DATA_FILES, config
 from endive.verification.java.modelled_victim import Moments
 from endive.verification.suite import EXACT, UNJUDGED, Check, Options, Outcome, Value, provenance
 
-SUITE: Final = "requests"
-COMMAND: Final = "endive verify requests"
+SUITE: Final = "delta"
+COMMAND: Final = "endive verify delta"
 ALL_FILES: Final = DATA_FILES // 2  # of a partition
 ISOLATIONS: Final = {
     "Serializable": "serializable",
@@ -74,7 +74,7 @@ _SPARK: Final = {
     "optimize, p = 9": Does("optimize", 1, "EF"),
 }
 OPERATIONS: Final = {RS: _RS, SPARK: _SPARK}
-PARTS: Final = {RS: "delta-rs pairs", SPARK: "delta spark pairs"}
+PARTS: Final = {RS: "delta-rs verdicts", SPARK: "delta spark verdicts"}
 UNLIKE: Final = {
     (SPARK, "update, by id alone", "delete, all of p = 9"): "files that statistics exclude are not read; the model's "
     "statement without a partition column has read the table",

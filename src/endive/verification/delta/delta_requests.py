@@ -1,4 +1,4 @@
-"""Suite ``requests``, single operations of Delta's clients: the model's requests against those that were recorded.
+"""Suite ``delta``, single operations of Delta's clients: the model's requests against those that were recorded.
 
 This file defines the comparison. Which operation reads and changes what is in ``delta_pairs``.
 """
@@ -25,9 +25,9 @@ from endive.verification.delta.delta_recording import (
 from endive.verification.delta.modelled_story import Played, play_story
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 
-SUITE: Final = "requests"
-COMMAND: Final = "endive verify requests"
-PARTS: Final = {RS: "delta-rs", SPARK: "delta spark"}
+SUITE: Final = "delta"
+COMMAND: Final = "endive verify delta"
+PARTS: Final = {RS: "delta-rs requests", SPARK: "delta spark requests"}
 LOAD: Final = "load"
 BASE_COMMITS: Final = {RS: 3, SPARK: 5}
 CHECKPOINTED_COMMITS: Final = 6  # in the stories of delta-rs with a checkpoint between a victim and its rivals

@@ -1,4 +1,4 @@
-"""Suite ``requests``, operations of delta-rs beside each other: which commit."""
+"""Suite ``delta``, operations of delta-rs beside each other: which commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suite ``requests``, single operations of delta-rs: requests by object."""
+"""Suite ``delta``, single operations of delta-rs: requests by object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suite ``requests``, statements of Delta Spark beside each other: which commit."""
+"""Suite ``delta``, statements of Delta Spark beside each other: which commit."""
 
 from __future__ import annotations
 

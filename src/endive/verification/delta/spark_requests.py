@@ -1,4 +1,4 @@
-"""Suite ``requests``, single statements of Delta Spark: requests by object."""
+"""Suite ``delta``, single statements of Delta Spark: requests by object."""
 
 from __future__ import annotations
 
