@@ -51,6 +51,17 @@ def test_a_recorded_log_of_delta_rs():
     assert max(commit.attempts or 0 for commit in history.commits) > 1
 
 
+def test_a_recorded_log_of_delta_spark():
+    """With deletion vectors: a statement removes a file and adds it again with its vector."""
+    history = read_delta_log(str(RECORDED.parent / "delta_spark"))
+
+    kinds = ["blind_append", "merge", "blind_append", "append_after_read", "optimize"]
+    assert kinds == [commit.kind for commit in history.commits[-5:]]
+    assert ["files"] == [commit.read for commit in history.commits if commit.kind == "merge"]
+    assert ("spark", "true") == (history.commits[0].engine, history.shape.settings["delta.enableDeletionVectors"])
+    assert 2 == history.shape.partitions
+
+
 @pytest.mark.parametrize(
     ("actions", "operation", "kind"),
     [
