@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -52,8 +53,16 @@ def run_tests(root: Path, tests: str) -> int:
     return ended.returncode
 
 
+@cache
+def is_sound(root: Path, tests: str) -> bool:
+    """Whether the tests pass without a mistake; otherwise their failing says nothing."""
+    return run_tests(root, tests) == 0
+
+
 def is_caught(root: Path, mutation: Mutation) -> bool:
-    """Whether its tests fail while the mistake stands in the copy."""
+    """Whether its tests pass, and fail while the mistake stands in the copy."""
+    if not is_sound(root, mutation.caught_by):
+        return False
     path = root / mutation.file
     kept = path.read_text(encoding="utf-8")
     path.write_text(kept.replace(mutation.before, mutation.after), encoding="utf-8")

@@ -39,8 +39,8 @@ _RULES: Final = (
     (
         "a pause without its maximum",
         RETRY,
-        "            if wait_ms >= max_ms:",
-        "            if wait_ms < 0.0:",
+        "            wait_ms = max_ms\n        if policy == BACKOFF_EXPONENTIAL:",
+        "            wait_ms *= 1.0\n        if policy == BACKOFF_EXPONENTIAL:",
         PAUSES,
     ),
     (
