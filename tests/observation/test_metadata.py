@@ -105,3 +105,15 @@ def test_what_is_no_metadata_is_refused_in_one_line(content, message):
 
 def test_a_snapshot_without_an_operation_is_refused_by_its_id():
     assert refusal(metadata([snapshot(1, 0, operation="")])).startswith("snapshot 1001 says no operation")
+
+
+def test_snapshots_of_other_branches_are_kept_apart():
+    trunk = [snapshot(number, 60_000 * number) for number in range(1, 6)]
+    side = snapshot(9, 150_000, **{"parent-snapshot-id": 1002})
+    refs = {"main": {"snapshot-id": 1005, "type": "branch"}, "audit": {"snapshot-id": 1009, "type": "branch"}}
+
+    plain = history_of(metadata([*trunk, side], **{"current-snapshot-id": 1005}), "t")
+    apart = history_of(metadata([*trunk, side], **{"current-snapshot-id": 1005, "refs": refs}), "t")
+
+    assert ([1001, 1002, 1003, 1004, 1005], 6) == ([each.snapshot_id for each in apart.commits], len(plain.commits))
+    assert "t: 1 snapshots of other branches (audit) are left out; this is the branch main." in apart.notes

@@ -32,6 +32,7 @@ HEAD: Final[Mapping[str, type]] = {
     "properties": dict,
     "metadata-log": list,
     "location": str,
+    "refs": dict,
 }
 KIND_WORDS: Final = {int: "a whole number", list: "a list", dict: "an object", str: "a text"}
 _SPACE: Final = " \t\r\n"
@@ -101,6 +102,7 @@ def _history(
     if version not in FORMATS:
         raise ObservationError(f"{name}: format-version {version!r} is not known. Known are 1, 2 and 3.")
     current = head.get("current-snapshot-id")
+    commits, left_out = _of_main(commits, current, head.get("refs", {}))
     newest = next((each for each in commits if each.snapshot_id == current), commits[-1] if commits else None)
     has_lost = is_cut(commits)
     expired = max(0, commits[0].sequence_number - 1) if has_lost else 0
@@ -123,9 +125,30 @@ def _history(
         location=printable(scheme) if slashes else "file",
         notes=(
             *_notes(name, head, commits, has_lost=has_lost, expired=expired),
+            *(f"{name}: {note}" for note in left_out),
             *(f"{name}: {note}" for note in told),
         ),
     )
+
+
+def _of_main(
+    commits: tuple[Commit, ...], current: int | None, refs: Mapping[str, Any]
+) -> tuple[tuple[Commit, ...], list[str]]:
+    """The snapshots that led to the current one, if the table has other branches; those are kept apart."""
+    others = [
+        name for name, ref in refs.items() if name != "main" and isinstance(ref, dict) and ref.get("type") == "branch"
+    ]
+    by_id = {commit.snapshot_id: commit for commit in commits}
+    kept: set[int | None] = set()
+    step = by_id.get(current)
+    while step is not None and step.snapshot_id not in kept:
+        kept.add(step.snapshot_id)
+        step = by_id.get(step.parent_id)
+    if not others or not kept or len(kept) == len(commits):
+        return commits, []
+    named = printable(", ".join(map(str, others[:3])))[:100]
+    note = f"{len(commits) - len(kept)} snapshots of other branches ({named}) are left out; this is the branch main."
+    return tuple(commit for commit in commits if commit.snapshot_id in kept), [note]
 
 
 def _partition_fields(head: Mapping[str, Any]) -> int:

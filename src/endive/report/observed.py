@@ -40,7 +40,7 @@ def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
             f"<title>{escape(history.name)} · Endive</title><style>{_STYLE}</style></head>",
             f"<body><header><h1>{escape(history.name)}: what was seen</h1></header><main>",
             f'<div class="answer"><p>{escape(sentence(seen))}</p></div>',
-            _list("Read this first", [*seen["notes"]]),
+            _list("Read this first", [*seen["notes"], *_rates(seen)]),
             _list("Assumed, not seen", [*seen["assumed"]]),
             _sources(seen["sources"]),
             *figures,
@@ -58,6 +58,11 @@ def sentence(seen: Mapping[str, Any]) -> str:
         f"{seen['commits']:,} commits from {seen['first']} to {seen['last']}, {seen['commits_per_hour']:,.1f} per "
         f"hour: {kinds}. The table keeps {size['snapshots']:,} snapshots and has {manifests} manifests."
     )
+
+
+def _rates(seen: Mapping[str, Any]) -> list[str]:
+    """Sources that the model lets commit too seldom or too often."""
+    return [rate["text"] for rate in seen.get("rates", {}).values() if not rate["holds"]]
 
 
 def _list(title: str, lines: Sequence[str]) -> str:
