@@ -287,7 +287,7 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
         f"time) and {size(round(guess.transactions_bytes))} of Parquet ({basis})"
     )
     for line in lines:
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)
     if out is not None:
         _print_present(planned, out)
 
