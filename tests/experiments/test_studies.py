@@ -30,6 +30,8 @@ NO_STUDIES = (
     "original/base.toml",
     "mixed/base.toml",
     "growth/s3_sized.toml",
+    "examples/late-data.toml",
+    "examples/who-orders-commits.toml",
     *QUESTIONS,
 )  # a configuration, a base, a profile
 
