@@ -128,7 +128,7 @@ CASES: Final = (
 
 def holds(found: Estimate, truth: float) -> bool:
     """Whether an interval holds the truth; one that is not known does not."""
-    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+    return found.low is not None and found.high is not None and bool(found.low <= truth <= found.high)
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def question_rows(replicator: Replicator, count: int) -> Iterator[tuple[bool, tu
         subject = Subject(scope, part, field)
         found = estimate_of(take_enough(replicator, config, objective_of(config)), subject)
         truth = estimate_of(replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS)), subject).value
-        is_held = truth is not None and holds(found, truth)
+        is_held = bool(truth is not None and holds(found, truth))
         told = (name, str(subject), estimate_text(field, found), figure_text(field, truth))
         yield is_held, (*told, "yes" if is_held else "**no**")
 
