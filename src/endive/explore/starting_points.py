@@ -19,6 +19,7 @@ from endive.config.study.study import load_study
 from endive.config.transaction import SourceKeys
 from endive.errors import EndiveError
 from endive.observation.folder_memory import observed_note
+from endive.vocabulary import KINDS_OF
 
 BUILT_IN: Final = Path(__file__).parent / "starts"
 EXPERIMENTS: Final = "experiments"
@@ -127,13 +128,15 @@ PARTITIONS = 10  # of the table of a recipe that has a predicate on them
 
 def _of_recipes() -> Iterator[Start]:
     for name, recipe in recipes().items():
-        catalog: dict[str, Any] = {"type": "service", "latency_ms": 8.0}
+        is_delta = not set(recipe.template["operation_types"]).isdisjoint(KINDS_OF["delta"])
+        catalog: dict[str, Any] = {} if is_delta else {"type": "service", "latency_ms": 8.0}
         if recipe.reads_partitions:
             catalog["partitions"] = {"enabled": True, "num_partitions": PARTITIONS}
         document = {
             "simulation": {"duration_ms": "6h", "warmup_ms": "30min", "cooldown_ms": "30min", "seed": 1},
             "catalog": catalog,
             "source": [{"name": name, "recipe": name}],
+            **({"table": {"format": "delta"}} if is_delta else {}),
         }
         yield Start(f"recipe/{name}", recipe.title, "Recipes", recipe.commits, _base(document), None)
 
