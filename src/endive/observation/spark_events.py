@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.errors import IntakeError, ObservationError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import open_regular, parse_json, read_bytes, refused_as
 from endive.observation.exceptions import read_of, reason_of
 from endive.observation.observed_history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order
 from endive.observation.snapshots import kind_of
@@ -71,9 +71,9 @@ def is_event_log(path: Path) -> bool:
     if path.is_dir():
         return bool(_parts(path))
     try:
-        with path.open("rb") as file:
+        with open_regular(path, bytes_max=BYTES_MAX, noun="an event log") as file:  # a pipe would never end
             head = file.read(2**16)
-    except OSError:
+    except (IntakeError, OSError):
         return False
     return MARK.encode() in head
 
