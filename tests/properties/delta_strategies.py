@@ -15,7 +15,7 @@ COMMIT_POINTS: dict[str, tuple[str, ...]] = {
 
 
 @st.composite
-def delta_sources(draw: Any, name: str, is_partitioned: bool, has_files: bool) -> Mapping:
+def delta_sources(draw: Any, name: str, client: str, is_partitioned: bool, has_files: bool) -> Mapping:
     """A source of Delta's operations."""
     kinds = ("blind_append", *READING, "optimize")
     weights = {kind: draw(st.sampled_from((0.0, 0.0, 1.0, 3.0))) for kind in kinds}
@@ -27,7 +27,8 @@ def delta_sources(draw: Any, name: str, is_partitioned: bool, has_files: bool) -
         "runtime": draw(distributions(high=400.0)),
         "operation_types": weights,
     }
-    maybe(made, draw, "isolation", st.sampled_from(("serializable", "write_serializable", "snapshot")))
+    if client == "spark":  # delta-rs reads no level
+        maybe(made, draw, "isolation", st.sampled_from(("serializable", "write_serializable", "snapshot")))
     places = ("table", "files", "partitions") if is_partitioned else ("table", "files")
     maybe(made, draw, "read", st.sampled_from(places))
     if weights["merge"]:
@@ -67,7 +68,7 @@ def delta_configs(draw: Any) -> Mapping:
         "catalog": catalog,
         "table": table,
         "delta": delta,
-        "source": [draw(delta_sources(name, is_partitioned, "data_files" in table)) for name in names],
+        "source": [draw(delta_sources(name, delta["client"], is_partitioned, "data_files" in table)) for name in names],
         **({"failures": draw(failures())} if draw(st.booleans()) else {}),
     }
 
