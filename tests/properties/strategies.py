@@ -316,6 +316,8 @@ def most_partitions(partitions: Mapping) -> int:
 
 def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
     """What follows a failure, as the arrivals of the source allow it."""
+    if source["arrivals"]["kind"] == "trace":
+        return
     kinds = [{"kind": "rerun", "times": 2, "pause_ms": 40.0}, {"kind": "rerun", "pause_ms": 0.0}]
     if source["arrivals"]["kind"] in ("closed", "jobs"):
         kinds = [*kinds, {"kind": "restart", "delay_ms": 70.0}, {"kind": "carried", "unknown": "again"}]
