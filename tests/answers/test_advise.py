@@ -12,6 +12,7 @@ from endive.answers.offers import partition_predicate
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
+from endive.config.key_effects import DELTA
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import MET, NOT_MET, Estimate, Verdict
@@ -30,7 +31,7 @@ def offered(config, *names, **options):
 
 
 def test_every_lever_has_a_name_of_its_own_and_says_what_it_gives_up_and_how_it_can_be_had():
-    assert len(LEVERS) == len({lever.name for lever in LEVERS})
+    assert len(LEVERS) == len({(lever.name, lever.of) for lever in LEVERS})
     assert all(lever.gives_up and lever.how for lever in LEVERS)
     assert {AVAILABLE, NEEDS, HYPOTHETICAL} == {lever.had for lever in LEVERS}
 
@@ -47,7 +48,7 @@ def test_every_offer_is_another_configuration():
 
 
 def test_what_nobody_can_have_is_tried_only_if_it_is_asked_for_by_name_or_as_such():
-    hypothetical = {lever.name for lever in LEVERS if lever.had == HYPOTHETICAL}
+    hypothetical = {lever.name for lever in LEVERS if lever.had == HYPOTHETICAL and lever.of != DELTA}
 
     assert not hypothetical & {name for name, _ in offered(busy_config())}
     assert {"rebasing", "jitter"} <= {name for name, _ in offered(busy_config(), with_hypothetical=True)}

@@ -99,7 +99,9 @@ def test_a_catalog_is_measured_with_a_scratch_table_that_is_gone_afterwards(real
     result = invoke("measure", "catalog", "real", *real_table.options, *scratch, "--yes", "--out", out)
 
     assert 0 == result.exit_code, result.output
-    assert "service" == parse_config(read_toml(out)).catalog.type
+    profile = read_toml(out)
+    assert {"catalog", "measured"} == profile.keys()
+    assert "service" == parse_config({"catalog": profile["catalog"]}).catalog.type
     catalog = load_catalog("real", **real_table.properties)
     assert [("db",)] == catalog.list_namespaces()
     assert [] == [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]

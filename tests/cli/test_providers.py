@@ -43,7 +43,7 @@ def test_json_of_one_provider_is_its_profile(endive):
     document = json.loads(endive("providers", "gcp", "--json").stdout)
 
     assert document["name"] == "gcp"
-    assert document["capabilities"] == ["read", "write", "cas"]
+    assert document["capabilities"] == ["read", "write", "cas", "create"]
     assert document["writes_per_s_max"] == 0.0
     assert [figure["source"] for figure in document["figures"]] == [row[-1] for row in load_profile("gcp").describe()]
 

@@ -10,7 +10,7 @@ import pytest
 from endive.distributions import ExponentialLatency, LognormalLatency
 from endive.formats.operation import Operation
 from endive.transaction.transaction_values import TransactionTerms
-from endive.vocabulary import ROW_DELTA, SERIALIZABLE
+from endive.vocabulary import N_KINDS, ROW_DELTA, SERIALIZABLE
 from endive.workload import (
     NEVER_US,
     Choice,
@@ -21,6 +21,11 @@ from endive.workload import (
 )
 
 SEED = 42
+
+
+def weighing(*weights: float) -> tuple[float, ...]:
+    """Weights of the first kinds of txns; the others never come."""
+    return weights + (0.0,) * (N_KINDS - len(weights))
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +76,7 @@ def make_source(terms: TransactionTerms, make_tables: Callable[..., Choice]) -> 
             "index": 0,
             "seed": SEED,
             "arrivals": Renewal(start_us=0, stop_us=NEVER_US, gap=ExponentialLatency(1000.0)),
-            "kind_weights": (1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+            "kind_weights": weighing(1.0),
             "runtime": LognormalLatency.by_mean(180_000.0, 1.5, shift_ms=30_000.0),
             "tables": make_tables(),
             "partitions": None,

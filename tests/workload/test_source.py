@@ -7,12 +7,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.workload.conftest import weighing
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import jitted
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
 from endive.transaction.transaction_values import TransactionDraft
+from endive.vocabulary import KINDS, N_KINDS
 from endive.workload import (
     NEVER_US,
     NOT_GIVEN,
@@ -80,7 +82,7 @@ def test_runtime_has_the_mean_its_key_names_and_the_floor_of_its_minimum(make_so
 
 
 def test_operation_types_come_by_their_weights_whatever_their_sum(make_source):
-    source = make_source(kind_weights=(7.0, 2.0, 0.0, 1.0, 0.0, 0.0))
+    source = make_source(kind_weights=weighing(7.0, 2.0, 0.0, 1.0))
     counts = Counter(draft(source, index).kind for index in range(10_000))
 
     assert {0, 1, 3} == set(counts)
@@ -88,7 +90,7 @@ def test_operation_types_come_by_their_weights_whatever_their_sum(make_source):
 
 
 def test_operation_type_and_runtime_are_drawn_under_names_of_their_own(make_source):
-    source = make_source(kind_weights=(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    source = make_source(kind_weights=weighing(*[1.0] * 6))
 
     for index in range(100):
         key = source.transaction_key(index)
@@ -99,7 +101,7 @@ def test_operation_type_and_runtime_are_drawn_under_names_of_their_own(make_sour
 
 @pytest.mark.parametrize("kind", range(6))
 def test_an_only_operation_type_is_what_drawing_it_would_give(make_source, kind):
-    weights = [0.0] * 6
+    weights = [0.0] * N_KINDS
     weights[kind] = 0.3
     source = make_source(kind_weights=tuple(weights))
 
@@ -109,7 +111,7 @@ def test_an_only_operation_type_is_what_drawing_it_would_give(make_source, kind)
 
 
 def test_the_compiled_rule_draws_the_same_operation_type(make_source):
-    source = make_source(kind_weights=(0.7, 0.2, 0.04, 0.03, 0.02, 0.01))
+    source = make_source(kind_weights=weighing(0.7, 0.2, 0.04, 0.03, 0.02, 0.01))
     tails = np.array([0.0, *source.kind_tails])
 
     for index in range(500):
@@ -120,7 +122,7 @@ def test_what_is_drawn_for_one_thing_does_not_depend_on_how_another_is_drawn(mak
     """Draws are named, so that two configurations share their draws."""
     plain = make_source(tables=make_tables(total=20))
     other = make_source(
-        kind_weights=(1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+        kind_weights=(1.0,) * N_KINDS,
         tables=make_tables(total=20, count=3, selector=UniformTableSelector(0.4)),
     )
 
@@ -174,7 +176,7 @@ def test_a_trace_decides_what_it_gives_and_leaves_the_rest_to_be_drawn(make_sour
     drawn = {
         "tables": make_tables(total=5, count=2),
         "partitions": make_partitions(),
-        "kind_weights": (1, 1, 1, 1, 1, 1),
+        "kind_weights": (1,) * N_KINDS,
     }
     source = make_source(arrivals=Trace(start_us=0, stop_us=NEVER_US, log=log), **drawn)
     by_chance = [draft(make_source(**drawn), index) for index in range(3)]
@@ -196,15 +198,13 @@ def test_a_source_is_built_in_if_every_part_of_it_is(make_source, make_tables):
     assert not make_source(tables=make_tables(total=2, selector=OwnSelector(1.0))).is_built_in
 
 
-@pytest.mark.parametrize(
-    "weights", [(1.0,), (0.0,) * 6, (2.0, -1.0, 0.0, 0.0, 0.0, 0.0), (math.inf, 1.0, 0.0, 0.0, 0.0, 0.0)]
-)
+@pytest.mark.parametrize("weights", [(1.0,), (0.0,) * N_KINDS, weighing(2.0, -1.0), weighing(math.inf, 1.0)])
 def test_impossible_weights_are_refused(make_source, weights):
     with pytest.raises(ConfigError) as refusal:
         make_source(kind_weights=weights)
 
     expected = (
-        f"source 'default': operation weights {weights}. Give 6 numbers, 0 or above and not all 0, for fast_append, "
-        "merge_append, validated_overwrite, rewrite_files, rewrite_manifests, expire_snapshots."
+        f"source 'default': operation weights {weights}. Give {N_KINDS} numbers, 0 or above and not all 0, for "
+        f"{', '.join(KINDS)}."
     )
     assert expected == str(refusal.value)

@@ -12,7 +12,10 @@ import pytest
 from endive.errors import TraceError
 from endive.workload import TraceLog, read_trace
 
-KINDS = "fast_append, merge_append, validated_overwrite, rewrite_files, rewrite_manifests, expire_snapshots"
+KINDS = (
+    "fast_append, merge_append, validated_overwrite, rewrite_files, rewrite_manifests, expire_snapshots, blind_append, "
+    "append_after_read, merge, optimize"
+)
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def test_parquet_says_the_same_as_csv(write, tmp_path):
         ("submit_ms,runtime\n1,2\n",
          "trace FILE has a column 'runtime' that nothing reads. Did you mean runtime_ms? "
          "Remove it; the columns are submit_ms, timestamp, kind, operation, runtime_ms, table, source, duration_ms, "
-         "duration, attempts, outcome, writer, snapshot_id."),
+         "duration, attempts, outcome, exception, reason, writer, snapshot_id."),
         ("submit_ms,submit_ms\n1,2\n", "trace FILE has two columns named 'submit_ms'. Remove one of them."),
         ("submit_ms,kind\n1,fast_append\n2\n",
          "trace FILE, row 2: 1 cells, but the header names 2 columns. "

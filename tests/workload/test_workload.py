@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.workload.conftest import weighing
 
 from endive.distributions import ExponentialLatency, FixedLatency
 from endive.errors import ConfigError, EngineError
@@ -57,7 +58,7 @@ def test_a_compaction_every_five_minutes_competes_with_a_stream_of_appends(make_
         name="compaction",
         index=1,
         arrivals=periodic(300_000_000, offset_us=300_000_000),
-        kind_weights=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+        kind_weights=weighing(0.0, 0.0, 0.0, 1.0),
         runtime=FixedLatency(180_000.0),
     )
     both = workload(appends, compaction)
@@ -92,7 +93,7 @@ def test_a_closed_loop_cannot_be_generated_without_a_simulation(make_source):
 def test_a_users_workload_decides_its_txns_and_runs_on_the_reference_engine(make_source):
     class EverySecondIsARewrite(Workload):
         def create_transaction(self, source, index, key):
-            by_kind = make_source(kind_weights=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)) if index % 2 else source
+            by_kind = make_source(kind_weights=weighing(0.0, 0.0, 0.0, 1.0)) if index % 2 else source
             return draw_transaction(by_kind, index, key)
 
     source = make_source()

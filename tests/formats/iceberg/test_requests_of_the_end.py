@@ -34,16 +34,20 @@ def test_merged_manifests_of_lost_attempts_are_deleted_and_the_own_one_that_was_
 
 
 @pytest.mark.parametrize(
-    ("kind", "flavour", "reads"),
+    ("kind", "flavour", "release", "reads"),
     [
-        ("fast_append", "pointer", 1),
-        ("merge_append", "pointer", 1),
-        ("fast_append", "rest", 0),
-        ("merge_append", "rest", 1),
+        ("fast_append", "pointer", "1.9", 1),
+        ("merge_append", "pointer", "1.9", 1),
+        ("fast_append", "rest", "1.9", 0),
+        ("fast_append", "rest", "1.11", 1),
+        ("merge_append", "rest", "1.9", 1),
     ],
 )
-def test_a_committed_txn_asks_for_the_new_state_unless_a_rest_server_has_told_a_fast_append(kind, flavour, reads):
-    played = play(kind, catalog={"type": "service", "latency_ms": 2.0, "service": {"flavour": flavour}})
+def test_a_committed_txn_asks_for_the_new_state_unless_a_rest_server_has_told_a_fast_append(
+    kind, flavour, release, reads
+):
+    service = {"type": "service", "latency_ms": 2.0, "service": {"flavour": flavour}}
+    played = play(kind, catalog=service, commit={"release": release})
 
     before_the_swap = {"pointer": 2, "rest": 1}[flavour]
     load = 1
@@ -144,7 +148,7 @@ def test_a_pointer_found_moved_is_not_swapped_but_the_metadata_was_written():
 
 def test_rest_is_one_get_and_one_post_and_a_loser_writes_no_metadata():
     service = {"type": "service", "latency_ms": 2.0, "service": {"flavour": "rest"}}
-    played = play("fast_append", {(1, SWAPPING): append()}, catalog=service)
+    played = play("fast_append", {(1, SWAPPING): append()}, catalog=service, commit={"release": "1.9"})
 
     assert (1, 1) == (played.attempt(1)["catalog.read"], played.attempt(1)["catalog.cas"])
     assert (1, 1) == (played.attempt(2)["catalog.read"], played.attempt(2)["catalog.cas"])

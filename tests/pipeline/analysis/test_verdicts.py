@@ -14,8 +14,8 @@ CONFIG = json.dumps(
     {
         "catalog": {"num_tables": 3},
         "source": [
-            {"name": "stream", "operation_types": {"fast_append": 1.0}},
-            {"name": "merge", "operation_types": {"validated_overwrite": 1.0}},
+            {"name": "stream", "operation_types": {"fast_append": 1.0}, "arrivals": {"kind": "jobs"}},
+            {"name": "merge", "operation_types": {"validated_overwrite": 1.0}, "arrivals": {"kind": "periodic"}},
         ],
     }
 )
