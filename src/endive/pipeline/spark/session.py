@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socketserver
 import sys
 import tempfile
 import threading
@@ -84,6 +85,7 @@ def make_session(
         from pyspark.sql import SparkSession
     except ImportError:
         raise EngineError("Sweeps need PySpark. Install it: pip install 'endive[spark]'") from None
+    _pass_over_lost_connections()
     master = master or _given_master()
     if master is not None:
         check_reachable(master)
@@ -186,6 +188,18 @@ def _wake(spark: SparkSession) -> None:
     cores = core_count(spark)
     with suppress(Exception):  # whoever needs them will say what is wrong
         spark.range(0, cores, 1, cores).mapInArrow(lambda batches: batches, "id bigint").toArrow()
+
+
+def _pass_over_lost_connections() -> None:
+    """PySpark's server of accumulators prints a traceback if a JVM that is being stopped hangs up on it."""
+    from pyspark import accumulators
+
+    def handle_error(server: socketserver.BaseServer, request: Any, address: Any) -> None:
+        if not isinstance(sys.exception(), (OSError, EOFError)):
+            socketserver.BaseServer.handle_error(server, request, address)
+
+    for each in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        each.handle_error = handle_error
 
 
 def _given_master() -> str | None:
