@@ -4,11 +4,12 @@ import math
 
 import pytest
 
+from endive.answers.compare_page import signed_estimate
 from endive.objectives import Estimate, Names, field_at, judge, parse_objective
 from endive.objectives.certainty import more_txns
 from endive.objectives.intervals import wilson
 from endive.objectives.student import normal_z
-from endive.objectives.verdict_text import figure_text, judged_text
+from endive.objectives.verdict_text import estimate_text, figure_text, judged_text
 
 NAMES = Names(sources=("a",), kinds=("fast_append",))
 
@@ -80,3 +81,11 @@ def test_what_is_rare_is_counted_per_hour(per_s, said):
     assert field is not None
 
     assert said == figure_text(field, per_s)
+
+
+def test_an_interval_has_one_unit_that_of_its_largest_figure():
+    field = field_at("committed_per_s")
+    assert field is not None
+
+    assert "0.015 /s [0.002 /s, 0.030 /s]" == estimate_text(field, Estimate(0.015, 0.002, 0.03))
+    assert "-0.015 /s [-0.032 /s, +0.002 /s]" == signed_estimate(field, Estimate(-0.015, -0.032, 0.002))

@@ -34,17 +34,19 @@ def signed_estimate(field: Field, found: Estimate) -> str:
         return NOTHING
     if found.low is None or found.high is None:
         return signed(field, found.value)
-    return f"{signed(field, found.value)} [{signed(field, found.low)}, {signed(field, found.high)}]"
+    all_three = (found.value, found.low, found.high)
+    value, low, high = (signed(field, each, all_three) for each in all_three)
+    return f"{value} [{low}, {high}]"
 
 
-def signed(field: Field, value: float) -> str:
+def signed(field: Field, value: float, beside: Sequence[float] = ()) -> str:
     """A figure with its sign."""
     sign = "+" if value > 0 else "-" if value < 0 else ""
     if math.isinf(value):
         return f"{sign}unbounded"
     if field.unit == SHARE:
         return f"{sign}{abs(100.0 * value):.2f}"
-    return f"{sign}{figure_text(field, abs(value))}"
+    return f"{sign}{figure_text(field, abs(value), beside)}"
 
 
 def comparison_page(found: Comparison) -> str:

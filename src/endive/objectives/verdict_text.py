@@ -6,6 +6,7 @@ Layout belongs to who shows them; the words of certainty are ``endive.objectives
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from endive.objectives.certainty import certainty_text
@@ -18,8 +19,8 @@ NOTHING: Final = "-"
 PER_HOUR_BELOW: Final = 0.01  # per second: rarer than that, people count per hour
 
 
-def figure_text(field: Field, value: float | None) -> str:
-    """A figure in its unit."""
+def figure_text(field: Field, value: float | None, beside: Sequence[float | None] = ()) -> str:
+    """A figure in its unit; a rate in that of the largest of those it stands ``beside``."""
     if value is None:
         return NOTHING
     if math.isinf(value):
@@ -30,7 +31,8 @@ def figure_text(field: Field, value: float | None) -> str:
         return duration_text(value)
     if field.unit != RATE:
         return number_text(value)
-    return f"{number_text(3_600.0 * value)} /h" if 0.0 < abs(value) < PER_HOUR_BELOW else f"{number_text(value)} /s"
+    largest = max(abs(each) for each in (value, *beside) if each is not None and math.isfinite(each))
+    return f"{number_text(3_600.0 * value)} /h" if 0.0 < largest < PER_HOUR_BELOW else f"{number_text(value)} /s"
 
 
 def share_digits(*values: float) -> str:
@@ -52,16 +54,18 @@ def interval_text(field: Field, estimate: Estimate) -> str:
     """The interval in brackets; empty if it is not known."""
     if estimate.low is None or estimate.high is None:
         return ""
+    beside = (estimate.low, estimate.value, estimate.high)
     if math.isinf(estimate.high):
-        return f"[at least {figure_text(field, estimate.low)}]"
+        return f"[at least {figure_text(field, estimate.low, beside)}]"
     if field.unit == SHARE:
         return f"[{share_digits(estimate.low, estimate.high)}]"
-    return f"[{figure_text(field, estimate.low)}, {figure_text(field, estimate.high)}]"
+    return f"[{figure_text(field, estimate.low, beside)}, {figure_text(field, estimate.high, beside)}]"
 
 
 def estimate_text(field: Field, estimate: Estimate) -> str:
     """A figure and its interval."""
-    return f"{figure_text(field, estimate.value)} {interval_text(field, estimate)}".rstrip()
+    value = figure_text(field, estimate.value, (estimate.low, estimate.high))
+    return f"{value} {interval_text(field, estimate)}".rstrip()
 
 
 def judged_text(part: Judged) -> str:
