@@ -22,7 +22,7 @@ from endive.config.transaction import SourceConfig
 from endive.formats.iceberg.effects import class_of, thins_list
 from endive.formats.operation import CLASS_NONE
 from endive.results.columns import COUNTS, LONGS, Columns
-from endive.rng import POINTER_READ, REFRESH, START_READ
+from endive.rng import BASE_READ, POINTER_READ, REFRESH, START_READ
 from endive.simulation.build import build_catalog, build_failures
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import TransactionDraft
@@ -77,6 +77,7 @@ class Attempt:
     """One attempt of a txn as its messages show it."""
 
     refreshed: CatalogSnapshot | None = None
+    reread: CatalogSnapshot | None = None  # what it swaps on, where it repairs before it refreshes
     checked: CatalogSnapshot | None = None
     intention: IntentionRecord | None = None
     result: CommitResult | None = None
@@ -122,7 +123,7 @@ class Life:
             found.append(Situation(number, number - first + 1, attempt, start, previous, base))
             is_heard = attempt.result is not None and not attempt.is_lost
             known = attempt.result.snapshot if is_heard else None
-            previous = base if attempt.intention is None else attempt.intention.base
+            previous = base if attempt.reread is None else attempt.reread  # also if a look at the pointer ended it
         return found
 
 
@@ -206,6 +207,8 @@ class RecordingCatalog(Catalog):
             attempt = life.attempts.setdefault(client.attempt, Attempt())
             if step == REFRESH:
                 attempt.refreshed = snapshot
+            elif step == BASE_READ:
+                attempt.reread = snapshot
             elif step == POINTER_READ:
                 attempt.checked = snapshot
         return snapshot
@@ -288,8 +291,30 @@ class Run:
 
     @property
     def whole(self) -> list[Row]:
-        """Those that ended, and not in the middle of an attempt or of their load."""
-        return [row for row in self.ended if row["reason"] != STORAGE_FAILED]
+        """Those that ended, and not in the middle of an attempt or of their load, nor ever broke off there."""
+        return [row for row in self.ended if row["reason"] != STORAGE_FAILED and not self.may_have_broken_off(row)]
+
+    def may_have_broken_off(self, row: Row) -> bool:
+        """Whether a run before its last may have ended because storage failed: a rerun hides that it did."""
+        if not row["restarts"] or not self.reruns_most(row):
+            return False
+        return self.config.failures.throttle_tries <= self.throttled(row)
+
+    def throttled(self, row: Row) -> int:
+        return sum(request[5] for request in self.requests[row["txn_id"]] if request[6])
+
+    def reruns_most(self, row: Row) -> int:
+        """How often whoever scheduled the txn runs it again at most, whatever it failed of."""
+        aftermath = self.source(row).after_failure
+        return aftermath.times if aftermath.kind == "rerun" else 0
+
+    def last_began_us(self, row: Row) -> int:
+        """When the commit of the txn's last start began: what that attempt sends first, it sends at once."""
+        if not row["restarts"]:
+            return row["commit_start_us"]
+        last = self.situations(row)[-1]
+        first = last.number - last.nth + 1
+        return next(request[0] for request in self.requests[row["txn_id"]] if request[2] == first)
 
     def situations(self, row: Row) -> list[Situation]:
         """The attempts of a txn that ended."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import groupby, pairwise
 
-from tests.properties.history import misses_history
+from tests.properties.history import is_validating, misses_history
 from tests.properties.law import law
 from tests.properties.recording import Decision, Run
 
@@ -33,6 +33,7 @@ from endive.vocabulary import (
     READ,
     REQUEST_PAIRS,
     RETRIES_EXHAUSTED,
+    REWRITE_MANIFESTS,
     STORAGE_FAILED,
     TIMEOUT,
     VALIDATION_EXCEPTION,
@@ -195,12 +196,12 @@ def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
         source = run.source(row)
         if row["status"] == COMMITTED:
             assert NO_REASON == row["reason"]
-        elif row["reason"] == RETRIES_EXHAUSTED and not row["restarts"]:
-            assert source.retry + 1 == row["attempts"]
+        elif row["reason"] == RETRIES_EXHAUSTED:
+            assert source.retry + 1 == run.situations(row)[-1].nth
         elif row["reason"] == TIMEOUT:
             assert 0.0 < source.total_timeout_ms
-            assert us_of(source.total_timeout_ms) < row["end_us"] - row["commit_start_us"]
-            assert row["attempts"] >= 2
+            assert us_of(source.total_timeout_ms) < row["end_us"] - run.last_began_us(row)
+            assert run.situations(row)[-1].nth >= 2
         elif row["reason"] == HISTORY_EXPIRED:
             last = run.situations(row)[-1]
             assert any(misses_history(run, row, last, table) for table in run.tables_written(row))
@@ -208,13 +209,22 @@ def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
         elif row["reason"] == COMMIT_STATE_UNKNOWN:
             assert run.situations(row)[-1].attempt.is_lost
         elif row["reason"] == STORAGE_FAILED:
-            throttled = sum(request[5] for request in run.requests[row["txn_id"]] if request[6])
-            assert run.config.failures.throttle_tries <= throttled
+            assert run.config.failures.throttle_tries <= run.throttled(row)
         else:
-            assert row["reason"] in (VALIDATION_EXCEPTION, RETRIES_EXHAUSTED)
+            assert VALIDATION_EXCEPTION == row["reason"]
         has_begun = row["commit_start_us"] != NONE
         assert (source.retry + 1) * (row["restarts"] + 1) >= row["attempts"] >= has_begun
-        assert source.application_retries >= row["restarts"]
+
+
+@law
+def test_a_txn_starts_over_as_often_as_it_may_and_no_more(run):
+    """An application does so after a real conflict or a lost history, a scheduler unless it may have committed."""
+    for row in run.ended:
+        most = run.source(row).application_retries + run.reruns_most(row)
+        assert most >= row["restarts"]
+        is_rerun = run.reruns_most(row) and row["reason"] not in (NO_REASON, COMMIT_STATE_UNKNOWN)
+        if is_rerun or row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED):
+            assert most == row["restarts"]
 
 
 @law
@@ -230,11 +240,20 @@ def test_the_bill_of_a_txn_lists_every_request_it_sent(run):
 
 @law
 def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict_or_without_its_history(run):
+    """One that does not ask is the last of its start. A rerun may also follow one that asked for the last time."""
     for row in run.whole:
-        attempts = run.record.life(row["txn_id"]).attempts
-        swapped = sum(attempt.has_reached_the_swap for attempt in attempts.values())
-        given_up = row["restarts"] + (row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED))
-        assert row["attempts"] == swapped + given_up
+        source, situations = run.source(row), run.situations(row)
+        *others, last = situations
+        ends = [each for each, following in pairwise(situations) if following.nth == 1]
+        assert row["restarts"] == len(ends)
+        assert all(each.attempt.has_reached_the_swap for each in others if not any(each is end for end in ends))
+        assert last.attempt.has_reached_the_swap != (row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED))
+        for end in ends:
+            if end.attempt.has_reached_the_swap:
+                assert run.reruns_most(row)
+                assert end.nth == source.retry + 1 or (source.total_timeout_ms and end.nth >= 2)
+            else:
+                assert is_validating(row, source) or row["kind"] == REWRITE_MANIFESTS
 
 
 # ---- the uniform interface ---------------------------------------------------------------------------
