@@ -104,6 +104,7 @@ class Life:
     """The messages of one txn: by attempt, the snapshots it started from and its attempts."""
 
     starts: dict[int, CatalogSnapshot] = field(default_factory=dict)  # key: attempts made before
+    asked_us: dict[int, int] = field(default_factory=dict)  # when it asked for that snapshot
     attempts: dict[int, Attempt] = field(default_factory=dict)
 
     def situations(self, attempts: int) -> list[Situation]:
@@ -197,8 +198,10 @@ class RecordingCatalog(Catalog):
         self._catalog.attach(clock)
 
     def read(self, *, client: Client, step: int, **size: Any) -> Generator[int, None, CatalogSnapshot]:  # type: ignore[override]
-        snapshot = yield from self._catalog.read(client=client, step=step, **size)
         life = self._record.life(client.txn_id)
+        if step == START_READ:
+            life.asked_us[client.attempt] = client.clock.now_us
+        snapshot = yield from self._catalog.read(client=client, step=step, **size)
         if step != POINTER_READ:  # which only compares
             self._record.tell(client.txn_id, snapshot)
         if step == START_READ:
@@ -309,9 +312,7 @@ class Run:
         return aftermath.times if aftermath.kind == "rerun" else 0
 
     def last_began_us(self, row: Row) -> int:
-        """When the commit of the txn's last start began: what that attempt sends first, it sends at once."""
-        if not row["restarts"]:
-            return row["commit_start_us"]
+        """When the commit of the txn's last start began, after any queue: what it sends first, it sends at once."""
         last = self.situations(row)[-1]
         first = last.number - last.nth + 1
         return next(request[0] for request in self.requests[row["txn_id"]] if request[2] == first)
