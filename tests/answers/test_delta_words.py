@@ -104,3 +104,15 @@ def test_levers_are_those_of_the_format(file):
     assert {"checkpoints", "isolation"} <= {change.lever.name for change in changes_of(delta)}
     assert not {"merging", "catalog", "backoff"} & {change.lever.name for change in changes_of(delta)}
     assert "checkpoints" not in {change.lever.name for change in changes_of(other)}
+
+
+@pytest.mark.parametrize(
+    ("provider", "commit_point", "is_said"),
+    [("s3", "put_if_absent", True), ("azurex", "put_if_absent", False), ("s3", "dynamodb", False)],
+)
+def test_a_log_store_that_delta_spark_does_not_have_is_told(provider, commit_point, is_said, file):
+    sets = ["--set", f"storage.provider={provider}", "--set", f"catalog.type={commit_point}"]
+    answered = CliRunner().invoke(app, ["run", str(file), "--seeds", "2", *sets])
+
+    assert 0 == answered.exit_code, answered.output
+    assert is_said == ("has no LogStore" in answered.output)

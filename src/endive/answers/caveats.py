@@ -174,7 +174,7 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     part = assumed_part(figures, total["phases_ms"], counts)
     share = 0.0 if part is None else part.share
     found = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
-    notes = (borrowed_note(config.catalog), _rebasing_note(config))
+    notes = (borrowed_note(config.catalog), _rebasing_note(config), _log_store_note(config))
     return [*(Caveat(note, _CERTAIN) for note in notes if note is not None), *found]
 
 
@@ -186,4 +186,15 @@ def _rebasing_note(config: SimulationConfig) -> str | None:
     return (
         f"catalog.service.server_retries = {retries} is hypothetical: no catalog whose source was read rebases a "
         "commit, and one that did would have to read and rewrite the manifest list, which costs nothing here."
+    )
+
+
+def _log_store_note(config: SimulationConfig) -> str | None:
+    """Delta Spark creates no file on S3 if it is absent, though S3 could."""
+    is_spark = config.table.format == "delta" and config.delta.client == "spark"
+    if not is_spark or config.catalog.type != "put_if_absent" or config.storage.provider not in ("s3", "s3x"):
+        return None
+    return (
+        "Open-source Delta Spark has no LogStore that creates a commit on S3 only if it is absent: this is what one "
+        'would give. Several drivers need catalog.type = "dynamodb", one driver alone "single_driver".'
     )
