@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.properties.recording import Row, Run, Situation
 
-from endive.formats.operation import CLASS_APPEND, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
+from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE
 from endive.vocabulary import EXPIRE_SNAPSHOTS, REWRITE_FILES, VALIDATED_OVERWRITE
 
 
@@ -34,6 +34,17 @@ def is_row_delta(row: Row, source: Any) -> bool:
     return row["kind"] == VALIDATED_OVERWRITE and source.overwrite == "row_delta"
 
 
+def adds_vectors(run: Run, row: Row) -> bool:
+    source = run.source(row)
+    kind = source.deletes or ("vector" if run.config.table.format_version == 3 else "position")
+    return is_row_delta(row, source) and "vector" in kind
+
+
+def says_no_start(run: Run, row: Row) -> bool:
+    """Whether it walks through all the history that is kept: a sink that checks nothing and writes vectors."""
+    return adds_vectors(run, row) and run.source(row).checks == "none"
+
+
 def is_validating(row: Row, source: Any) -> bool:
     """Whether the operation looks at what others did since it started."""
     return n_matching(row, source, [CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE]) > 0
@@ -41,21 +52,24 @@ def is_validating(row: Row, source: Any) -> bool:
 
 def n_matching(row: Row, source: Any, classes: list[int]) -> int:
     """How many of these snapshots the operation has to look into, by the table of Iceberg's own validations."""
-    if row["kind"] == REWRITE_FILES:
-        return classes.count(CLASS_OVERWRITE)
-    if row["kind"] != VALIDATED_OVERWRITE or source.overwrite == "replace_partitions":
-        return 0
-    looked_into = {CLASS_OVERWRITE}
-    if source.isolation == "serializable":
-        looked_into.add(CLASS_APPEND)
-    if is_row_delta(row, source) and source.referenced_files:
-        looked_into.add(CLASS_REPLACE)
+    looked_into: set[int] = set()
+    is_checked = (
+        row["kind"] == VALIDATED_OVERWRITE and source.overwrite != "replace_partitions" and source.checks != "none"
+    )
+    if is_checked and source.isolation == "serializable":
+        looked_into |= {CLASS_APPEND, CLASS_OVERWRITE}
+    if row["kind"] == REWRITE_FILES or (is_checked and (not is_row_delta(row, source) or source.checks == "all")):
+        looked_into |= {CLASS_OVERWRITE, CLASS_DELETE}
+    if is_checked and is_row_delta(row, source) and source.referenced_files:
+        looked_into |= {CLASS_OVERWRITE, CLASS_REPLACE}
     return sum(each in looked_into for each in classes)
 
 
 def misses_history(run: Run, row: Row, situation: Situation, table: int) -> bool:
     """Whether a snapshot that the attempt walks through, back to its start, is expired."""
     history, source = run.config.commit.history, run.source(row)
+    if says_no_start(run, row):
+        return history == "fixed_start" and snapshots_expired(run, table, situation.base.seq) > 0
     if not is_validating(row, source) or history in ("every_kind", "none"):
         return False
     if history != "fixed_start" and situation.nth == 1:
@@ -88,7 +102,7 @@ def lists_of_history(run: Run, row: Row, situation: Situation, position: int, ta
     if commit.history == "fixed_start":
         lists = 0 if is_missed and is_row_delta(row, source) else n_matching(row, source, since_start)
     elif commit.history == "fixed_start_on_retry":  # deletes and overwrites are looked at four times
-        lists = n_matching(row, source, [each for each in since_start if each != CLASS_REPLACE])
+        lists = n_matching(row, source, appends_of(since_start) + overwrites_of(since_start))
         lists += 0 if is_missed else 3 * n_matching(row, source, overwrites_of(since_start))
     elif row["kind"] == VALIDATED_OVERWRITE and is_validating(row, source) and source.isolation == "serializable":
         lists = len(since_last)
@@ -101,7 +115,12 @@ def lists_of_history(run: Run, row: Row, situation: Situation, position: int, ta
 
 
 def overwrites_of(classes: list[int]) -> list[int]:
-    return [each for each in classes if each == CLASS_OVERWRITE]
+    """Those that took something away; only a walk from a fixed start tells deletes apart."""
+    return [CLASS_OVERWRITE for each in classes if each in (CLASS_OVERWRITE, CLASS_DELETE)]
+
+
+def appends_of(classes: list[int]) -> list[int]:
+    return [each for each in classes if each == CLASS_APPEND]
 
 
 def misses_manifests(run: Run, table: int, situation: Situation) -> bool:
