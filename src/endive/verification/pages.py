@@ -243,7 +243,7 @@ def _summary_lines(outcome: Outcome) -> list[str]:
 
 
 def _table_lines(suite: str, table: Table) -> list[str]:
-    if is_long(table.rows):
+    if is_long(table.rows) and not table.is_prose:
         file = table_name(suite, table)
         lines = [f"### {table.title}", "", f"{len(table.rows):,} rows: [{file}]({file})."]
         return [*lines, "", *([table.note, ""] if table.note else [])]

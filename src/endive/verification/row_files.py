@@ -39,7 +39,7 @@ def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
         table_name(suite, table): csv_text((table.headings, *(map(_cell, row) for row in table.rows)))
         for part in parts
         for table in part.tables
-        if is_long(table.rows)
+        if is_long(table.rows) and not table.is_prose
     }
     checks = [(part.part, check) for part in parts for check in part.checks]
     names = [(part, check.name) for part, check in checks]

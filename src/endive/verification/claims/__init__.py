@@ -81,4 +81,5 @@ def _table(findings: list[Finding]) -> Table:
         title="Claims, and what came out",
         headings=("document", "claim", "verdict", "what our run says", "commands"),
         rows=rows,
+        is_prose=True,
     )
