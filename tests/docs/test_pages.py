@@ -1,5 +1,6 @@
 """What a page shows is what its commands print."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Path:
     page = tmp_path / "page.md"
     page.write_text(text, encoding="utf-8")
     return page
+
+
+def test_the_site_leads_to_every_page():
+    named = set(re.findall(r"(docs/\S+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = {str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if page.name != "template.md"}
+
+    assert set() == pages - named
 
 
 def test_only_the_lines_below_a_command_change(tmp_path, monkeypatch):
