@@ -215,6 +215,25 @@ def test_back_goes_back_a_refused_value_does_not_survive_a_reload_and_glue_is_fo
     page.close()
 
 
+def test_an_answer_that_arrives_after_a_refused_value_does_not_keep_that_value(browser, server):
+    page = open_page(browser, "about:blank")
+    # The page waits 25 ms before it asks again: here that moment lasts until the answer under way has arrived.
+    page.add_init_script("const real = setTimeout; window.setTimeout = (f, ms) => (ms === 25 ? 0 : real(f, ms));")
+    held = []
+    page.route("**/api/ask", lambda route: held.append(route))
+    page.goto(server.address + link())
+    page.locator(f"{RETRY} .number").fill("-3")
+    page.locator(f"{RETRY} .number").press("Enter")
+    while not held:
+        page.wait_for_timeout(20)
+    held.pop().continue_()
+    page.wait_for_function(ANSWERED)
+
+    assert "clients" in page.evaluate("location.hash")
+    assert "-3" not in page.evaluate("decodeURIComponent(location.hash)")
+    page.close()
+
+
 def test_a_pinned_comparison_says_that_it_is_being_simulated(browser, server):
     page = open_page(browser, server.address + link())
     page.wait_for_function(ANSWERED)

@@ -4,7 +4,7 @@ import { forget, showAnswer, showFailure, showInvalid, showWaiting } from "./ans
 import { Board, setConfig } from "./charts.js";
 import { labelOf, showControls, showProblems, variedKeys, wireSearch } from "./controls.js";
 import { showComparing, showComparison, wireCompare } from "./compare.js";
-import { question, readLink, state, writeLink } from "./state.js";
+import { forgetAnswered, keepAnswered, question, readLink, state } from "./state.js";
 import { wireStudy } from "./study.js";
 import { showTaken, wireTake } from "./take.js";
 import { showWatch } from "./watch.js";
@@ -25,12 +25,13 @@ function askAll() {
   const turn = (current = new AbortController());
   document.documentElement.dataset.moved = String(performance.now());
   let isFirst = true;
-  ask("api/ask", question(false), turn.signal, (event) => {
+  const asked = { start: state.start, changes: { ...state.changes } };
+  ask("api/ask", asked, turn.signal, (event) => {
     if (event.type === "refused") { showProblems(placed(event.problems)); showInvalid(); return; }
     if (event.type === "failed") { showFailure(event.text); return; }
     showAnswer(event);
     document.documentElement.dataset.answered = String(performance.now());
-    if (isFirst) { isFirst = false; writeLink(); showProblems([]); afterFirst(turn.signal); } // what is refused is not kept
+    if (isFirst) { isFirst = false; keepAnswered(asked); showProblems([]); afterFirst(turn.signal); }
   });
 }
 
@@ -60,6 +61,7 @@ async function open(start, changes, vary) {
   current.abort();
   state.start = start;
   state.changes = changes;
+  forgetAnswered();
   forget();
   board.forget("The curve follows the first answer…");
   let found = await postJson("api/open", question(false));

@@ -1,6 +1,7 @@
 // What is on screen: a start, what was changed of it, the key that varies, and what is pinned. The address holds it all.
 
 export const state = { start: null, changes: {}, vary: null, pin: null };
+let answered = null; // the question that was answered last: what is refused, or not yet answered, is not kept
 
 const encode = (question) => [
   ["start", question.start],
@@ -12,7 +13,7 @@ export function question(withVary = true) {
 }
 
 export function linkText() {
-  const parts = encode(state);
+  const parts = encode(answered ?? state);
   if (state.vary) parts.push(["vary", state.vary]);
   if (state.pin) parts.push(["pin", new URLSearchParams(encode(state.pin)).toString()]);
   return new URLSearchParams(parts).toString();
@@ -41,6 +42,13 @@ export function readLink() {
 
 const SETTLED_MS = 1000; // a slider that is dragged is one step back, not a hundred
 let writtenMs = -SETTLED_MS;
+
+export const forgetAnswered = () => { answered = null; };
+
+export function keepAnswered(asked) {
+  answered = asked;
+  writeLink();
+}
 
 export function writeLink() {
   const link = "#" + linkText();
