@@ -1,6 +1,5 @@
 """``python -m benchmarks``: list the benchmarks, run some, or run all of them one after another.
 
-This file defines the list, which is the files of this folder that have a ``main``, and nothing of what they measure.
 Each runs in a process of its own, so that none is measured with the memory or the compiled code of another.
 
     python -m benchmarks                  all

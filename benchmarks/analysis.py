@@ -1,10 +1,10 @@
 """How long the analysis of a sweep takes, and how much memory, beside DuckDB on the same aggregation.
 
-This file defines a synthetic dataset (runs that were simulated, repeated under other names until there are enough
-txns) and the measuring: each contender in a process of its own, time and memory those of the whole process tree.
-``analyze`` is the whole of ``endive analyze``. ``spark`` and ``duckdb`` make the two aggregations over txns that it
-needs: counts by bins of time, and sums by outcome, attempts and n_behind. ``recount`` and ``duckdb-figures`` derive
-every figure of every run from txns, which an analysis does not do: it is what ``endive verify dataset`` costs.
+The dataset is synthetic: runs that were simulated, repeated under other names until there are enough txns. Each
+contender has a process of its own; time and memory are those of its whole process tree. ``analyze`` is the whole of
+``endive analyze``. ``spark`` and ``duckdb`` make the two aggregations over txns that it needs: counts by bins of time,
+and sums by outcome, attempts and n_behind. ``recount`` and ``duckdb-figures`` derive every figure of every run from
+txns, which an analysis does not do: it is what ``endive verify dataset`` costs.
 
     python -m benchmarks.analysis
     python -m benchmarks.analysis --txns 3e6 --only analyze,duckdb

@@ -1,8 +1,8 @@
 """This checkout beside an earlier one: the same runs in both, one after the other, CPU time, best of five.
 
-This file defines what is compared: a long stream of fast appends, the same written to Parquet, a mix whose merges
-grow with history, many txns in flight, and what a first and a second process pay for compiled code. The earlier
-checkout is a folder, for instance a git worktree; its ``src`` is what its processes import.
+A long stream of fast appends, the same written to Parquet, a mix whose merges grow with history, many txns in flight,
+and what a first and a second process pay for compiled code. The earlier checkout is a folder, for instance a git
+worktree; its ``src`` is what its processes import.
 
     git worktree add /tmp/before COMMIT
     python -m benchmarks.before_after --before /tmp/before

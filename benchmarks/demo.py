@@ -1,7 +1,7 @@
 """How long a small study takes from its file to its report: that of ``make demo``, with the start of Spark beside it.
 
-This file defines the two measurements, each the best of several: the whole command in a process of its own, and a
-session made and nothing else. The engine is compiled before the first; what is measured is a machine after its set-up.
+Two measurements, each the best of several: the whole command in a process of its own, and a session made and nothing
+else. The engine is compiled before the first; what is measured is a machine after its set-up.
 
     python -m benchmarks.demo
     python -m benchmarks.demo --times 1

@@ -1,9 +1,8 @@
 """The compiled engine beside the reference engine: ratio, speed, memory, compiling and starting.
 
-This file defines the workloads the ratios are promised for: one simulated hour, S3's measured profile, an instant
-catalog of 1 ms with catalog scope, ten retries. The time is that of making an engine and running it into a sink that
-keeps nothing, CPU time, one thread; best of five for the compiled engine and best of two for the reference engine,
-which takes minutes.
+The ratios are promised for one simulated hour, S3's measured profile, an instant catalog of 1 ms with catalog scope and
+ten retries. The time is that of making an engine and running it into a sink that keeps nothing, CPU time, one thread;
+best of five for the compiled engine and best of two for the reference engine, which takes minutes.
 
     python -m benchmarks.engines
     python -m benchmarks.engines --hours 0.02 --only spec-append

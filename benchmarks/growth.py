@@ -1,10 +1,9 @@
 """How the compiled engine's cost grows: double one thing at a time and look at the cost of a txn.
 
-This file defines the axes and the verdict. Nothing may grow faster than n log n in txns, so the cost of a txn may
-grow with the logarithm of how many are in flight (the heap), with what the model makes it pay for, and with how badly
-records in flight fit the processor's caches; never with how long the run has lasted, how long a table's history is or
-how large the catalog. The columns tell these apart: events per txn is the model's doing, nanoseconds per event the
-engine's.
+Nothing may grow faster than n log n in txns, so the cost of a txn may grow with the logarithm of how many are in flight
+(the heap), with what the model makes it pay for, and with how badly records in flight fit the processor's caches; never
+with how long the run has lasted, how long a table's history is or how large the catalog. The columns tell these apart:
+events per txn is the model's doing, nanoseconds per event the engine's.
 
     python -m benchmarks.growth
     python -m benchmarks.growth --hours 0.1 --only rate,duration

@@ -1,8 +1,7 @@
 """What the benchmarks share: an engine that runs once under a stopwatch, a process of its own, a table of text.
 
-This file defines how time and memory are taken. Time is CPU time of the process, so that a busy neighbour counts
-less; memory is the largest resident size the operating system saw. What starts processes itself is watched from
-outside, with wall time beside CPU time. Not here: what is measured and what is a good figure.
+Time is CPU time of the process, so that a busy neighbour counts less; memory is the largest resident size the operating
+system saw. What starts processes itself is watched from outside, with wall time beside CPU time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From a metadata file of many snapshots to an observed folder: seconds and memory.
 
-    python -m benchmarks.observe [SNAPSHOTS]
+The history is made up: two streams, merges, compactions.
 
-This file defines a made-up history (two streams, merges, compactions) and times ``endive observe`` on it.
+    python -m benchmarks.observe [SNAPSHOTS]
 """
 
 from __future__ import annotations

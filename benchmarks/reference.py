@@ -1,8 +1,7 @@
 """The reference engine on its own: latency steps a second, txns, memory; beside SimPy doing nothing but waiting.
 
-This file defines three configurations and the comparison with SimPy, which is only run where it is installed. SimPy
-gets as many bare timeouts as the engine took steps, from as many processes as txns were in flight: what scheduling
-the same simulation would cost there before a single rule of it has run.
+SimPy gets as many bare timeouts as the engine took steps, from as many processes as txns were in flight: what
+scheduling the same simulation would cost there before a single rule of it has run.
 
     python -m benchmarks.reference
     python -m benchmarks.reference --hours 0.02

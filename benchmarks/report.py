@@ -1,8 +1,7 @@
 """How long the report of a large study takes, and how large it is.
 
-This file defines a synthetic analysis (formulas, no runs: the same the tests use) and the measuring: each report in a
-process of its own, as ``endive report`` runs it. Both limits are the project's own: 15 s and 5 MB for 1,000
-configurations.
+The analysis is synthetic (formulas, no runs: the same the tests use), and each report is made in a process of its own,
+as ``endive report`` makes it. Both limits are the project's own: 15 s and 5 MB for 1,000 configurations.
 
     python -m benchmarks.report
     python -m benchmarks.report --configurations 200 1000 5000

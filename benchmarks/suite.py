@@ -1,8 +1,7 @@
 """A study of 8,050 runs end to end: simulate, summarise, keep a sample of txns, analyse, draw.
 
-This file defines what is measured of ``endive study benchmarks/suite.toml --detail sample``: time of the whole
-command, and where it goes, by what the records of the runs and the sweep's own line say. A peer takes 24 to 36 hours
-for a suite of this size on eight cores.
+Measured of ``endive study benchmarks/suite.toml --detail sample``: the time of the whole command, and where it goes by
+the records of the runs and the sweep's own line. A peer takes 24 to 36 hours for a suite of this size on eight cores.
 
     python -m benchmarks.suite
     python -m benchmarks.suite --seeds 5         a tenth of it

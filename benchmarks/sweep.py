@@ -1,9 +1,9 @@
 """A sweep on Spark beside the same simulations in a bare pool of processes that writes the same columns.
 
-This file defines the mixed study the ratio is promised for (arrivals every 20 to 5,000 ms, one simulated hour, 500
-runs, about 14 million txns) and the measuring: from the start of a process to written Parquet, both sides one after
-the other. The pool has no session, no plan and no resuming; it is what the simulations and their files cost at least.
-On a busy machine the ratio of wall times says little; that of CPU times, beside it, says what Spark adds.
+The ratio is promised for a mixed study: arrivals every 20 to 5,000 ms, one simulated hour, 500 runs, about 14 million
+txns. Measured from the start of a process to written Parquet, both sides one after the other. The pool has no session,
+no plan and no resuming; it is what the simulations and their files cost at least. On a busy machine the ratio of wall
+times says little; that of CPU times, beside it, says what Spark adds.
 
     python -m benchmarks.sweep
     python -m benchmarks.sweep --runs 50

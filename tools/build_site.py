@@ -1,8 +1,8 @@
 """Builds the documentation site from the same files that the repository shows: ``make site``.
 
-This file defines which files belong to the site and calls MkDocs, whose settings are in mkdocs.yml. The files are
-gathered with their paths, so that a link that works in the repository works on the site. Any warning is an error: a
-link or an anchor that leads nowhere, a page that the navigation lacks. Nothing on the site is loaded from elsewhere.
+The files are gathered with their paths, so that a link that works in the repository works on the site. Any warning is
+an error: a link or an anchor that leads nowhere, a page that the navigation lacks. Nothing on the site is loaded from
+elsewhere.
 
     python -m tools.build_site [FOLDER]        default: out/site
 """

@@ -1,7 +1,7 @@
 """Makes every page anew: what a page shows is what its commands print.
 
-This file defines which pages there are and what happens to each: written anew, or compared. The marks in a page are in
-``page_pieces``, the running of commands in ``page_commands``, long studies and their cache in ``study_runs``.
+A page is written anew, or compared. The marks in a page are in ``page_pieces``, the running of commands in
+``page_commands``, long studies and their cache in ``study_runs``.
 
     python -m tools.make_docs                          all pages, as ``make docs`` does
     python -m tools.make_docs README.md docs/studies/mixed.md

@@ -1,7 +1,7 @@
 """Runs the commands of a page in a folder of their own.
 
-This file defines that folder (the page's files, the experiments, the tools) and how a command runs in it: ``endive``
-in this process, which saves its start, everything else in a shell. What a page is made of is in ``page_pieces``.
+The folder has the page's files, the experiments and the tools. ``endive`` runs in this process, which saves its start,
+everything else in a shell. What a page is made of is in ``page_pieces``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The parts of a page that a command makes: what they are and where they stand.
 
-This file defines the marks in a Markdown page and finds them. Running the commands is in ``page_commands``, writing the
-pages in ``make_docs``. The marks are HTML comments, which a reader of the page does not see:
+Running the commands is in ``page_commands``, writing the pages in ``make_docs``. The marks are HTML comments, which a
+reader of the page does not see:
 
     ```console                            every ``console`` block: what follows a line ``$ command`` is its output.
     $ endive run table.toml               A last line ``...`` keeps as many lines as the block has.

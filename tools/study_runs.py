@@ -1,8 +1,8 @@
 """Studies that pages are made from: simulated once for each model, then taken from a cache.
 
-This file defines what a cached study is known by: its commands, its files, the model version and the results of the
-engine on the golden configurations. The cache lies outside the repository: ``$ENDIVE_DOCS_CACHE``, or ``endive-docs``
-in the cache folder of the user.
+A cached study is known by its commands, its files, the model version and the results of the engine on the golden
+configurations. The cache lies outside the repository: ``$ENDIVE_DOCS_CACHE``, or ``endive-docs`` in the cache folder of
+the user.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """One figure of an analysed study as a small Markdown table, such as the pages in docs/studies hold.
 
-This file defines the choice of rows and columns (by default what the study is drawn against, and its series), their
-labels and the rounding. It computes nothing: every number stands in DIR/analysis.
+It computes nothing: every number stands in DIR/analysis.
 
     python tools/study_table.py out/exp_2_1 exp_2_1_merge success_rate commit_latency_p50_ms
     python tools/study_table.py out/mixed overwrites success_rate --name overwrites

@@ -1,8 +1,8 @@
 """Builds the wheel and tries it where the checkout is not: ``make wheel``.
 
-This file defines the trial: a new environment, the wheel with its extras, an empty folder, and in it a run, a sweep, an
-analysis and a report, on the engine that needs no compiling. Packages come from wherever pip is told to take them.
-dist/ keeps what was built, and the bill of materials.
+A new environment, the wheel with its extras, an empty folder, and in it a run, a sweep, an analysis and a report, on
+the engine that needs no compiling. Packages come from wherever pip is told to take them. dist/ keeps what was built,
+and the bill of materials.
 
     python tools/try_wheel.py [--with-packages-of-this-environment]
 """

@@ -1,7 +1,6 @@
 """The comparisons with real Iceberg and Delta Lake as one small Markdown table, from docs/validation/index.json.
 
-This file defines which comparisons stand in the README's table and their words. It computes nothing: every figure was
-written by ``endive verify``.
+It computes nothing: every figure was written by ``endive verify``.
 
     python tools/validation_table.py
 """

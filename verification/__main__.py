@@ -1,6 +1,6 @@
 """``python -m verification``: everything slow. Writes ``docs/validation`` anew and runs the tests marked slow.
 
-This file defines the list. Each check runs in a process of its own; the exit code is 1 if one failed.
+Each check runs in a process of its own; the exit code is 1 if one failed.
 
     python -m verification                all, as ``make verify`` does
     python -m verification --list

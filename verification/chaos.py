@@ -1,8 +1,8 @@
 """Break sweeps at random, let them go on, and hold the dataset against that of an undisturbed sweep.
 
-This file defines the faults, a round and the comparison. A round starts a sweep, does one thing to it, starts it
-again with --repair until it is done, and compares. What chance decides follows from the seed, which is printed; when
-the fault strikes within a process does not, so a failure is kept in its folder.
+A round starts a sweep, does one thing to it, starts it again with --repair until it is done, and compares. What chance
+decides follows from the seed, which is printed; when the fault strikes within a process does not, so a failure is kept
+in its folder.
 
     python -m verification.chaos --rounds 100
     python -m verification.chaos --rounds 10 --seed 7 --only "kill the JVM"

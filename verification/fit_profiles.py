@@ -1,7 +1,7 @@
 """Fit the measured profiles to the closed-loop curves, or show how they meet them.
 
-This file defines the printing. The curves, the clients and the search are ``endive.verification``'s (``curves``,
-``closed_loop``, ``fitting``), so that the suite ``stores`` and this file cannot differ.
+The curves, the clients and the search are ``endive.verification``'s (``curves``, ``closed_loop``, ``fitting``), so that
+the suite ``stores`` and this file cannot differ.
 
     python verification/fit_profiles.py                    every point beside its measurement; 1 if one is off
     python verification/fit_profiles.py s3 s3x             of these stores

@@ -3,8 +3,8 @@
 Configurations, studies, profiles and a trace are here; tables, folders and questions of the page in
 ``verification.fuzz_strangers``.
 
-This file defines the mutations and the readers. Whatever else happens to a reader, an exception of another kind or more
-time than a case may take, is a failure, and its text is kept. Cases are numbered: the same seed makes the same cases.
+Whatever else happens to a reader, an exception of another kind or more time than a case may take, is a failure, and its
+text is kept. Cases are numbered: the same seed makes the same cases.
 
     python -m verification.fuzz_config --cases 20000
     python -m verification.fuzz_config --cases 500 --seed 7 --keep out/fuzz-config

@@ -1,10 +1,8 @@
 """Compare the two engines on random configurations of the whole model, for as long as one likes.
 
-This file defines the comparison (fingerprint, every column of every txn, summary), the count of what was tried, and
-the file that keeps a configuration on which they differ, made as small as it could be. The space of configurations is
-the one the tests draw from (``tests/properties/strategies.py``), some of them in a rush: arrivals several times as
-dense. A rush in which every txn loses to every other has more requests than the reference engine sends in a minute:
-such a configuration is counted and left.
+The space of configurations is the one the tests draw from (``tests/properties/strategies.py``), some of them in a rush:
+arrivals several times as dense. A rush in which every txn loses to every other has more requests than the reference
+engine sends in a minute: such a configuration is counted and left.
 
     python -m verification.fuzz_engines --configurations 20000
     python -m verification.fuzz_engines --minutes 60 --seed 7

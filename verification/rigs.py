@@ -1,7 +1,7 @@
 """What ``endive verify --live`` asks of the rigs: real Iceberg, played and measured on this machine, now.
 
-This file defines the questions; how they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that
-is missing is an ``IcebergMissingError``.
+How they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that is missing is an
+``IcebergMissingError``.
 """
 
 from __future__ import annotations

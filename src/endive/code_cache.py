@@ -1,8 +1,7 @@
 """The folder in which compiled code is kept: named after the sources, and safe from other users.
 
-This file defines where the folder lies and whether it may be trusted; what is kept there lives in
-``endive.kernel``. Files in it are loaded and run, so a folder that somebody else could have filled is not used: then
-nothing is kept on disk, and every process compiles for itself.
+What is kept there lives in ``endive.kernel``. Files in it are loaded and run, so a folder that somebody else could have
+filled is not used: then nothing is kept on disk, and every process compiles for itself.
 """
 
 from __future__ import annotations

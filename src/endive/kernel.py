@@ -1,7 +1,7 @@
 """The door to Numba: ``jitted`` compiles a function, ``rule`` lets both engines share one.
 
-This file defines how functions are compiled and how compiled code is kept and found again. Knows nothing of what the
-functions compute, and never allows ``fastmath``: one expression must give the same bits everywhere.
+It knows nothing of what the functions compute, and never allows ``fastmath``: one expression must give the same bits
+everywhere.
 
 Compiled code is kept on disk, in a folder named after a hash of the sources it can come from
 (``endive.code_cache``): Numba notices an edit of the file it caches, but not of a module which that file calls.

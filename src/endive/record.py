@@ -1,8 +1,8 @@
 """A record: named numbers, declared once as a class, for both engines.
 
-This file defines the declaration. The class itself is what the reference engine uses: slotted, every field zero unless
-the declaration says otherwise. The compiled engine lays the same fields out in memory (``endive.kernel.layout_of``).
-A rule reads and writes attributes and runs on either; a misspelt field fails in both.
+The class itself is what the reference engine uses: slotted, every field zero unless the declaration says otherwise. The
+compiled engine lays the same fields out in memory (``endive.kernel.layout_of``). A rule reads and writes attributes and
+runs on either; a misspelt field fails in both.
 """
 
 from __future__ import annotations

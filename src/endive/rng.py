@@ -4,7 +4,7 @@ A draw is a pure function of (key, counter), so it never depends on the order in
 nor on what else was drawn. A key names a stream (seed and stream name), then one txn or client of it;
 a counter names one draw by attempt, step and position. Keys and counters are signed 64-bit integers.
 
-This file defines keys, counters and uniform numbers. Does not know distributions; see ``endive.distributions``.
+What is made of a draw is ``endive.distributions``'s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Vectors: numbers at an address, which compiled code reads and writes by index.
 
-This file defines their type, for Numba, and the four kinds there are. Whoever made the memory keeps it alive.
+Whoever made the memory keeps it alive.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A hand clock for catalogs: starts their generators, lets time pass, keeps what they return.
 
-This file defines the order of events and nothing else. ``HandClock`` obeys the latencies; ``RandomClock`` ignores
-them and lets a seeded draw say who moves next, so that every interleaving of server decisions can happen.
+``HandClock`` obeys the latencies; ``RandomClock`` ignores them and lets a seeded draw say who moves next, so that every
+interleaving of server decisions can happen.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How a law is tried: on random configurations, each simulated once, however many laws look at it.
 
-This file defines the decorator. The configurations are in ``strategies``, the observation of a run in ``recording``.
+The configurations are in ``strategies``, the observation of a run in ``recording``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A run that writes down what its server saw: every snapshot it gave out, every decision it took, in order.
 
-This file defines the observation, not the laws. The catalog under observation is the one the configuration names; a
-wrapper notes what passes through its two calls, and the server's own decisions are noted where they are taken.
+The catalog under observation is the one the configuration names; a wrapper notes what passes through its two calls, and
+the server's own decisions are noted where they are taken.
 """
 
 from __future__ import annotations

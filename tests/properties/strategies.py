@@ -1,7 +1,7 @@
 """Random configurations, valid by construction: every catalog, scope, protocol, kind and policy, in one mapping.
 
-This file defines the space the laws are tried on. A configuration simulates a few seconds in which txns meet often,
-so that one example costs a fraction of a second. Times are milliseconds, as in the TOML.
+A configuration simulates a few seconds in which txns meet often, so that one example costs a fraction of a second.
+Times are milliseconds, as in the TOML.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """An analysis as ``endive analyze`` leaves it, made from formulas instead of runs.
 
-This file defines the tables' shapes and numbers that are easy to check by hand: with ``pressure`` = load / capacity,
-the success rate is 1 up to pressure 1 and 1 / pressure beyond, P50 is 100 ms times (1 + pressure), P95 three times
-that once pressure exceeds 1 and 1.5 times before. Seeds differ by a hundredth. Nothing here is a result of the
-simulator.
+The numbers are easy to check by hand: with ``pressure`` = load / capacity, the success rate is 1 up to pressure 1 and 1
+/ pressure beyond, P50 is 100 ms times (1 + pressure), P95 three times that once pressure exceeds 1 and 1.5 times
+before. Seeds differ by a hundredth. Nothing here is a result of the simulator.
 """
 
 from __future__ import annotations

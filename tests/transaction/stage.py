@@ -1,8 +1,7 @@
 """A stage for one txn: rivals commit at exact moments, and every request it sends is written down.
 
-This file defines the scripted catalogs and the reading of a trace. Rivals are not simulated: at their moment the
-server's state moves as their commit would move it, so the txn under test is the only one that asks storage for
-anything.
+Rivals are not simulated: at their moment the server's state moves as their commit would move it, so the txn under test
+is the only one that asks storage for anything.
 """
 
 from __future__ import annotations

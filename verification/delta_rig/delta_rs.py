@@ -1,7 +1,6 @@
 """``python -m verification.delta_rig.delta_rs requests|pairs``: what delta-rs asks for, and who commits beside whom.
 
-This file defines the stories and writes the two recordings. It needs a Python with ``deltalake``, which the package
-itself does not use:
+It needs a Python with ``deltalake``, which the package itself does not use:
 
     python -m venv delta && delta/bin/pip install deltalake==1.6.6 pyarrow
     delta/bin/python -m verification.delta_rig.delta_rs requests

@@ -1,7 +1,6 @@
 """``python -m verification.delta_rig.delta_spark requests|pairs|history``: Delta Spark through SQL.
 
-This file defines the statements and the stories, and writes the two recordings. It needs a Python with ``pyspark``
-and a folder with five jars, none of which the package uses:
+It needs a Python with ``pyspark`` and a folder with five jars, none of which the package uses:
 
     python -m venv delta && delta/bin/pip install pyspark==4.1.0
     # io.delta: delta-spark_2.13 and delta-storage 4.1.0; io.unitycatalog: unitycatalog-client 0.4.0;

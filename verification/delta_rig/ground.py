@@ -1,6 +1,6 @@
 """A Delta table on the rig's object server, and what one operation of delta-rs asks of it.
 
-This file defines the table and the operations by name. What is played on it lives in ``delta_rs`` and ``rs_loops``.
+What is played on it lives in ``delta_rs`` and ``rs_loops``.
 
 The table has partitions 3 and 9. Partition 3 has the files A (ids 30 to 33) and B (35 to 38), partition 9 has E (90
 to 93). An operation named ``..., A`` changes row 30 of file A.

@@ -1,8 +1,8 @@
 """``python -m verification.delta_rig.rs_loops``: closed loops of delta-rs on one table, measured.
 
-This file defines the writers and writes the recording. Needs a Python with ``deltalake``, as ``delta_rs`` does. Every
-writer is a process with a door of its own; it appends, and begins again as soon as the last append has ended. *keep*:
-it loads its table once, and again after a failure; *load*: it loads it for every append.
+Needs a Python with ``deltalake``, as ``delta_rs`` does. Every writer is a process with a door of its own; it appends,
+and begins again as soon as the last append has ended. *keep*: it loads its table once, and again after a failure;
+*load*: it loads it for every append.
 
 A row of ``txns`` is writer, load, call, commit and end in ms since the start, PUTs of a commit, and how it ended.
 *commit* is when the first request for the log came: what lies before it is the client's own work and the PUT of its

@@ -1,7 +1,6 @@
 """A JVM with Iceberg in it, driven from Python over py4j: no Java is written and no Spark session started.
 
-This file defines the process, its settings and the catalogs made in it. What is done with a table is in
-``verification.java_rig.operations``.
+What is done with a table is in ``verification.java_rig.operations``.
 """
 
 from __future__ import annotations

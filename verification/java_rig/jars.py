@@ -1,7 +1,4 @@
-"""Where Iceberg's jars come from: a folder the user names, the cache, Maven, or Spark's resolver.
-
-This file defines the coordinates, the cache and every reason why real Iceberg cannot be run here. Runs no Iceberg.
-"""
+"""Where Iceberg's jars come from: a folder the user names, the cache, Maven, or Spark's resolver."""
 
 from __future__ import annotations
 

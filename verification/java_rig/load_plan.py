@@ -1,7 +1,7 @@
 """Measures real Iceberg under load, cell by cell.
 
-This file defines how long and how often; which cells lives in ``endive.verification.java.load_cells``. Repetitions go
-round the cells, so that a busy minute of the machine does not fall on one of them alone.
+Which cells lives in ``endive.verification.java.load_cells``. Repetitions go round the cells, so that a busy minute of
+the machine does not fall on one of them alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loads real Iceberg on this machine: closed-loop writers on one table, and slow operations beside a stream of appends.
 
-This file defines the runs and what is written down of them: every txn, and how long requests took beyond the delay the
-object server added. Judges nothing and simulates nothing; see ``endive.verification.java.java_load``.
+Written down are every txn, and how long requests took beyond the delay the object server added. It judges nothing and
+simulates nothing; see ``endive.verification.java.java_load``.
 
 Each writer has a catalog client, an S3 client and a door of its own, so that its requests form one sequence. A writer
 is a Python thread that sits in one call of the JVM most of the time; its data files are made beforehand.

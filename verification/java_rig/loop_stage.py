@@ -1,7 +1,7 @@
 """Closed loops on real Iceberg: writers that append, change rows or compact, on JDBC or REST, with a kept table or not.
 
-This file defines what a writer does between two commits, and the recording of a run. Which loops there are lives in
-``endive.verification.java.load_loops``; the clients and the sorting of requests in ``load_stage``.
+Which loops there are lives in ``endive.verification.java.load_loops``; the clients and the sorting of requests in
+``load_stage``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A small S3 on this machine: it keeps objects in memory, logs every request, delays it, and can be interrupted.
 
-This file defines the objects, the log and the delays. Several doors (ports) lead to the same objects, one per kind of
-client, so that a victim's requests are told from its rivals'. Does not check signatures, and knows of formats only how
-their objects are named (``object_kind`` for Iceberg; a rig of another format gives its own).
+Several doors (ports) lead to the same objects, one per kind of client, so that a victim's requests are told from its
+rivals'. It does not check signatures, and knows of formats only how their objects are named (``object_kind`` for
+Iceberg; a rig of another format gives its own).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Several real writers on one table for some minutes, and everything a user would have of them afterwards.
 
-This file defines the run: writers that append and pause, one that merges what it read some seconds before, Iceberg's
-own metrics reporter, and ``endive measure`` on the same store. What is made of it is in
-``endive.verification.java.java_replay``.
+Writers append and pause, one merges what it read some seconds before, Iceberg's own metrics reporter listens, and
+``endive measure`` asks the same store. What is made of it is in ``endive.verification.java.java_replay``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Iceberg's operations through its Java API: what a victim and its rivals do to a table.
 
-This file defines the schema, the made-up data files (no file is written: Iceberg only records them) and one builder per
-operation. Which validations a builder asks for are those Spark asks for (``SparkPositionDeltaWrite``,
-``SparkWrite``). Knows nothing of requests.
+Data files are made up (no file is written: Iceberg only records them), and every operation has one builder. Which
+validations a builder asks for are those Spark asks for (``SparkPositionDeltaWrite``, ``SparkWrite``). It knows nothing
+of requests.
 
 A table is partitioned by ``part``. The victim works on partition 0 and on ids below 10; rivals write ids from 1000 on,
 so that their manifests pass a partition filter and their files no filter on ids.

@@ -1,7 +1,7 @@
 """Plays scenarios on real Iceberg and writes down what was asked of storage and catalog, attempt by attempt.
 
-This file defines the staging (who commits when) and the reading of the two logs: the object server's and the
-database's. What a trace looks like as text is in ``endive.verification.java.request_trace``.
+Who commits when is staged here; what happened is read from two logs, the object server's and the database's. What a
+trace looks like as text is in ``endive.verification.java.request_trace``.
 """
 
 from __future__ import annotations

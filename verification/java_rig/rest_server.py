@@ -1,7 +1,6 @@
 """A REST catalog on this machine: HTTP in Python, every decision by Iceberg's own ``CatalogHandlers`` in the JVM.
 
-This file defines the routes a client needs to load a table and to commit to it, and notes each request in the object
-server's log. Behind it stands a JDBC catalog whose requests for metadata objects come through a door of their own.
+Behind it stands a JDBC catalog whose requests for metadata objects come through a door of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """HTTP/1.1 as the AWS SDK speaks it: a request read from a socket, an answer written to it.
 
-This file defines framing: headers, bodies with a length, chunked bodies, the SDK's own chunks inside a body. Knows no
-object and no rule of S3; see ``verification.java_rig.object_server``.
+Headers, bodies with a length, chunked bodies, the SDK's own chunks inside a body. It knows no object and no rule of S3;
+see ``verification.java_rig.object_server``.
 """
 
 from __future__ import annotations

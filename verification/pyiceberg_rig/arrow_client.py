@@ -1,8 +1,7 @@
 """What PyIceberg's default FileIO makes of one fast append on S3: ``python -m`` this module prints its HTTP requests.
 
-This file defines the little of S3 that Arrow's client needs beyond ``ObjectServer``: uploads in parts, and a listing
-that is empty. Judges nothing: the model counts what PyIceberg asks of its FileIO, and this shows what becomes of it on
-the wire.
+Arrow's client needs a little of S3 beyond ``ObjectServer``: uploads in parts, and a listing that is empty. It judges
+nothing: the model counts what PyIceberg asks of its FileIO, and this shows what becomes of it on the wire.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A FileIO for PyIceberg in pure Python: local files, every request journalled and delayed.
 
-This file defines what counts as a request: opening a file is a GET, asking whether it exists or how long it is a HEAD,
-closing a new one a PUT, removing it a DELETE; creating one that must not exist yet asks first, as PyIceberg's own
-FileIOs do (``PyArrowFile.create``, ``FsspecOutputFile.create``). What an S3 client adds to that is not covered.
+Opening a file is a GET, asking whether it exists or how long it is a HEAD, closing a new one a PUT, removing it a
+DELETE; creating one that must not exist yet asks first, as PyIceberg's own FileIOs do (``PyArrowFile.create``,
+``FsspecOutputFile.create``). What an S3 client adds to that is not covered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A journal of the requests one PyIceberg client makes: to which kind of object, when, in which attempt.
 
-This file defines the names of objects and operations and the order of requests, and lets a scenario act right before
-one of them. How a request is carried out lives in ``file_io`` and ``journalled_catalog``. Knows no PyIceberg.
+How a request is carried out lives in ``file_io`` and ``journalled_catalog``. It knows no PyIceberg.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """PyIceberg's own SqlCatalog on SQLite, with its pointer requests in a journal and its attempts counted.
 
-This file defines what a pointer request is: a SELECT of the table's row is a read, an UPDATE of it a swap. Changes
-nothing of what the catalog does.
+A SELECT of the table's row is a read of the pointer, an UPDATE of it a swap. What the catalog does is not changed.
 """
 
 from __future__ import annotations

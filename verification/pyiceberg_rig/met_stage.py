@@ -1,7 +1,7 @@
 """Plays pairs of victim and rival on the real PyIceberg and writes down verdicts and requests.
 
-This file defines the table the pairs share and the staging. Which pairs there are lives in
-``endive.verification.pyiceberg.met``; how requests are journalled in ``journalled_catalog``.
+Which pairs there are lives in ``endive.verification.pyiceberg.met``; how requests are journalled in
+``journalled_catalog``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long each request of a measured txn took, the client's own work included.
 
-This file defines the division of a txn's time among its requests; the sum of its parts is the whole.
+The parts of a txn add up to the whole.
 
 Work before a request belongs to it. Three exceptions keep in their place the moments at which rivals meet. A pointer
 request takes what the database took: work before it belongs to the request before. PyIceberg writes its own manifest,

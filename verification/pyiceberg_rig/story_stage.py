@@ -1,7 +1,6 @@
 """Plays the scenarios on the real PyIceberg and writes down its requests.
 
-This file defines the tables, files and filters the scenarios need, and the rivals' timing. The comparison lives in
-``endive.verification.pyiceberg``. Data files are made up, so that no request is about data.
+The comparison lives in ``endive.verification.pyiceberg``. Data files are made up, so that no request is about data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Two configurations side by side, under common random numbers.
 
-This file defines what differs in the configurations and the interval of every difference in the results. Both sides run
-with the same seeds, so the difference is taken seed by seed: what both owe to chance cancels.
+Both sides run with the same seeds, so the difference is taken seed by seed: what both owe to chance cancels.
 """
 
 from __future__ import annotations

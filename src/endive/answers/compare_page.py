@@ -1,6 +1,6 @@
 """A comparison as one HTML page, and the words of a difference.
 
-This file defines the page, which needs nothing from elsewhere; terminals and notebooks use the same words.
+Terminals and notebooks use the same words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What happened in a run: stories of chosen txns, and who cost whom how much time.
 
-This file defines the choice of txns, the replay and the table of blame; a txn's story lives in
-``endive.answers.story``, its timeline in ``endive.answers.timeline``.
+A txn's story lives in ``endive.answers.story``, its timeline in ``endive.answers.timeline``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The journal of a run: every request, every look at the catalog, every swap, with its instants.
 
-This file defines the records and how they are written: a catalog that passes every call on and notes when it was sent,
-when the server evaluated it and when the answer came. The run is that of the reference engine, which gives the same
-txns as the compiled one. What a journal says about one txn lives in ``endive.answers.story``.
+A catalog that passes every call on notes when it was sent, when the server evaluated it and when the answer came. The
+run is that of the reference engine, which gives the same txns as the compiled one. What a journal says about one txn
+lives in ``endive.answers.story``.
 """
 
 from __future__ import annotations

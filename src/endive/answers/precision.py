@@ -1,7 +1,6 @@
 """Runs until the figures of an objective are known as well as was asked.
 
-This file defines when an interval is narrow enough and the order in which seeds are added; the runs are
-``endive.answers.replicate``'s.
+The runs are ``endive.answers.replicate``'s.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs of a configuration with many seeds, in this process or in a pool of them.
 
-This file defines who runs what and remembers what has been run; it judges nothing. The pool needs no Spark. It starts
-once the work ahead is worth the start; where a simulation runs changes nothing about its result.
+The pool needs no Spark. It starts once the work ahead is worth the start; where a simulation runs changes nothing about
+its result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The answer of a run: every source by itself with its doubt, the total, and the verdict on the objective.
-
-This file defines the value that ``endive run`` prints and ``endive.simulate(seeds=...)`` returns, and its JSON form.
-"""
+"""The answer of a run: every source by itself with its doubt, the total, and the verdict on the objective."""
 
 from __future__ import annotations
 

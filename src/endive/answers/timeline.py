@@ -1,7 +1,4 @@
-"""Stories as a timeline that Perfetto opens: one track per txn, a slice per request, arrows from the commits that won.
-
-This file defines the trace in Chrome's JSON format, which ui.perfetto.dev and chrome://tracing read.
-"""
+"""Stories as a timeline for Perfetto: one track per txn, a slice per request, arrows from the commits that won."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """One configuration, with one of its numbers varied.
 
-This file defines which keys can be varied and what a value of one makes of the configuration; which values are asked
-for is decided in ``endive.answers.limit`` and ``endive.answers.levers``. Beside the keys of a configuration there are
-``load``, a factor on every source at once, and ``source.*.KEY``, a key of every source.
+Which values are asked for is decided in ``endive.answers.limit`` and ``endive.answers.levers``. Beside the keys of a
+configuration there are ``load``, a factor on every source at once, and ``source.*.KEY``, a key of every source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Append catalog: a checkpoint and a log of intention records; the log's end is the meeting point.
 
-This file defines the conversation with the log: append at an offset, learn that it moved, discover whether the record
-was applied, compact a sealed log. Does not know what a transaction does with a refusal.
+A txn appends at an offset, learns that the log has moved, discovers whether its record was applied, compacts a sealed
+log; what it does when it was refused is its own business.
 
 Storage says only whether the record landed (physical). Whether it was applied (logical) is decided by the
 table versions at that instant, and the txn has to read the catalog to find out. Two presets:

@@ -1,7 +1,6 @@
 """Compare-and-swap catalog: one object, one version, one winner per version.
 
-This file defines the requests a read and a commit are made of. Does not know what a transaction is, nor what losing
-costs; see ``endive.transaction``.
+Losing costs nothing here; what the loser does next is ``endive.transaction``'s business.
 """
 
 from collections.abc import Generator

@@ -1,7 +1,7 @@
 """The catalog as a txn sees it: two calls, ``read`` and ``commit``, that cost time.
 
-This file defines the interface and what every kind shares: the server's state, and the decision that installs a commit.
-Which requests a call is made of, and how long they take, belongs to the kinds.
+Every kind shares the server's state and the decision that installs a commit. Which requests a call is made of, and how
+long they take, belongs to the kinds.
 """
 
 from abc import ABC, abstractmethod

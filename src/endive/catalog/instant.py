@@ -1,6 +1,6 @@
 """Instant catalog: a service with one latency for everything, to see what storage alone costs.
 
-This file defines nothing but that latency. Has no object, no queue and no limit.
+It has no object, no queue and no limit.
 """
 
 from collections.abc import Generator

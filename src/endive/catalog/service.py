@@ -1,7 +1,6 @@
 """A catalog server with one pointer per table: Hive, JDBC, Glue, REST.
 
-This file defines the queue in front of the server's workers and the conversation of each flavour. Does not own what a
-client does between two requests; see ``endive.transaction``.
+What a client does between two requests is ``endive.transaction``'s.
 
 ``pointer`` (JDBC, Hive, Glue): the client writes the metadata object; a commit reads the pointer once more,
 and if that still is the expected one, swaps it. ``rest``: one request; the server checks first, writes the

@@ -1,6 +1,6 @@
 """What travels between a txn and a catalog: snapshots, intentions, results.
 
-This file defines the values of that conversation. The server's state is ``endive.catalog.state``.
+The server's state is ``endive.catalog.state``.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """``endive analyze``: turn the dataset of a sweep into tables.
 
-This file defines the options and the forms of the answer. The tables are made in ``endive.pipeline.analysis``; how they
-look on a terminal is ``endive.cli.analyze_text``'s.
+The tables are made in ``endive.pipeline.analysis``; how they look on a terminal is ``endive.cli.analyze_text``'s.
 """
 
 from __future__ import annotations

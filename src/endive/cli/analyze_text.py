@@ -1,7 +1,6 @@
 """An analysis on a terminal: two tables per study that fit its width.
 
-This file defines which columns are shown, which give way where the terminal is narrow, and what is said of those that
-did. Every figure shown stands in one of the files of the analysis.
+Every figure shown stands in one of the files of the analysis.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``endive catalogs``: the catalog services that ``catalog.profile`` may name, and how well their latency is known.
 
-This file defines the listing. The profiles are ``endive.config.catalog_profile``'s.
+The profiles are ``endive.config.catalog_profile``'s.
 """
 
 from __future__ import annotations

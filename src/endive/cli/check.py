@@ -1,6 +1,6 @@
 """``endive check``: is a dataset still what was written?
 
-This file defines what is said about it. What is compared with what is in ``endive.pipeline.dataset.check``.
+What is compared with what is in ``endive.pipeline.dataset.check``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """``endive compare``: two configurations, or the runs in two folders, side by side.
 
-This file defines the options, the reading of either form, and the tables; the comparison lives in
-``endive.answers.compare``.
+The comparison lives in ``endive.answers.compare``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``endive config``: check a configuration, show what it means, print what may stand in one.
 
-This file defines the three commands and their output. Not here: any rule of a configuration; ``endive.config`` does.
+The rules of a configuration are ``endive.config``'s.
 """
 
 from __future__ import annotations

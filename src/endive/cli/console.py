@@ -1,7 +1,6 @@
 """The two streams of the command line: answers on stdout, everything else on stderr.
 
-This file defines how an error looks and which code the process ends with. Not here: what it says; errors bring
-their own words.
+How an error looks is decided here, and which code the process ends with; errors bring their own words.
 """
 
 from __future__ import annotations

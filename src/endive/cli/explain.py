@@ -1,6 +1,6 @@
 """``endive explain``: replay a run and tell what happened to some of its txns.
 
-This file defines the options and the output; choice and replay live in ``endive.answers.explain``.
+Choice and replay live in ``endive.answers.explain``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``endive explore``: a live page on this machine, to move a configuration's keys and see what happens.
 
-This file defines the options; the server lives in ``endive.explore``.
+The server lives in ``endive.explore``.
 """
 
 from __future__ import annotations

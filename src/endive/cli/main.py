@@ -1,7 +1,6 @@
 """The ``endive`` command.
 
-This file defines the list of commands. Not here: what any of them does; heavy imports belong to the commands, so
-that ``--help`` is quick.
+Heavy imports belong to the commands, so that ``--help`` is quick.
 """
 
 from __future__ import annotations

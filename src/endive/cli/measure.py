@@ -1,4 +1,4 @@
-"""This file defines ``endive measure store`` and ``endive measure catalog``: how fast the user's own are.
+"""``endive measure store`` and ``endive measure catalog``: how fast the user's own are.
 
 Both say what they will ask for, ask whether they may, and leave nothing behind but the profile.
 """

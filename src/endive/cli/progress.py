@@ -1,6 +1,6 @@
 """A progress bar over simulated time, on a terminal and nowhere else.
 
-This file defines the bar and its rates. Not here: the pace at which an engine reports.
+How often it moves is up to the engine that reports.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``endive providers``: what the storage providers can do and how long they take, figure by figure.
 
-This file defines the listing. Not here: the figures; profiles do, each with its source.
+The figures are those of the profiles, each with its source.
 """
 
 from __future__ import annotations

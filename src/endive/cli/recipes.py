@@ -1,4 +1,4 @@
-"""This file defines ``endive recipes``: the writers that a source can name, and what each of them does to a table."""
+"""``endive recipes``: the writers that a source can name, and what each of them does to a table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``endive report``: one page from what a sweep left, analysed first if it is not yet.
 
-This file defines the options and what is said on a terminal. The page is made in ``endive.report``.
+The page is made in ``endive.report``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``endive run``: simulate one configuration, with one or many seeds, and say what came out.
 
-This file defines the options and the order of things: configuration, places to write to, simulations, files, answer.
-What is said lives in ``endive.cli.run_text``, what is measured in ``endive.answers``.
+In this order: configuration, places to write to, simulations, files, answer. What is said lives in
+``endive.cli.run_text``, what is measured in ``endive.answers``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``endive study``: sweep a study, analyse it and draw it, in one go and on one Spark session.
 
-This file defines the order of the three; each is also a command of its own, in ``endive.cli.sweep``, ``analyze`` and
-``report``. A folder that holds a part of the study is gone on with.
+Each is also a command of its own, in ``endive.cli.sweep``, ``analyze`` and ``report``. A folder that holds a part of
+the study is gone on with.
 """
 
 from __future__ import annotations

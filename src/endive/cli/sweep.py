@@ -1,7 +1,6 @@
 """``endive sweep``: run a study on Spark, or go on with one.
 
-This file defines the order of things and what is said about them. The study is in ``endive.config.study``, the sweep
-in ``endive.pipeline.sweep``.
+The study is in ``endive.config.study``, the sweep in ``endive.pipeline.sweep``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The totals of a run as tables on a terminal.
 
-This file defines layout and rounding; every figure comes from the JSON object of the run, except shares of it. What is
-said about each source lives in ``endive.cli.run_text``.
+Every figure comes from the JSON object of the run, except shares of it. What is said about each source lives in
+``endive.cli.run_text``.
 """
 
 from __future__ import annotations

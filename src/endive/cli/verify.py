@@ -1,7 +1,6 @@
 """``endive verify``: hold the model against closed forms, measurements and real Iceberg, and say right or wrong.
 
-This file defines what is shown on a terminal and the exit code. Not here: the comparisons (``endive.verification``)
-and the pages written from them (``endive.verification.pages``).
+The comparisons are made in ``endive.verification``, the pages from them in ``endive.verification.pages``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Which operations a storage provider has, as far as a configuration must know it.
 
-This file defines the capability table of the built-in providers and the reading of a user profile's ``capabilities``.
 Everything else in a profile is ``endive.storage``'s; nothing of it is imported here.
 """
 

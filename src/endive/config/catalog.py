@@ -1,7 +1,6 @@
 """The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects.
 
-This file defines the keys and the defaults that follow from ``catalog.type``. Whether the storage provider can carry
-that catalog is decided in ``endive.config.combinations``.
+Whether the storage provider can carry that catalog is decided in ``endive.config.combinations``.
 """
 
 from __future__ import annotations

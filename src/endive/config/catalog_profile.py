@@ -1,8 +1,7 @@
 """Profiles of catalog services: what one request takes, how the service commits, and how well that is known.
 
-This file defines the value and reads the data files in ``catalogs/``, one per service. A profile fills in
-``catalog.latency`` and ``catalog.service.flavour`` where the configuration leaves them out; the service that answers is
-``endive.catalog.service``.
+A profile fills in ``catalog.latency`` and ``catalog.service.flavour`` where the configuration leaves them out; the
+service that answers is ``endive.catalog.service``.
 """
 
 from __future__ import annotations

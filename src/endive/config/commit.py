@@ -1,6 +1,6 @@
 """The ``[commit]`` section: a protocol is a preset of named choices, and each choice can be set on its own.
 
-This file defines the names of the choices and the four presets. What a choice costs is ``endive.transaction``'s.
+What a choice costs is ``endive.transaction``'s.
 """
 
 from __future__ import annotations

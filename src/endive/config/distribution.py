@@ -1,7 +1,7 @@
 """Distribution tables as written: ``{distribution = "lognormal", median_ms = 27.0, sigma = 0.62}``.
 
-This file defines which keys each family takes and which values make sense. Samples nothing and computes no quantile:
-``to_table()`` gives the mapping that ``endive.distributions.from_table`` turns into an object.
+It samples nothing and computes no quantile: ``to_table()`` gives the mapping that ``endive.distributions.from_table``
+turns into an object.
 """
 
 from __future__ import annotations

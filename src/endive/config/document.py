@@ -1,6 +1,6 @@
 """TOML documents from files and command lines, read with limits: a file that nobody can mean is refused at once.
 
-This file defines what may be read and how much of it; what a document means is decided by whoever asked for it.
+What a document means is decided by whoever asked for it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every problem of a configuration at once, or the configuration resolved.
 
-This file defines the order of the checks. A key with a problem of its own is taken out before the checks across
-sections run, and what they find that rests on it is not told: it might not be true once the key is right.
+A key with a problem of its own is taken out before the checks across sections run, and what they find that rests on it
+is not told: it might not be true once the key is right.
 """
 
 from __future__ import annotations

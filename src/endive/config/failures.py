@@ -1,6 +1,6 @@
 """The ``[failures]`` section: what goes wrong besides refusals. Nothing does by default.
 
-This file defines its keys; what a txn does about a failure is ``endive.transaction``'s.
+What a txn does about a failure is ``endive.transaction``'s.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The reference of all keys, read off the models: what ``endive config schema`` prints.
 
-This file defines the order and the headings. Every word about a key comes from its declaration, so the reference cannot
-disagree with what is checked.
+Every word about a key comes from its declaration, so the reference cannot disagree with what is checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The names of all keys, read off the models: which table holds what, and what a misspelt name meant.
 
-This file defines the walk over the models; the names themselves are declared by the models alone.
+The names themselves are declared by the models alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How well a figure is known: the words that profiles of stores and catalogs use.
 
-This file defines the words. What a result makes of them is in ``endive.results.knowledge``.
+What a result makes of them is in ``endive.results.knowledge``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """From a TOML file or a mapping to a resolved configuration, or to every problem of it at once.
 
-This file defines the reading of the file and the order of the steps; each step is elsewhere. Builds no part of a
-simulation.
+Each step has a file of its own; no part of a simulation is built yet.
 """
 
 from __future__ import annotations

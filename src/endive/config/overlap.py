@@ -1,7 +1,6 @@
 """Sources that can be in real conflict while nothing says how often they meet others.
 
-This file defines that check, on the plain form of a resolved configuration, which travels with every dataset, and the
-sentence that a run, an analysis and a report show. How conflicts are told is in ``endive.config.sections``.
+How conflicts are told is in ``endive.config.sections``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """``--set key=value``: values put into a configuration before it is read.
 
-This file defines the syntax (a TOML key, a TOML value; a bare word is a text) and the way a dotted key finds its table,
-also inside ``[[source]]``, by name or number, and in what a recipe gives a source. Does not ask whether the key exists;
-reading the result does.
+A TOML key, a TOML value; a bare word is a text. A dotted key finds its table also inside ``[[source]]``, by name or
+number, and in what a recipe gives a source. It does not ask whether the key exists; reading the result does.
 """
 
 from __future__ import annotations

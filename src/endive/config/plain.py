@@ -1,6 +1,6 @@
 """A resolved configuration as plain values: what is hashed, printed and loaded again.
 
-This file defines the normal form: every key that is read, with its value; no key that nothing reads.
+Every key that is read stands in it with its value, and no key that nothing reads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts from files, as they may be shown: without the control characters that a terminal obeys.
 
-This file defines what is taken out. A text keeps its line breaks and tabs.
+A text keeps its line breaks and tabs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Problems as sentences: the key, its value, what is allowed, what was probably meant.
 
-This file defines the wording of what the models refuse. The words for a single value come from the model that refused
-it.
+The words for a single value come from the model that refused it.
 """
 
 from __future__ import annotations

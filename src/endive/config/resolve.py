@@ -1,7 +1,4 @@
-"""What was written becomes what is meant: every default filled in, every short form spelt out.
-
-This file defines the defaults that depend on another section. Judges nothing.
-"""
+"""What was written becomes what is meant: every default filled in, every short form spelt out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The short sections: ``[simulation]``, ``[experiment]``, ``[table]`` and ``[conflict]``.
 
-This file defines their keys and defaults. The sections with more to them have a file each.
+The sections with more to them have a file each.
 """
 
 from __future__ import annotations

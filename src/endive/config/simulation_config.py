@@ -1,7 +1,6 @@
 """The whole configuration, resolved: what a simulation reads, and the hash that names it.
 
-This file defines the value, its plain form (``to_dict``, ``to_toml``) and its hash. Decides nothing: every default has
-been filled in by ``endive.config.resolve`` before one of these exists.
+It decides nothing: every default has been filled in by ``endive.config.resolve`` before one of these exists.
 """
 
 from __future__ import annotations

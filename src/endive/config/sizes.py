@@ -1,7 +1,7 @@
 """Sizes that add up: what the objects of a configuration hold together stays a number both engines can count.
 
-This file defines the check of sums and products of sizes; the bound of a single size lives in
-``endive.config.values``. Bytes are counted in 64 bits, and what a run adds to them (commits, retries) must fit as well.
+The bound of a single size lives in ``endive.config.values``. Bytes are counted in 64 bits, and what a run adds to them
+(commits, retries) must fit as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The ``[slo]`` section: the objective a run is judged by, and the names it can speak of.
 
-This file defines the key and what its text may refer to in one configuration; the language itself lives in
-``endive.objectives``.
+The language itself lives in ``endive.objectives``.
 """
 
 from __future__ import annotations

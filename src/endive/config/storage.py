@@ -1,8 +1,7 @@
 """The ``[storage]`` section: which provider, and latencies that replace those of its profile.
 
-This file defines the keys and the short forms of a latency (``{mu, sigma}`` and the like). The ``T_`` keys of the
-original documents become ``[storage.objects]`` in ``endive.config.spellings``; what a provider can do is in
-``endive.config.capabilities``.
+The ``T_`` keys of the original documents become ``[storage.objects]`` in ``endive.config.spellings``; what a provider
+can do is in ``endive.config.capabilities``.
 """
 
 from __future__ import annotations

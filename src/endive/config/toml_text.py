@@ -1,7 +1,6 @@
 """Plain values as TOML text.
 
-This file defines the writing of what ``SimulationConfig.to_dict`` holds: sections, arrays of tables, inline tables.
-Reading is ``tomllib``'s.
+It writes what ``SimulationConfig.to_dict`` holds: sections, arrays of tables, inline tables. Reading is ``tomllib``'s.
 """
 
 from __future__ import annotations

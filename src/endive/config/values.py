@@ -1,7 +1,7 @@
 """What one key may hold: numbers with bounds, names from a list, flags, texts.
 
-This file defines the check of a single value and the words that say what is allowed; the same words serve the error
-message and the printed reference. Knows nothing of which key it guards, nor of other keys.
+The same words serve the error message and the printed reference. It knows nothing of which key it guards, nor of other
+keys.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Latency distributions: one family per file, each of which knows its mean and quantiles.
 
-This file defines what a latency can be. Which latency an operation has, ``endive.storage`` says.
+Which latency an operation has, ``endive.storage`` says.
 """
 
 from endive.distributions.code import draw_ms, draw_us, sample_many_us, slowest_us

@@ -1,8 +1,7 @@
 """What every latency distribution answers, and how both engines draw from it.
 
-This file defines the interface, and the mean, variance and distribution function that follow from any quantile
-function. Each family is a file of its own. A distribution holds no state and no generator: a draw is named by (key,
-counter), see ``endive.rng``.
+Each family is a file of its own. A distribution holds no state and no generator: a draw is named by (key, counter), see
+``endive.rng``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Empirical latency: a line through the quantiles somebody measured.
 
-This file defines the interpolation. It never extrapolates: below the first point and beyond the last, the latency is
-that point's.
+It never extrapolates: below the first point and beyond the last, the latency is that point's.
 """
 
 from __future__ import annotations

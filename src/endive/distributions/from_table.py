@@ -1,7 +1,6 @@
 """A distribution from a table of a configuration or profile: names become objects here.
 
-This file defines the names of the families and of their keys, and what to say when they are wrong. What a value may be,
-each family knows itself.
+What a value may be, each family knows itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gamma latency, given by its mean and shape.
 
-This file defines the family; the special functions it stands on are in ``incomplete_gamma``.
+The special functions it stands on are in ``incomplete_gamma``.
 """
 
 from __future__ import annotations

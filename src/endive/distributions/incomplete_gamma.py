@@ -1,7 +1,6 @@
 """The incomplete gamma function and its inverse, built on ``portable`` alone.
 
-This file defines what the gamma family and the normal tail need. Not a general library: arguments are the ones a
-latency can have, and callers check them.
+Not a general library: arguments are the ones a latency can have, and callers check them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Lognormal latency, by mu, by median or by mean: three constructors, never one read as another.
 
-This file defines the family's three parametrisations, its shift and its growth with size. Which figures to use, a
-storage profile or the workload says.
+Which figures to use, a storage profile or the workload says.
 """
 
 from __future__ import annotations

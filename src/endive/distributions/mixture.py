@@ -1,7 +1,7 @@
 """Mixture latency: each draw comes from one of several distributions, chosen by weight.
 
-This file defines the weighing. One uniform makes a draw: its place among the weights chooses the component, its place
-within that weight the value. A component of a user's own leaves the whole mixture to the reference engine.
+One uniform makes a draw: its place among the weights chooses the component, its place within that weight the value. A
+component of a user's own leaves the whole mixture to the reference engine.
 """
 
 from __future__ import annotations

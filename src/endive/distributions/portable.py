@@ -4,8 +4,7 @@ The C library's ``exp`` and ``log`` differ between platforms in the last bit, an
 txns comes first. These use only + - * / sqrt, comparisons and exact scaling by powers of two, so that the
 interpreter, the compiler and every processor agree. Errors stay within a few units of the last place.
 
-This file defines elementary functions and the normal quantile. The incomplete gamma function is in
-``incomplete_gamma``.
+The incomplete gamma function is in ``incomplete_gamma``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Size-based latency: a base, a price per MiB, and lognormal noise of median one on their sum.
 
-This file defines the parameters of a transfer. It is a lognormal whose median grows with size, and leaves the rest to
-it.
+It is a lognormal whose median grows with size, and leaves the rest to it.
 """
 
 from __future__ import annotations

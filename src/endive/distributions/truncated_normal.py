@@ -1,7 +1,7 @@
 """Normal latency with the mass below a minimum removed (not moved onto it).
 
-This file defines the conditioning: a draw below ``min_ms`` never happens, and what remains keeps its proportions.
-Lifting draws to a floor is another thing: ``min_latency_ms``.
+A draw below ``min_ms`` never happens, and what remains keeps its proportions. Lifting draws to a floor is another
+thing: ``min_latency_ms``.
 """
 
 from __future__ import annotations

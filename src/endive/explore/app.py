@@ -1,7 +1,6 @@
 """The server's routes: the page and its parts, and the questions it asks.
 
-This file defines what is at which address. Who is answered at all is decided in ``endive.explore.guard``, who works on
-a question in ``endive.explore.crew``.
+Who is answered at all is decided in ``endive.explore.guard``, who works on a question in ``endive.explore.crew``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The report's charts as the live page draws them: specification and rows, ready for Vega-Lite.
 
-This file defines which charts of the report the page shows and in which order, and marks today's value and the limit on
-those along a key. The charts are made in ``endive.report``.
+The charts are made in ``endive.report``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The controls of a configuration: which keys come first, what each may hold, and every other key by search.
 
-This file defines which keys matter for a configuration and how each is moved; what a key means and may hold is read off
-the schema (``endive.config.key_reference``).
+What a key means and may hold is read off the schema (``endive.config.key_reference``).
 """
 
 from __future__ import annotations

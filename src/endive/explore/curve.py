@@ -1,7 +1,6 @@
 """A configuration along one of its keys: the charts of the report, growing, with today's value and the limit on them.
 
-This file defines which values are tried, in which order, and when the page hears of it. The limit is searched by
-``endive.answers.limit``; the charts are made in ``endive.report``.
+The limit is searched by ``endive.answers.limit``; the charts are made in ``endive.report``.
 """
 
 from __future__ import annotations

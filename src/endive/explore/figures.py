@@ -1,6 +1,6 @@
 """An answer as the page reads it: verdict, one block per source, requests and price.
 
-This file defines that form; figures and words come from ``endive.answers`` and ``endive.objectives``.
+Figures and words come from ``endive.answers`` and ``endive.objectives``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A study that has been swept and analysed: its charts with axes to choose, and its points as places to begin.
 
-This file defines what the page is told of a finished study; the charts are the report's, made from the study's own
-analysis. A point's configuration is the one the sweep ran.
+The charts are the report's, made from the study's own analysis. A point's configuration is the one the sweep ran.
 """
 
 from __future__ import annotations

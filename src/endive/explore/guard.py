@@ -1,9 +1,9 @@
 """Who is answered: only pages that this server served, on this machine.
 
-This file defines the checks that every request passes before any route sees it: the Host header names this server (so a
-foreign name that resolves to 127.0.0.1 is turned away), the Origin, where there is one, is this server, the address
-begins with the token that was printed at the start, and a body is small. What a question may hold is checked in
-``endive.explore.page_question`` and ``endive.explore.limits``.
+Every request is checked before any route sees it: the Host header names this server (so a foreign name that resolves to
+127.0.0.1 is turned away), the Origin, where there is one, is this server, the address begins with the token that was
+printed at the start, and a body is small. What a question may hold is checked in ``endive.explore.page_question`` and
+``endive.explore.limits``.
 """
 
 from __future__ import annotations

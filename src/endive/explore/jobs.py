@@ -1,7 +1,7 @@
 """What worker processes are asked: a first answer, a better one, a curve, a comparison, a stretch of a run, a report.
 
-This file defines the jobs as generators of events. Each asks between two simulations whether it is still wanted; where
-they run, and when they are cancelled, is ``endive.explore.crew``'s.
+Each asks between two simulations whether it is still wanted; where they run, and when they are cancelled, is
+``endive.explore.crew``'s.
 """
 
 from __future__ import annotations

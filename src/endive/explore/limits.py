@@ -1,7 +1,6 @@
 """What the page may ask for: how long, how many txns and tables, and no path.
 
-This file defines the limits and the words of a refusal. They keep one question from taking the machine away from the
-others; the command line has none of them.
+These limits keep one question from taking the machine away from the others; the command line has none of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A question of the page: a start, and what was changed of it.
 
-This file defines what a request may hold and the way from it to a configuration; limits are ``endive.explore.limits``'.
-A change is written as on the command line, ``key`` and the text after ``=``; nothing as the text leaves the key out.
+Limits are ``endive.explore.limits``'. A change is written as on the command line, ``key`` and the text after ``=``;
+nothing as the text leaves the key out.
 """
 
 from __future__ import annotations

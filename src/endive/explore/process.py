@@ -1,7 +1,7 @@
 """One worker process: takes a job, sends its events one by one, and stops between two of them when told to.
 
-This file defines what runs in the process; who starts it and what happens if it dies is ``endive.explore.crew``'s.
-Importing it loads the engine, so that a process forked from a server that has imported it is ready at once.
+Who starts it and what happens if it dies is ``endive.explore.crew``'s. Importing it loads the engine, so that a process
+forked from a server that has imported it is ready at once.
 """
 
 from __future__ import annotations

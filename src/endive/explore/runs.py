@@ -1,6 +1,6 @@
 """Runs that stop when nobody waits for them any more, and shorter versions of a configuration.
 
-This file defines the replicator of worker processes; what is run with it is decided in ``endive.explore.jobs``.
+What is run with it is decided in ``endive.explore.jobs``.
 """
 
 from __future__ import annotations

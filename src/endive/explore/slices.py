@@ -1,7 +1,7 @@
 """The time of one txn, slice by slice: its work, the phases of each attempt, the pauses between attempts.
 
-This file defines which phase a stretch of a txn's time belongs to; the requests come from ``endive.answers.story``,
-names and colours of the phases from the report. Times are microseconds of the run.
+The requests come from ``endive.answers.story``, names and colours of the phases from the report. Times are microseconds
+of the run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where a session of the page can begin: the file that was named, the studies of ``experiments/``, the recipes.
 
-This file defines the list and brings each document into the form that controls change: recipes spelt out, runtimes in
-their long form, defaults of ``[transaction]`` moved into the sources. A request names a start by its id, never by path.
+Each document is brought into the form that controls change: recipes spelt out, runtimes in their long form, defaults of
+``[transaction]`` moved into the sources. A request names a start by its id, never by path.
 """
 
 from __future__ import annotations

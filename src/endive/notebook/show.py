@@ -1,6 +1,6 @@
 """Answers as text and as HTML, for the ``repr`` of a value.
 
-This file defines both faces; what an answer says comes from ``endive.answers``.
+What an answer says comes from ``endive.answers``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """``endive.simulate``: one run that shows itself, or several with their doubt.
 
-This file defines the value of one run in a notebook; runs with several seeds and the other questions live in
-``endive.notebook.answers``.
+Runs with several seeds and the other questions live in ``endive.notebook.answers``.
 """
 
 from __future__ import annotations

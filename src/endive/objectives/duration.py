@@ -1,7 +1,6 @@
 """Durations as people write them: ``5s``, ``30min``, ``1h30min``, ``250 ms``.
 
-This file defines the units and both directions of the translation; which keys take a duration is said by the
-configuration.
+Which keys take a duration is said by the configuration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The fields an objective can speak of: the figures of a run's summary, with their units and short names.
 
-This file defines the list, from the words of the model; the figures themselves are computed by
-``endive.results.summary``, and a test holds the two together.
+The figures themselves are computed by ``endive.results.summary``, and a test holds the two together.
 """
 
 from __future__ import annotations

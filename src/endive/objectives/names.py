@@ -1,8 +1,4 @@
-"""What a name in an objective stands for: a figure of the whole run, of a source, a kind or a table.
-
-This file defines the names as written, what they can refer to in a given configuration, and the message for one that
-refers to nothing.
-"""
+"""What a name in an objective stands for: a figure of the whole run, of a source, a kind or a table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""An objective: its text, and the tree of comparisons it means for one configuration.
-
-This file defines the default, the objectives known by name, and the step from text to tree with every name looked up.
-"""
+"""An objective: its text, and the tree of comparisons it means for one configuration."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """From the text of an objective to its tree.
 
-This file defines the grammar; words are found by ``endive.objectives.tokens``::
+Words are found by ``endive.objectives.tokens``. The grammar::
 
     objective   = all { "or" all }
     all         = condition { "and" condition }

@@ -1,7 +1,7 @@
 """The tree of an objective: comparisons of quantities, joined by and, or.
 
-This file defines the nodes and how they read as text. A quantity is a constant or a multiple of a name; which figure a
-name stands for is decided in ``endive.objectives.names``.
+A quantity is a constant or a multiple of a name; which figure a name stands for is decided in
+``endive.objectives.names``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""This file defines what was seen of a real table: its commits, its shape, and what a reader must know about both.
+"""What was seen of a real table: its commits, its shape, and what a reader must know about both.
 
 Where they come from is in ``metadata``, ``table_reading``, ``reports``, ``log``, ``spark_events`` and ``engine_lines``;
 how a table and a log become one in ``log_join``; what is made of them in ``sources`` and ``configuration``.

@@ -1,4 +1,4 @@
-"""This file defines what a measurement of a store will ask for, before it asks: requests, time and price.
+"""What a measurement of a store will ask for, before it asks: requests, time and price.
 
 The plan is shown and confirmed first. Prices are those of the built-in profile of the same kind of store, where it has
 them; what a request really costs is the provider's to say.

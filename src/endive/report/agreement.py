@@ -1,6 +1,6 @@
 """A plot that reads right or wrong: expected values with the band around them, and what the model says.
 
-This file defines the drawing. Refuses to judge: a point is right where it lies in the band it came with.
+A point is right where it lies in the band it came with.
 """
 
 from __future__ import annotations

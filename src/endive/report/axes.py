@@ -1,7 +1,6 @@
 """Which axis of a study goes where: along the page, into colours, into panels, or into a selector.
 
-This file defines that choice and the order and the labels of an axis's values. The study file's ``[study.report]``
-goes first; what it leaves open follows from the grid. Not here: how a chart uses them.
+The study file's ``[study.report]`` goes first; what it leaves open follows from the grid.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Curves: configurations that differ in one axis only, and where along it the objective is met.
-
-This file defines how configurations are put in order and the words for the places at which they meet the objective.
-"""
+"""Curves: configurations that differ in one axis only, and where along it the objective is met."""
 
 from __future__ import annotations
 

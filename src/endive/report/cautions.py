@@ -1,7 +1,6 @@
 """The warnings of an analysis, in words, one entry per kind.
 
-This file defines how many places of a kind are named. Refuses to decide what deserves a warning: the analysis has
-done that.
+What deserves a warning was decided by the analysis.
 """
 
 from __future__ import annotations

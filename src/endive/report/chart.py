@@ -1,8 +1,7 @@
 """What a chart is: Vega-Lite specifications, the data set they draw, and what stands around them on the page.
 
-This file defines these values and the colours, dashes and shapes that tell series apart. Colours are CSS variables,
-so that one drawing serves the light page, the dark one and paper; ``THEME`` gives them values for pictures. Not here:
-any chart: see ``curves``, ``stacks``, ``spread`` and ``comparison``.
+Colours are CSS variables, so that one drawing serves the light page, the dark one and paper; ``THEME`` gives them
+values for pictures. The charts themselves are in ``curves``, ``stacks``, ``spread`` and ``comparison``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``--figures DIR``: every chart as PNG and SVG, and its data as a Markdown table.
 
-This file defines these files and their names: ``STUDY-CHART[-VARIANT].png``. A chart is drawn as the page shows it
-first, in light colours, with its legend. Not here: what is drawn.
+Files are named ``STUDY-CHART[-VARIANT].png``. A chart is drawn as the page shows it first, in light colours, with its
+legend.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The rows that charts draw: one compact data set per table, shared by the charts of a study.
 
-This file defines which columns travel to the page, their rounding, and how a row learns the axes of its point.
-Refuses to compute figures: every number stands in the analysis, except prices (``endive.report.price``).
+Every number stands in the analysis, except prices (``endive.report.price``).
 
 A row carries the number of its point; the page joins it with the point's labels, as ``joined`` does here for pictures:
 ``x`` (a number), ``xl``, ``s`` and ``f`` (labels of x, series and panel) and ``a0``, ``a1``, ... (labels of all axes).

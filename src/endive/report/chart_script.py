@@ -1,8 +1,7 @@
 """Vega, Vega-Lite and Vega-Embed as one script, which every page with charts carries.
 
-This file defines the script and keeps it on disk: bundling it takes two seconds, and it changes only with the release
-of vl-convert. It is run by browsers, so it is kept where compiled code is, and only if that folder is the user's alone
-(``endive.code_cache``).
+Bundling it takes two seconds, and it changes only with the release of vl-convert, so it is kept on disk. It is run by
+browsers, so it is kept where compiled code is, and only if that folder is the user's alone (``endive.code_cache``).
 """
 
 from __future__ import annotations

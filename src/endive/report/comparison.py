@@ -1,8 +1,7 @@
 """Two or more studies side by side: the same figures in one chart, and how far they differ.
 
-This file defines when studies can be compared (they vary the same axes) and the comparison itself: seed by seed,
-because runs with one seed draw the same arrivals. Ratios are geometric means over seeds, success is a difference;
-intervals are Student's t.
+Studies can be compared if they vary the same axes. They are compared seed by seed, because runs with one seed draw the
+same arrivals. Ratios are geometric means over seeds, success is a difference; intervals are Student's t.
 """
 
 from __future__ import annotations

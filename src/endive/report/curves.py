@@ -1,7 +1,6 @@
 """Charts of a figure along the load: success, throughput, latency, latency against throughput.
 
-This file defines these specifications. A hollow mark is a configuration that misses the objective;
-a band is the 95 % interval over seeds.
+A hollow mark is a configuration that misses the objective; a band is the 95 % interval over seeds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Charts that look inside a run: its operation types, its sources, its conflicts.
 
-This file defines these specifications: colour tells the groups apart, panels the series.
+Colour tells the groups apart, panels the series.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Heatmaps: a figure over two axes of numbers, one cell per configuration; cells that miss the objective are hatched.
 
-This file defines this specification and the choice of the two axes. The hatch is a pattern that the page, or the
-picture, defines.
+The hatch is a pattern that the page, or the picture, defines.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What all charts of one study start from: its axes, its points, the data sets made so far, what is selected first.
-
-This file defines these and the questions charts ask of them. Refuses to draw.
-"""
+"""What all charts of one study start from: its axes, its points, the data sets made so far, what is selected first."""
 
 from __future__ import annotations
 

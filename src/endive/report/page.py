@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing but itself.
 
-This file defines the markup and what is inlined: style, data, Vega's bundle, the script that draws. Not here: what is
-said (``endive.report.report``) and how it looks (``assets/page.css``).
+Style, data, Vega's bundle and the script that draws are inlined. What the page says comes from
+``endive.report.report``.
 """
 
 from __future__ import annotations

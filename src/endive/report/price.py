@@ -1,7 +1,7 @@
 """What requests cost, where the profile of the store says so.
 
-This file defines the way from a configuration to the prices of its profile. Never guesses: a profile without
-``[prices]`` has no price, and the requests of a catalog that is a server of its own are not on the store's bill.
+It never guesses: a profile without ``[prices]`` has no price, and the requests of a catalog that is a server of its own
+are not on the store's bill.
 """
 
 from __future__ import annotations

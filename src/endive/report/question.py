@@ -1,7 +1,7 @@
 """The question of a study: who it is about, what is asked, and how far a configuration is from it.
 
-This file defines the subject of a study and the words for its objective. Whether a configuration meets it was decided
-by the analysis (``endive.pipeline.analysis.verdicts``); whole sentences are ``endive.report.answer``'s.
+Whether a configuration meets it was decided by the analysis (``endive.pipeline.analysis.verdicts``); whole sentences
+are ``endive.report.answer``'s.
 """
 
 from __future__ import annotations

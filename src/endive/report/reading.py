@@ -1,8 +1,7 @@
 """``DIR/analysis`` as values: the index, and the tables of each study.
 
-This file defines what is refused: a folder without an analysis, one that is damaged or of another layout, studies of
-two model versions side by side. Not here: the tables' meaning (``docs/reference/analysis.md``) and what is drawn of
-them.
+Refused are a folder without an analysis, one that is damaged or of another layout, and studies of two model versions
+side by side. What the tables mean is in ``docs/reference/analysis.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""From an analysis to one page: which charts a study gets, in which order.
-
-This file defines the order of the page and the way from folder to file. Not here: any chart, sentence or markup.
-"""
+"""From an analysis to one page: which charts a study gets, in which order."""
 
 from __future__ import annotations
 

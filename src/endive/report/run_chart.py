@@ -1,6 +1,6 @@
 """The chart of one run: how long commits take by source, and where that time goes.
 
-This file defines the drawing for a notebook; the charts of a study are elsewhere in this package.
+The charts of a study are elsewhere in this package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pictures of one run: latencies, commits over time, attempts and phases, source by source.
 
-This file defines these specifications, for the page of a run and for a notebook; charts of studies are elsewhere in
-this package.
+Charts of studies are elsewhere in this package.
 """
 
 from __future__ import annotations

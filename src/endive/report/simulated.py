@@ -1,7 +1,6 @@
 """What was simulated: everything a reader needs to check an answer, or to make it again.
 
-This file defines the lines of that block, from what the analysis kept of the study. How they look is
-``endive.report.page``'s.
+How it looks is ``endive.report.page``'s.
 """
 
 from __future__ import annotations

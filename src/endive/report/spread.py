@@ -1,6 +1,6 @@
 """Charts of what happens within a configuration: its commits over time, its attempts, its convoy.
 
-This file defines these specifications. They need single txns, so a sweep with ``--detail runs`` has none of them.
+They need single txns, so a sweep with ``--detail runs`` has none of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Stacked charts: where commit time goes, which requests a commit takes, what they cost, why txns abort.
 
-This file defines these specifications, and which kinds of request share a colour. Prices come from
-``endive.report.price``.
+Prices come from ``endive.report.price``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Names, units and numbers as a reader says them.
 
-This file defines the words for axes, figures, phases, requests and reasons, and how a number is rounded in a
-sentence. Not here: sentences (``endive.report.answer``).
+Whole sentences are ``endive.report.answer``'s.
 """
 
 from __future__ import annotations

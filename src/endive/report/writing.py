@@ -1,7 +1,4 @@
-"""The report as a file.
-
-This file defines where it is written and that it appears as a whole. Not here: what is in it.
-"""
+"""The report as a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A batch of columns becomes an Arrow record batch, without copying a number.
 
-This file defines what codes are called and which numbers are null. The arrays are ``endive.results.columns``'s, the
-columns ``endive.results.schema``'s.
+The arrays are ``endive.results.columns``'s, the columns ``endive.results.schema``'s.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A batch of txns in columns: one array for each column of ``TRANSACTION_SCHEMA``, in its type and unit.
 
-This file defines the arrays and how a row is written into them: both engines call ``write_row``. The columns and their
-types are ``endive.results.schema``'s, a row's fields ``endive.vocabulary``'s; which field goes into which column
-follows from their names. Arrow takes the arrays as they are (``endive.results.arrow``).
+Both engines write their rows with ``write_row``. The columns and their types are ``endive.results.schema``'s, a row's
+fields ``endive.vocabulary``'s; which field goes into which column follows from their names. Arrow takes the arrays as
+they are (``endive.results.arrow``).
 
 Columns of one type lie together, each in ``room`` neighbouring numbers, zero at first. What is zero is not written, so
 a column nobody writes costs nothing; ``is_used`` tells which ones were. A negative number in a nullable column is null.

@@ -1,7 +1,6 @@
 """The folder of one run: its txns, its summary and the configuration that made it, or none of them.
 
-This file defines the names in the folder and the moment they appear. Refuses to touch a folder that holds anything
-else.
+A folder that holds anything else is not touched.
 """
 
 from __future__ import annotations

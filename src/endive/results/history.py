@@ -1,7 +1,6 @@
 """That a run's history was checked, and what was counted on the way.
 
-This file defines the value that a result carries. Not here: the check (``endive.simulation.observer``): a run that
-fails it has no result.
+The check is ``endive.simulation.observer``'s: a run that fails it has no result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How well the figures behind a result are known, and how much of the commit latency rests on assumed ones.
 
-This file defines the value that travels with a result, and the share. The words are ``endive.config.known``'s; where a
-figure comes from is said in the profiles of stores and catalogs; which of them a simulation uses is gathered in
-``endive.simulation.knowledge``.
+The words are ``endive.config.known``'s; where a figure comes from is said in the profiles of stores and catalogs; which
+of them a simulation uses is gathered in ``endive.simulation.knowledge``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Latencies on a fixed logarithmic grid: counts that merge without error.
 
-This file defines the grid and its arithmetic, in whole microseconds: ``BINS_PER_OCTAVE`` bins of equal width from
-each power of two to the next, so a value is known to within 1 / ``BINS_PER_OCTAVE`` of itself, and below twice that
-many microseconds exactly. The grid never depends on the data, so counts of many runs are added bin by bin. What is
-counted is ``endive.results.statistics``'s.
+In whole microseconds: ``BINS_PER_OCTAVE`` bins of equal width from each power of two to the next, so a value is known
+to within 1 / ``BINS_PER_OCTAVE`` of itself, and below twice that many microseconds exactly. The grid never depends on
+the data, so counts of many runs are added bin by bin. What is counted is ``endive.results.statistics``'s.
 """
 
 from __future__ import annotations

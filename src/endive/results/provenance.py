@@ -1,7 +1,6 @@
 """Where a result comes from: enough to make it again, written into every file.
 
-This file defines the version of the model's numbers and the metadata keys. Not here: the configuration; its
-hash is handed in.
+The configuration itself is not among it; its hash is.
 """
 
 from __future__ import annotations

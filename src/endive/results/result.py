@@ -1,7 +1,6 @@
 """The result of a run, and the sink through which an engine delivers it.
 
-This file defines the hand-over: every row passes the fingerprint, the statistics and the files exactly once. Refuses
-to own the simulation that makes the rows and the printing of what they say.
+Every row passes the fingerprint, the statistics and the files exactly once.
 
 The refactoring specification lets ``Simulation.run`` return its ``Statistics`` with the txns inside; here the txns,
 their ``to_dataframe`` and ``export_parquet`` belong to ``SimulationResult`` and the counters to

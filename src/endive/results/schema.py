@@ -1,7 +1,6 @@
 """The transaction record: the one contract between the simulator and everything that reads results.
 
-This file defines the Arrow schema and the places of a row's fields, both made from ``endive.vocabulary``. How rows
-become Arrow is in ``endive.results.arrow``, what is computed from them in ``endive.results.statistics``, where
+How rows become Arrow is in ``endive.results.arrow``, what is computed from them in ``endive.results.statistics``, where
 they are stored in ``endive.results.writer``.
 """
 

@@ -1,8 +1,6 @@
 """Statistics of a run, accumulated in bounded memory while rows arrive.
 
-This file defines exact integer sums per source, kind and outcome, and the latencies of the window's committed txns
-(20 bytes each), from which percentiles are exact. Not here: what is reported and how it is named
-(``endive.results.summary``) and the txns themselves (``endive.results.result``).
+What is reported of them, and under which name, is ``endive.results.summary``'s.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """What is reported about a run, and by what name.
 
-This file defines the ``window``, ``summary``, ``by_operation``, ``by_source``, ``requests`` and ``warnings`` of the
-JSON object. Not here: the sums behind them (``endive.results.statistics``) and how they look on a
-terminal (``endive.cli``).
+The sums behind it are ``endive.results.statistics``'.
 
 Every figure is about the txns *submitted in the window*, with one exception that says so. Latencies and
 phases are those of committed txns; retries, requests and counters those of txns that ended, committed or

@@ -1,7 +1,6 @@
 """The measurement window: which txns count, and for how many seconds.
 
-This file defines the half-open interval left after warm-up and cool-down. Not here: the default lengths of
-those two; the configuration resolves them.
+Warm-up and cool-down have their default lengths from the configuration.
 """
 
 from __future__ import annotations

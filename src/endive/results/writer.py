@@ -1,8 +1,7 @@
 """Transactions go to one Parquet file, whole or not at all.
 
-This file defines the file: bounded memory while it grows, a temporary name until it is complete, a rename that
-cannot be seen half done. Not here: what is in it and in which order; rows are kept in the order
-they arrive.
+Memory stays bounded while it grows; it has a temporary name until it is complete, and the rename cannot be seen half
+done. Rows are kept in the order they arrive.
 """
 
 from __future__ import annotations

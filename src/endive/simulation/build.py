@@ -1,7 +1,7 @@
 """From values to objects: the one place where names become things.
 
-This file defines the wiring of a simulation: which provider, catalog, protocol, detector and sources a configuration
-means. Runs nothing. Every default was filled in by the configuration; none is invented here.
+Which provider, catalog, protocol, detector and sources does a configuration mean? Nothing is run. Every default was
+filled in by the configuration; none is invented here.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,7 @@
 """The observer of a run: every answer of the catalog is held against a second set of books.
 
-This file defines the watch over the reference engine's catalog, and the words in which a violation is raised. Not
-here: the rules of a serial history (``endive.catalog.ledger``) and to change anything: a run is the same with it or
-without.
+The rules of a serial history are ``endive.catalog.ledger``'s. The observer changes nothing: a run is the same with it
+or without.
 
 It stands between txns and catalog and believes neither. It sees when a request leaves, when it wakes, and
 whether the server's state has changed in between; what the catalog's own code thinks of that, it does not ask.

@@ -1,7 +1,7 @@
 """The reference engine: a small event loop that drives the objects of the model, one latency at a time.
 
-This file defines the clock, the order of events and the rows of finished txns. Knows no rule of the model: a txn is a
-generator of delays, and this loop sleeps for it. The compiled engine is held to what happens here.
+It knows no rule of the model: a txn is a generator of delays, and this loop sleeps for it. The compiled engine is held
+to what happens here.
 
 Events are ordered by (time, order). A txn's order is its id, given at submission. What waits to submit has a
 negative order, so that at one instant arrivals come before everything else, in the order of the sources; a

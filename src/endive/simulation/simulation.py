@@ -1,7 +1,4 @@
-"""A simulation: a configuration, perhaps parts of the user's own, and a run.
-
-This file defines the choice of engine and the way from a configuration to a result. Knows no rule of the model.
-"""
+"""A simulation: a configuration, perhaps parts of the user's own, and a run."""
 
 import os
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""A clock that stands still: clients of a closed loop whose txns take no time never let an instant end.
-
-This file defines how both engines notice it, by the rows they hand over, and what they say.
-"""
+"""A clock that stands still: clients of a closed loop whose txns take no time never let an instant end."""
 
 import numpy as np
 

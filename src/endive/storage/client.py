@@ -1,7 +1,6 @@
 """One txn's side of the wire: the key of its draws and the row it fills in.
 
-This file defines who asks. What a request costs is in ``endive.storage.profile``, what the txn does with the answer in
-``endive.transaction``.
+What a request costs is in ``endive.storage.profile``, what the txn does with the answer in ``endive.transaction``.
 """
 
 from __future__ import annotations

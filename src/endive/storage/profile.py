@@ -1,7 +1,7 @@
 """A provider's profile: every figure the simulator knows about one object store, with its source.
 
-This file defines the frozen value and the questions asked of it. Not here: the file format and its errors
-(``endive.storage.profile_file``), and what a request does with a figure (``endive.storage.object_store``).
+How it lies in a file is ``endive.storage.profile_file``'s, what a request does with a figure
+``endive.storage.object_store``'s.
 """
 
 from __future__ import annotations

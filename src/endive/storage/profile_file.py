@@ -1,8 +1,6 @@
 """Profiles as files: where they are found, and everything that can be wrong with one.
 
-This file defines the names of the built-in profiles, the TOML layout, and the messages to its author. Not here:
-distribution tables (``endive.distributions.from_table``) and the meaning of a figure
-(``endive.storage.profile``).
+What a figure means is in ``endive.storage.profile``.
 
 Layout of a file; every table that holds a figure says its ``source``, and how well it is ``known``: measured,
 published or assumed (assumed, if it does not say)::

@@ -1,7 +1,7 @@
 """One table of a profile file, read key by key, with every problem written down.
 
-This file defines the wording of what is wrong with a key: its full name, its value, what is allowed, the nearest
-spelling, what to do. Not here: which keys there are (``endive.storage.profile_file``).
+A problem names the key in full, its value, what is allowed, the nearest spelling, and what to do. Which keys there are
+is known to ``endive.storage.profile_file``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The providers by name: each an object store with its own profile.
 
-This file defines the names the specification gives them. Not here: any behaviour: a provider differs from another
-by its profile alone.
+A provider differs from another by its profile alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A store that throttles: it answers 503 Slow Down, and the client's SDK waits and tries again.
 
-This file defines how often a request is tried and how long that takes, as rules for both engines, and the store as the
-reference engine's txns see it. What becomes of a txn whose request is given up is in ``endive.transaction``; the
-compiled engine's side is ``endive.simulation.compiled.throttling``. Not to be confused with the ``throttling`` of a
-profile, which holds a request back that follows too closely on a rival's.
+What becomes of a txn whose request is given up is in ``endive.transaction``; the compiled engine's side is
+``endive.simulation.compiled.throttling``. Not to be confused with the ``throttling`` of a profile, which holds a
+request back that follows too closely on a rival's.
 
 Each try of each request is throttled by a draw of its own. A throttled try takes as long as the request would have
 taken, carries no bytes, and is never evaluated. So tries *precede* a request, which then is drawn as at any store:

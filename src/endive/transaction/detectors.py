@@ -1,6 +1,6 @@
 """Whether a conflict is real: others touched the same data, not only the same table.
 
-This file defines that verdict. Does not decide what follows from it: a protocol aborts or merges.
+What follows from it is the protocol's: it aborts or merges.
 """
 
 from abc import ABC, abstractmethod

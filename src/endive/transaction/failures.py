@@ -1,7 +1,6 @@
 """Failures that are not refusals: commit requests whose answer never arrives.
 
-This file defines when an answer is lost and how long a txn waits for it and between two checks, as rules for both
-engines. What the txn does about it is in ``endive.transaction.status_check`` (reference engine) and in
+What the txn does about it is in ``endive.transaction.status_check`` (reference engine) and in
 ``endive.simulation.compiled.checking``.
 """
 

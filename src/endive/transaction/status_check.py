@@ -1,7 +1,7 @@
 """After a lost answer: the txn reads the table to learn whether its commit is in the history.
 
-This file defines that walk in the reference engine (Iceberg: ``BaseMetastoreOperations.checkCommitStatus``). Its rules
-are in ``endive.transaction.failures``, the order of its payments in ``endive.formats``.
+The walk of the reference engine, after Iceberg's ``BaseMetastoreOperations.checkCommitStatus``. Its rules are in
+``endive.transaction.failures``, the order of its payments in ``endive.formats``.
 """
 
 from collections.abc import Generator

@@ -1,7 +1,7 @@
 """The life of a txn: load, run, then build and swap until it commits or gives up.
 
-This file defines the order of events in the reference engine. It decides nothing about cost: it describes its
-situation, asks the rules of the table's format (``endive.formats``), and pays what they say.
+It decides nothing about cost: it describes its situation, asks the rules of the table's format (``endive.formats``),
+and pays what they say.
 """
 
 from collections.abc import Callable, Generator

@@ -1,8 +1,7 @@
 """The values of a txn: the terms it retries on, what it will do, the world it finds.
 
-This file defines them and computes none: terms and drafts are drawn by ``endive.workload``, costs are counted by
-``endive.formats``, and ``endive.transaction.transaction`` lives by them. The row of a txn in the results is
-``endive.results.schema``'s.
+Terms and drafts are drawn by ``endive.workload``, costs are counted by ``endive.formats``, and
+``endive.transaction.transaction`` lives by them. The row of a txn in the results is ``endive.results.schema``'s.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """The model held against closed forms, measurements and real Iceberg: what ``endive verify`` runs.
 
-This file defines the comparisons and the data they need. Not here: the model, which is simulated as users simulate
-it, and charts (``endive.report``). A suite is a module with ``run(options) -> Outcome``; see ``suite`` and
+The model is simulated as users simulate it. A suite is a module with ``run(options) -> Outcome``; see ``suite`` and
 ``suites``.
 """
 

@@ -1,6 +1,6 @@
 """The dataset of a sweep held against its own txns: ``endive verify dataset DIR``.
 
-This file defines how agreements become checks. The comparison itself is in ``endive.pipeline.analysis.recount``.
+The comparison itself is in ``endive.pipeline.analysis.recount``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fit the conditional operations of a profile to its measured curve.
 
-This file defines the search: which figures of a profile may move, and moving them until simulated and measured points
-agree. Not here: the experiment (``endive.verification.closed_loop``) and to write profiles: figures are printed, and
-whoever ships them writes them into the file with their source.
+Some figures of a profile are moved until simulated and measured points agree. The experiment is
+``endive.verification.closed_loop``'s. No profile is written: figures are printed, and whoever ships them writes them
+into the file with their source.
 
 The figures of one operation, as a profile names them; extra times are mixed with nothing by their weight:
 

@@ -1,7 +1,7 @@
 """Isolation: sound runs pass the observer with every commit accounted for, and planted bugs do not.
 
-This file defines which runs are made and what counts as caught. Not here: the bugs (``endive.verification.planted``)
-and the observer, which watches every run anyway (``endive.simulation.observer``).
+The bugs are in ``endive.verification.planted``; the observer, which watches every run anyway, is
+``endive.simulation.observer``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The way from ``endive verify --live`` to the rigs that drive a real Iceberg.
 
-This file defines where the rigs are looked for and the error that says why the real thing cannot be run. The rigs live
-in the top-level ``verification`` of a checkout and are no part of the installed package.
+The rigs live in the top-level ``verification`` of a checkout and are no part of the installed package.
 """
 
 from __future__ import annotations

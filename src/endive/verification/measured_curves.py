@@ -1,8 +1,6 @@
 """The measured curves: N closed-loop clients on one object, five stores, compare-and-swap and append.
 
-This file defines the reading of ``data/conditional_writes.csv``, the goals the profiles are held to, and how far off
-a simulated point is. Refuses to simulate (``endive.verification.closed_loop``) and to fit
-(``endive.verification.fitting``).
+They are simulated in ``endive.verification.closed_loop``, and fitted in ``endive.verification.fitting``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Bugs planted on purpose, to see whether the observer of a run catches them.
 
-This file defines the bugs and the configurations they are planted in: every kind of catalog with every scope it has.
-Not here: the observer (``endive.simulation.observer``) and the verdict (``endive.verification.isolation``).
+They are planted in every kind of catalog with every scope it has. The verdict is ``endive.verification.isolation``'s.
 
 A bug is planted as a user would plant it, in a part of his own: the simulator itself has no switch for it.
 """

@@ -1,7 +1,7 @@
 """How far chance alone moves a figure: standard errors by resampling whole runs, and of shares and means.
 
-This file defines those errors. What is done with them (right, wrong, unclear) lives in ``suite``. Runs are resampled as
-wholes, because txns of one run are not independent of each other.
+What is done with them (right, wrong, unclear) lives in ``suite``. Runs are resampled as wholes, because txns of one run
+are not independent of each other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Suite ``stores``: the conditional writes of five object stores, measured against simulated.
 
-This file defines the comparison point by point, and the test of interpolation: a curve fitted without one of its
-points, asked for that point. Not here: the data and goals (``measured_curves``), the experiment (``closed_loop``) and
-the search (``fitting``).
+Point by point, and by interpolation: a curve fitted without one of its points, asked for that point. The data and goals
+are in ``measured_curves``, the experiment in ``closed_loop``, the search in ``fitting``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a verification suite answers: checks that are right or wrong, tables, figures, and why it could not run.
 
-This file defines the values and how an error is measured and judged. Not here: how they are shown
-(``endive.cli.verify``, ``endive.verification.pages``) and which suites there are (``endive.verification.suites``).
+How they are shown is ``endive.cli.verify``'s and ``endive.verification.pages``'; which suites there are is in
+``endive.verification.suites``.
 
     def run(options: Options) -> Outcome:
         if not java:

@@ -1,7 +1,6 @@
 """The suites by name, and running one so that what it lacks stops nobody else.
 
-This file defines the list and the reading of missing libraries as a reason to skip. Not here: any comparison; each
-suite is a module of its own, imported when it is asked for.
+Each suite is a module of its own, imported when it is asked for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Numbers, errors and cells of a check as short texts, the same on a terminal and on a page.
-
-This file defines rounding and signs. Not here: tables and colours.
-"""
+"""Numbers, errors and cells of a check as short texts, the same on a terminal and on a page."""
 
 from __future__ import annotations
 

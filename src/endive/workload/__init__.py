@@ -1,7 +1,7 @@
 """Arrivals, selectors and sources: which txns are submitted, when, and to which tables.
 
-This file defines every decision made about a txn before it starts. Not here: what happens to it afterwards
-(``endive.transaction``) and the building of any of this from a configuration (``endive.simulation``).
+What happens to a txn afterwards is ``endive.transaction``'s; ``endive.simulation`` builds all of this from a
+configuration.
 """
 
 from endive.workload.arrivals import (

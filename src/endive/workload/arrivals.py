@@ -1,8 +1,6 @@
 """When the txns of one source are submitted.
 
-This file defines the arithmetic of the next arrival, as rules that the interpreter and a compiled kernel both execute,
-and one class per kind of arrivals. Not here: what is submitted (``endive.workload.source``) and how a
-trace is read from a file (``endive.workload.trace``).
+What is submitted is ``endive.workload.source``'s, and how a trace is read from a file ``endive.workload.trace``'s.
 
 The index of a txn within its source is i for the i-th arrival of an open source (the i-th of all the commits, if an
 arrival is a job that makes several), and

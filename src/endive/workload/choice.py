@@ -1,7 +1,6 @@
 """How one source chooses tables, or partitions: how many, which, and which of them it writes.
 
-This file defines the flat code of a choice and the names of its draws. Not here: the arithmetic of a pick
-(``endive.workload.picks``) and who asks for it (``endive.workload.source``).
+The arithmetic of a pick is in ``endive.workload.picks``.
 
 Code of a choice, one float64 array, offsets relative to its first element::
 

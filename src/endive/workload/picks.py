@@ -1,8 +1,7 @@
 """Weighted picks without replacement, and a random subset of them to write.
 
-This file defines their arithmetic, as rules that the interpreter and a compiled kernel both execute. Not here: what
-is picked: the classes a user sees are in ``endive.workload.selectors``, what a source picks and under which
-names its draws go in ``endive.workload.choice``.
+The classes a user sees are in ``endive.workload.selectors``; what a source picks, and under which names its draws go,
+is in ``endive.workload.choice``.
 
 Weights travel as *tails*: ``tails[i]`` is the sum of the weights of ``i`` and of everything after it. A
 steep Zipf keeps its small weights that way, where ``cumulative[i] - cumulative[i - 1]`` would lose them.

@@ -1,7 +1,6 @@
 """Which tables and partitions a txn touches, as a user sees it: selectors.
 
-This file defines the interface and its built-in families. Not here: the arithmetic (``endive.workload.picks``) and
-how many a source selects (``endive.workload.choice``).
+The arithmetic is in ``endive.workload.picks``, how many a source selects in ``endive.workload.choice``.
 """
 
 from __future__ import annotations

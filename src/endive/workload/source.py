@@ -1,7 +1,6 @@
 """A named source of txns: when they come, what each does, and on which terms they retry.
 
-This file defines everything drawn for one txn before it starts. Not here: the txn's life after that; the terms are
-carried here, and read by ``endive.transaction``.
+The terms are carried here, and read by ``endive.transaction``, where the txn's life goes on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""This file defines a trace of submissions and the meaning of its cells; the file's format is in ``trace_file``.
+"""A trace of submissions, to be repeated; the file's format is in ``trace_file``.
 
 One row per submission, ascending in time, and optionally what is known of each txn (its kind, runtime, table); an empty
 cell is drawn like any other txn's. When the rows are submitted is decided in ``endive.workload.arrivals``.

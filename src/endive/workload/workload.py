@@ -1,7 +1,6 @@
 """The workload of a simulation: its sources over one topology.
 
-This file defines which sources run together and hands an engine their txns, one draft at a time. Not here: the
-clock: an engine asks for the next arrival of each source when it is ready for it.
+It has no clock: an engine asks for the next arrival of each source when it is ready for it.
 """
 
 from __future__ import annotations

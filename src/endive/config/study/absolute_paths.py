@@ -1,6 +1,6 @@
 """Paths in a study: made absolute, so that it means the same wherever it is read from.
 
-This file defines the list of keys that hold a path: a storage profile and an arrival trace. Opens no file.
+Two keys hold a path: a storage profile and an arrival trace. It opens no file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The axes of a study: which key takes which values.
 
-This file defines the ways to write the values of one axis (a list, ``{range = [start, stop, step]}``,
-``{log = [start, stop, count]}``) and the way a table of axes is written (quoted keys or TOML's dotted ones).
-Does not combine axes; see ``endive.config.study.study``.
+Values are a list, ``{range = [start, stop, step]}`` or ``{log = [start, stop, count]}``; a table of axes has quoted
+keys or TOML's dotted ones. Axes are combined in ``endive.config.study.study``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Small expressions over the axes of a study: what is derived from them, which combinations are dropped.
 
-This file defines the language: numbers, texts, axes by their dotted key, ``+ - * / // %``, comparisons, ``and or
-not``, ``a if b else c``, ``in [..]``, and the functions in ``FUNCTIONS``. Nothing else of Python is reachable, so a
-study file cannot do more than arithmetic.
+There are numbers, texts, axes by their dotted key, ``+ - * / // %``, comparisons, ``and or not``, ``a if b else c``,
+``in [..]``, and the functions in ``FUNCTIONS``. Nothing else of Python is reachable, so a study file cannot do more
+than arithmetic.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Problems of many points as few lines: each once, with the values of the axes that bring it about.
 
-This file defines the search for those values. The sentences themselves come from the configuration.
+The sentences themselves come from the configuration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A study: one base configuration, and the axes along which it is varied.
 
-This file defines what the axes mean together and the expansion into points, each a resolved configuration with the
-values of the axes that made it. Every problem of every point is reported at once, with the values that
-caused it. Builds nothing, runs nothing, and knows no Spark; the file is read by ``endive.config.study.study_file``.
+Every problem of every point is reported at once, with the values that caused it. It builds nothing, runs nothing, and
+knows no Spark; the file is read by ``endive.config.study.study_file``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The study file: TOML in, ``Study`` out, or every problem of the file at once.
 
-This file defines the keys of the file and what ``--set`` does to a study. Does not expand it; see
-``endive.config.study.study``.
+It is expanded into points in ``endive.config.study.study``.
 """
 
 from __future__ import annotations

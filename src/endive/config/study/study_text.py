@@ -1,6 +1,6 @@
 """A study as TOML text that reads back as an equal study: what a sweep keeps beside its results.
 
-This file defines the layout of that text: ranges spelt out, the base inlined, seeds listed.
+Ranges are spelt out, the base is inlined, seeds are listed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``DIR/analysis``: all tables of one analysis, or none of them.
 
-This file defines the names in that folder and the moment it appears: everything is written beside it and renamed into
-place, the previous analysis gives way. In a store, which cannot rename, an analysis is there while its index is: that
-goes first and comes last. A folder that holds anything else is not replaced.
+Everything is written beside the folder and renamed into place, and the previous analysis gives way. In a store, which
+cannot rename, an analysis is there while its index is: that goes first and comes last. A folder that holds anything
+else is not replaced.
 """
 
 from __future__ import annotations

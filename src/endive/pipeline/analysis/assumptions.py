@@ -1,7 +1,6 @@
 """Configurations whose commit latency rests on assumed figures, and what nobody gave: a latency, an overlap.
 
-This file defines the warnings of an analysis about what is assumed, from finished tables. Which figures a configuration
-uses is ``endive.simulation.knowledge``'s, and the share ``endive.results.knowledge``'s.
+Which figures a configuration uses is ``endive.simulation.knowledge``'s, and the share ``endive.results.knowledge``'s.
 """
 
 from __future__ import annotations

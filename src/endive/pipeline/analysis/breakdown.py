@@ -1,7 +1,6 @@
 """Where the time, the requests and the conflicts of a configuration come from.
 
-This file defines three tables with one row per part (phase, kind of request, counter), cut from all figures across
-seeds. Computes no figure of its own but shares.
+It computes no figure of its own but shares.
 """
 
 from __future__ import annotations

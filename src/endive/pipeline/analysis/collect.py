@@ -1,8 +1,7 @@
 """The tables of an analysis, on the driver.
 
-This file defines which tables there are, and the order of their rows and columns. They are aggregates; no txn comes
-to the driver. Spark counts the txns (``endive.pipeline.analysis.txn_counts``); what is made of the counts, and of the
-figures that the sweep has written, is small.
+They are aggregates; no txn comes to the driver. Spark counts the txns (``endive.pipeline.analysis.txn_counts``); what
+is made of the counts, and of the figures that the sweep has written, is small.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The table most readers want: one row per configuration, the leading figures with their intervals.
 
-This file defines which figures lead, and puts the verdict on each configuration and its drift beside them; the verdict
-itself is ``endive.pipeline.analysis.verdicts``'.
+The verdict itself is ``endive.pipeline.analysis.verdicts``'.
 """
 
 from __future__ import annotations

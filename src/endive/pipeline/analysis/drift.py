@@ -1,7 +1,6 @@
 """How much a configuration changed while it was measured.
 
-This file defines the drift of commit latency from one half of the window to the other, all seeds together. Both
-halves are in the figures of a run, so studies without txns have it too. From when on it is a warning is in
+Both halves are in the figures of a run, so studies without txns have it too. From when on it is a warning is in
 ``endive.pipeline.analysis.warning_table``.
 """
 

@@ -1,7 +1,7 @@
 """The first configuration of a study as it was simulated, for whoever wants to check an answer.
 
-This file defines what an analysis keeps of it: the resolved configuration, its hash, the seeds of the study, and how
-well the latencies are known that it uses.
+An analysis keeps the resolved configuration, its hash, the seeds of the study, and how well the latencies are known
+that it uses.
 """
 
 from __future__ import annotations

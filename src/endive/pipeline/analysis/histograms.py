@@ -1,8 +1,7 @@
 """How often txns tried, and what being behind cost them.
 
-This file defines two histograms over the window's txns that ended, all seeds of a configuration together: attempts,
-and the convoy (manifest lists read against n_behind). The txns are counted
-in ``endive.pipeline.analysis.count_tables``.
+Two histograms over the window's txns that ended, all seeds of a configuration together: attempts, and the convoy
+(manifest lists read against n_behind). The txns are counted in ``endive.pipeline.analysis.count_tables``.
 """
 
 from __future__ import annotations

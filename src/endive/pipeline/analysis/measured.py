@@ -1,7 +1,6 @@
 """The figures of every run, operation type and source, as the sweep wrote them down.
 
-This file defines the table that everything across seeds starts from, and the quotient of two columns. No txn is read:
-a run's figures were measured exactly when it was simulated (``endive.results.summary``). ``recount``
+No txn is read: a run's figures were measured exactly when it was simulated (``endive.results.summary``). ``recount``
 derives them again from txns, to test that.
 """
 

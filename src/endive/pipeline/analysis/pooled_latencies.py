@@ -1,8 +1,7 @@
 """Latencies of a configuration, all its seeds together: percentiles and histograms.
 
-This file defines both tables. They are made from the counts on the grid that the sweep wrote, so no txn is read and
-memory does not grow with them. A percentile is known to within the width of its bin, 1/128 of it; in its bin values
-are taken to lie evenly.
+They are made from the counts on the grid that the sweep wrote, so no txn is read and memory does not grow with them. A
+percentile is known to within the width of its bin, 1/128 of it; in its bin values are taken to lie evenly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Commit rate over simulated time: the whole run in equal bins, warm-up and cool-down included.
 
-This file defines the bins and the rates in them. Txns count where they happen: submissions when submitted, commits and
-aborts when they end; the latency of a bin is that of the txns submitted in it. They are counted in
-``endive.pipeline.analysis.count_tables``.
+Txns count where they happen: submissions when submitted, commits and aborts when they end; the latency of a bin is that
+of the txns submitted in it. They are counted in ``endive.pipeline.analysis.count_tables``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The analysis of a sweep: every table, from the folder to the folder.
 
-This file defines the way from a folder to its analysis, and what to say when it cannot be gone. The tables are made
-in ``endive.pipeline.analysis.collect``. Nothing goes through ``sparkContext``, so Spark Connect works too.
+The tables are made in ``endive.pipeline.analysis.collect``. Nothing goes through ``sparkContext``, so Spark Connect
+works too.
 """
 
 from __future__ import annotations

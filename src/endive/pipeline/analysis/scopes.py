@@ -1,7 +1,4 @@
-"""Groups of txns that are measured on their own: all of a run, each operation type, each source.
-
-This file defines the three scopes and the step that lets one row count in each of them. Measures nothing.
-"""
+"""Groups of txns that are measured on their own: all of a run, each operation type, each source."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The highest load a configuration sustains, along the load axis.
 
-This file defines the reading of a curve: points that differ in load only, from the lowest load up. A load is sustained
-if it and every lower one on the curve meet the objective; a point of which that cannot be said counts as one that
-misses it. Which axis is the load is said by ``endive.pipeline.analysis.load_axis``, and who meets the objective by
-``endive.pipeline.analysis.verdicts``.
+A curve has points that differ in load only, from the lowest load up. A load is sustained if it and every lower one on
+the curve meet the objective; a point of which that cannot be said counts as one that misses it. Which axis is the load
+is said by ``endive.pipeline.analysis.load_axis``, and who meets the objective by ``endive.pipeline.analysis.verdicts``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A table as Parquet, CSV and Markdown, each column with its unit.
 
-This file defines the three formats and the units. Column names carry the unit where they can (``_ms``, ``_per_s``);
-Markdown's headings and Parquet's field metadata spell it out. Computes nothing.
+Column names carry the unit where they can (``_ms``, ``_per_s``); Markdown's headings and Parquet's field metadata spell
+it out. It computes nothing.
 """
 
 from __future__ import annotations

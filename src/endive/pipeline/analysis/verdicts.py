@@ -1,7 +1,6 @@
 """Whether configurations meet the objective of their study, by the means over their seeds.
 
-This file defines which objective holds in which study, and the verdict on every configuration and on those of its
-operation types and sources that the objective speaks of. The language is ``endive.objectives``'; needs no Spark.
+The language is ``endive.objectives``'. No Spark is needed.
 """
 
 from __future__ import annotations

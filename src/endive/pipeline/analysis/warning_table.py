@@ -1,8 +1,7 @@
 """What a reader must know before he trusts the figures.
 
-This file defines the warnings of an analysis: a code, the number behind it, and a sentence that says what to do.
-Reads finished tables, row by row, and needs no Spark. The limits of the model's own rules are
-``endive.results.summary``'s.
+A warning is a code, the number behind it, and a sentence that says what to do. It reads finished tables, row by row,
+and needs no Spark. The limits of the model's own rules are ``endive.results.summary``'s.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Every file of a dataset held against what was written down of it: ``endive check``, and what ``--repair`` takes away.
 
-This file defines the walk over the folder. What a file must be is known to ``part_files``, ``summaries``,
-``referred_files`` and the index of the analysis; nothing is changed here but by ``forget_damaged`` and
-``rebuilt_plans``.
+What a file must be is known to ``part_files``, ``summaries``, ``referred_files`` and the index of the analysis; nothing
+is changed here but by ``forget_damaged`` and ``rebuilt_plans``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Names in a dataset, checked when they are read: a folder from a stranger is data, and no way out of the folder.
 
-This file defines what studies, parts, runs and axes may be called. The rules are those that hold when the names are
-made (``endive.config.study``, ``endive.pipeline.sweep.plan``).
+The rules are those that hold when the names are made (``endive.config.study``, ``endive.pipeline.sweep.plan``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The figures of a run as columns: ``runs`` and ``groups`` of the dataset.
 
-This file defines the names and types of those columns and where each lies in a run's summary. Computes nothing; what
-a figure means is ``endive.results.summary``'s.
+It computes nothing; what a figure means is ``endive.results.summary``'s.
 """
 
 from __future__ import annotations

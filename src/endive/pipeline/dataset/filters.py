@@ -1,6 +1,6 @@
 """Spark's filters on what is known of a run before it is simulated.
 
-This file defines their evaluation, by SQL's rules: a comparison with null is not true.
+SQL's rules hold: a comparison with null is not true.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Latencies of a run as counts on the grid: the dataset ``latencies``.
 
-This file defines its columns and their making from a run's statistics. Counts of many runs are added bin by bin, so
-pooled percentiles need no txn. The grid itself is in ``endive.results.latency_grid``.
+Counts of many runs are added bin by bin, so pooled percentiles need no txn. The grid itself is in
+``endive.results.latency_grid``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One sweep at a time in one folder.
 
-This file defines the lock file. The operating system holds the lock for a process and lets go of it when the process
-ends, however it ends, so a lock never outlives its owner. The file is empty: a dataset that is
-passed around tells nothing of who made it.
+The operating system holds the lock for a process and lets go of it when the process ends, however it ends, so a lock
+never outlives its owner. The file is empty: a dataset that is passed around tells nothing of who made it.
 """
 
 from __future__ import annotations

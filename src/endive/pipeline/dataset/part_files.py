@@ -1,8 +1,7 @@
 """The files of one part of a sweep: where they lie, whether they are there, whether they are whole.
 
-This file defines a part as the plan names it (``Part``) and as it lies in the folder (``PartFiles``), and the record
-that tells what its files must be. Driver and workers both use it. How a part is made is in
-``endive.pipeline.sweep.part``; the plan of all parts is in ``endive.pipeline.dataset.sweep_folder``.
+Driver and workers both use it. How a part is made is in ``endive.pipeline.sweep.part``; the plan of all parts is in
+``endive.pipeline.dataset.sweep_folder``.
 """
 
 from __future__ import annotations

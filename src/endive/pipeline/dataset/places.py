@@ -1,8 +1,7 @@
 """Where a dataset lies: a folder of a file system, or a prefix of an object store.
 
-This file defines which of the two a name means, and the few things that differ between them: how a file appears as a
-whole, how a plan is replaced, how a tree is taken away, and what Spark calls it. Everything else is the same for both,
-since a ``StorePath`` answers like a ``Path``.
+Few things differ between the two: how a file appears as a whole, how a plan is replaced, how a tree is taken away, and
+what Spark calls it. Everything else is the same for both, since a ``StorePath`` answers like a ``Path``.
 """
 
 from __future__ import annotations

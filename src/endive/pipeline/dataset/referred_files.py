@@ -1,8 +1,7 @@
 """Profiles and traces that a study refers to: kept in the dataset by content, so that all workers read the same.
 
-This file defines their names (the digest of the content, with the ending) and their folder, ``_files``. A run's
-configuration names them relative to that folder; machines of a cluster share it, and no path of this one is written
-down.
+They lie in ``_files`` under the digest of their content. A run's configuration names them relative to that folder;
+machines of a cluster share it, and no path of this one is written down.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Digests of files, and JSON documents that carry one of their own: a flipped bit is noticed.
 
-This file defines the digest and where a document keeps it. Which file is checked when is decided by those who own the
-files: ``part_files``, ``summaries``, ``sweep_folder`` and ``referred_files``.
+Which file is checked when is decided by those who own the files: ``part_files``, ``summaries``, ``sweep_folder`` and
+``referred_files``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A key of an object store, with as much of ``pathlib.Path`` as a dataset needs.
 
-This file defines ``StorePath`` and how a store's refusals become ``OSError``, so that whoever writes a dataset says the
-same of a store as of a disk. An object appears whole or not at all: that is what a store promises of one PUT, and of
-the last step of an upload in pieces. Folders do not exist in a store: one is there when something lies below it.
-Which of the two a dataset lies in is decided in ``endive.pipeline.dataset.places``.
+An object appears whole or not at all: that is what a store promises of one PUT, and of the last step of an upload in
+pieces. Folders do not exist in a store: one is there when something lies below it. Which of the two a dataset lies in
+is decided in ``endive.pipeline.dataset.places``.
 """
 
 from __future__ import annotations

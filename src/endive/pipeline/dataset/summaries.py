@@ -1,7 +1,6 @@
 """``runs.parquet``, ``groups.parquet`` and the study file of one study: what they must be, and which parts they sum up.
 
-This file defines ``_checksums.json``, which lies among the records and is written after the summaries. The tables
-themselves are made in ``endive.pipeline.sweep.gather``.
+The tables themselves are made in ``endive.pipeline.sweep.gather``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The folder of a sweep: what lies where, what is complete, and what does not belong there.
 
-This file defines the layout, the manifest with the plan of every study, and the checks before anything is written.
-The files of one part are in ``endive.pipeline.dataset.part_files``. Nothing is repaired: what is damaged or foreign
-is named, and left alone. docs/reference/dataset.md describes the folder for readers.
+The files of one part are in ``endive.pipeline.dataset.part_files``. Nothing is repaired: what is damaged or foreign is
+named, and left alone. docs/reference/dataset.md describes the folder for readers.
 """
 
 from __future__ import annotations

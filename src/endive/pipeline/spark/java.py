@@ -1,7 +1,7 @@
 """A Java that Spark can run on: found, or asked for in plain words.
 
-This file defines the search: JAVA_HOME, then PATH, then the folder ``java`` of the Python environment, where ``make``
-puts one. Starts no Java to find out its version unless the installation does not say.
+It looks in JAVA_HOME, then on PATH, then in the folder ``java`` of the Python environment, where ``make`` puts one. It
+starts no Java to find out its version unless the installation does not say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What the JVM and the workers it starts say on stderr: into a file, or past the user without the empty phrases.
 
-This file defines the descriptor they inherit. Processes started inside one of the blocks keep it for life; this one
-gets its own back.
+Processes started inside one of the blocks keep it for life; this one gets its own back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Masters: which there are, whether they can be reached, and whether they answer.
 
-This file defines the questions asked of a master before a session is made, so that a wrong one is told in one line and
-at once. The session itself is made in ``endive.pipeline.spark.session``.
+The session itself is made in ``endive.pipeline.spark.session``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Spark session: made here, and nowhere else.
 
-This file defines the settings and what to say when there is no session; masters and whether they answer are in
-``endive.pipeline.spark.masters``. Knows nothing of sweeps.
+Masters and whether they answer are in ``endive.pipeline.spark.masters``. It knows nothing of sweeps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The process that Spark forks its Python workers from, with what they need in memory already.
 
-This file defines the module that ``spark.python.daemon.module`` names on a master of this machine
-(``endive.pipeline.spark.session``). Without it every worker imports the simulator for itself, which takes it as long as
-simulating a small study. It imports and does nothing else: what is compiled is loaded by the worker that needs it.
+Without it every worker imports the simulator for itself, which takes it as long as simulating a small study. It imports
+and does nothing else: what is compiled is loaded by the worker that needs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""How Spark's Python workers start on this machine, and what to say when they cannot.
-
-This file defines the name of the module they are forked from, ``endive.pipeline.spark.worker_daemon``, and the reading
-of Spark's complaint about it.
-"""
+"""How Spark's Python workers start on this machine, and what to say when they cannot."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The values of the axes as typed columns.
-
-This file defines the choice of a column's type from the values it holds, and the text of values that no column type
-fits.
-"""
+"""The values of the axes as typed columns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Records of parts become the datasets ``runs`` and ``groups``: one file each, by rename.
 
-This file defines the translation of a record into rows. Called by the driver under the folder's lock, whenever a
-sweep ends.
+Called by the driver under the folder's lock, whenever a sweep ends.
 """
 
 from __future__ import annotations

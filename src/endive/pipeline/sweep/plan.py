@@ -1,8 +1,8 @@
 """The plan of a sweep: which runs there are, which of them share a part, which parts share a task.
 
-This file defines identities, packing and the names of parts, as pure values: it reads no folder and starts no Spark.
-A part is what appears at once or not at all, and holds runs of one point; a task is what Spark repeats if it is lost; a
-job is what is committed together. Seeds come from the run, so none of them has any influence on results.
+Pure values: it reads no folder and starts no Spark. A part is what appears at once or not at all, and holds runs of one
+point; a task is what Spark repeats if it is lost; a job is what is committed together. Seeds come from the run, so none
+of them has any influence on results.
 """
 
 from __future__ import annotations

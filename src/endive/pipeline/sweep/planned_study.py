@@ -1,7 +1,6 @@
 """A study as a sweep starts from it: its runs expanded, its columns typed, its size known.
 
-This file defines that value, which a sweep, ``--dry-run`` and the data source share. How runs are identified and
-packed is in ``endive.pipeline.sweep.plan``.
+How runs are identified and packed is in ``endive.pipeline.sweep.plan``.
 """
 
 from __future__ import annotations

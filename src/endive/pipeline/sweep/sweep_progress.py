@@ -1,7 +1,6 @@
 """How far a sweep is, told while Spark works.
 
-This file defines the counting of the notes that workers leave and the thread that does it. How it looks is the
-command line's.
+How it looks is the command line's.
 """
 
 from __future__ import annotations

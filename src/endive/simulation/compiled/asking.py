@@ -1,6 +1,6 @@
 """Requests that others can see: they leave, and reach a server at a shared moment.
 
-This file defines when a request arrives and when its answer is back. What the server does with it is in ``events``.
+What the server does with a request is in ``events``.
 """
 
 from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES

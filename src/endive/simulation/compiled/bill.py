@@ -1,7 +1,6 @@
 """The compiled engine's payer: requests nobody watches, their latencies summed, their count put on the txn's row.
 
-This file defines how a run of reads or writes between two shared moments becomes one delay, at a store that throttles
-too. Which there are, and under which names they are drawn, is in ``endive.formats``.
+Which requests there are, and under which names they are drawn, is in ``endive.formats``.
 """
 
 from endive.distributions.code import LONGEST_US, draw_us, draws_us, slowest_us

@@ -1,7 +1,6 @@
 """After a lost answer: the txn reads the table to learn whether its commit is in the history.
 
-This file defines that walk in the compiled engine; the reference engine's is ``endive.transaction.status_check``. Its
-rules are in ``endive.transaction.failures``.
+The reference engine's is ``endive.transaction.status_check``. Its rules are in ``endive.transaction.failures``.
 """
 
 from endive.formats.rules import pay_status

@@ -1,8 +1,7 @@
 """How a txn ends, and what a request means for it that was given up.
 
-This file defines the last step of a txn's life in the compiled engine. A request is given up when the store throttled
-it as often as the client's SDK tries (``endive.storage.throttled``): before the swap that ends the txn, after it it
-changes nothing, and of a status check it leaves one the less.
+A request is given up when the store throttled it as often as the client's SDK tries (``endive.storage.throttled``):
+before the swap that ends the txn, after it it changes nothing, and of a status check it leaves one the less.
 """
 
 from endive.kernel import overwrite, step

@@ -1,7 +1,7 @@
 """The compiled engine: the same simulation as the reference engine's, bit for bit, hundreds of times faster.
 
-This file defines memory: places for txns in flight grow as they are needed, rows leave in batches. The loop is in
-``loop``; nothing here knows a rule of the model.
+Places for txns in flight grow as they are needed, rows leave in batches. The loop is in ``loop``; nothing here knows a
+rule of the model.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """The queue of events: a heap of (time, order), four children to a node.
 
-This file defines the order of events. The root stays in place while its event is handled, and is then
-replaced or dropped: most events bring exactly one successor.
+The root stays in place while its event is handled, and is then replaced or dropped: most events bring exactly one
+successor.
 
 An entry says when and who. Who comes first at the same instant is looked up when two times are equal, which
 is rare: sources and clients that have not submitted yet in the order of their seats, then txns by number, and a client

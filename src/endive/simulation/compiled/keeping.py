@@ -1,7 +1,7 @@
 """Clients that keep their table: what they take along from one txn to the next.
 
-This file defines which state that is: the newest one the client was shown, or left behind by a commit. What a txn does
-with it is the business of ``stages``.
+That is the newest state the client was shown, or left behind by a commit. What a txn does with it is the business of
+``stages``.
 """
 
 from endive.catalog.rules import partition_slot

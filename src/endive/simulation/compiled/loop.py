@@ -1,7 +1,7 @@
 """The event loop of the compiled engine: the next event, its handler, the next one.
 
-This file defines submissions, the order of events, the rows of finished txns and the places of those in flight. The
-loop stops when its batch of rows is full, when it needs more places, or after a while, and goes on where it stopped.
+The loop stops when its batch of rows is full, when it needs more places, or after a while, and goes on where it
+stopped.
 """
 
 from endive.distributions.code import draw_us

@@ -1,7 +1,4 @@
-"""Where the compiled engine finds its records: by address and index.
-
-This file defines the way from the world to everything else, and nothing that is done with it.
-"""
+"""Where the compiled engine finds its records: by address and index."""
 
 from endive.catalog.ledger import Unit
 from endive.distributions.code import FloatArray, IntArray

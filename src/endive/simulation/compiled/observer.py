@@ -1,8 +1,7 @@
 """The observer of the compiled engine: what a txn was shown and installed, held against a second set of books.
 
-This file defines which records are compared. The rules are those of ``endive.catalog.ledger``, which the reference
-engine's observer calls as well. It changes nothing but its own books; the first violation stays in them, and the engine
-raises it when the loop comes back.
+The rules are those of ``endive.catalog.ledger``, which the reference engine's observer calls as well. It changes
+nothing but its own books; the first violation stays in them, and the engine raises it when the loop comes back.
 """
 
 from endive.catalog import ledger as books

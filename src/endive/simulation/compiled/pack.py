@@ -1,7 +1,6 @@
 """A simulation's parts as records.
 
-This file defines the translation of objects into numbers, and no number of its own. What a field means is in
-``records``.
+What a field means is in ``records``.
 """
 
 from typing import Any, NamedTuple

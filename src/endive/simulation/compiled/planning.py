@@ -1,8 +1,4 @@
-"""What an attempt will cost, from what the txn knows.
-
-This file defines how the engine's records become the arguments of the rules (``endive.formats.rules``) and
-the detectors.
-"""
+"""What an attempt will cost, from what the txn knows."""
 
 from endive.catalog.rules import SCOPE_PARTITION
 from endive.formats import rules as formats

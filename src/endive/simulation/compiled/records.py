@@ -1,7 +1,7 @@
 """The records of the compiled engine: the world, its sources and seats, and a txn in flight.
 
-This file defines what lies where; no rule, no default of the model. ``pack`` fills the records from a simulation's
-parts, ``memory`` finds them, the other files read and write them.
+No rule, no default of the model. ``pack`` fills the records from a simulation's parts, ``memory`` finds them, the other
+files read and write them.
 
 A compiled function takes the world and a txn: two pointers. The world knows the addresses of every array; the engine,
 which made the arrays, keeps them alive.

@@ -1,7 +1,6 @@
 """The catalog server and contended objects: what is seen and changed at one instant.
 
-This file defines how the rules of ``endive.catalog`` and ``endive.storage`` are applied to the engine's records. Which
-version is watched, what a commit advances, who has to wait: all that is called from there.
+Which version is watched, what a commit advances, who has to wait: all that is called from there.
 """
 
 from endive.catalog import rules

@@ -1,8 +1,7 @@
 """The life of a txn between two events.
 
-This file defines the walk from one shared moment to the next: everything in between that nobody can observe is summed
-on the way. What an attempt costs is planned and paid by the rules of
-the table's format (``endive.formats``), as in the reference engine.
+From one shared moment to the next, everything in between that nobody can observe is summed on the way. What an attempt
+costs is planned and paid by the rules of the table's format (``endive.formats``), as in the reference engine.
 
 Every function here begins at the txn's ``time_us``, moves it on, and returns what comes next (``transitions``).
 """

@@ -1,8 +1,8 @@
 """Data files in the compiled engine: when each place of a table was last changed, and whether a txn minds.
 
-This file defines where that is kept: one version per change and place, the newest. Asking for changes after a version
-is exact all the same, because a txn asks at the instant it is shown the table: nothing newer has happened. Which
-changes an operation makes and minds is in ``endive.formats``.
+One version is kept per change and place, the newest. Asking for changes after a version is exact all the same, because
+a txn asks at the instant it is shown the table: nothing newer has happened. Which changes an operation makes and minds
+is in ``endive.formats``.
 """
 
 from endive.formats.data_files import N_CHANGES, files_in_partition, first_of_group, touched_place

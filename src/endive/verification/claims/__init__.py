@@ -1,6 +1,6 @@
 """Suite ``claims``: the documents the model was described in, held against our own runs.
 
-This file defines the page. Not here: the figures that must come out (``worked_examples``) and the claims (``claims``).
+The figures that must come out are in ``worked_examples``, the claims in ``claims``.
 """
 
 from __future__ import annotations

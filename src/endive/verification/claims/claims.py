@@ -1,7 +1,6 @@
 """What the documents claim, and what our own runs say.
 
-This file defines the claims, the runs that decide them and the words for what came out. Not here: the model: a claim
-is judged by results, never by a setting.
+A claim is judged by results, never by a setting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Runs of the configurations under ``data/claims``, each with the command that repeats it.
-
-This file defines loading, overriding and running. Not here: what is concluded from a run.
-"""
+"""Runs of the configurations under ``data/claims``, each with the command that repeats it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The figures that must come out: worked examples of the documents, replayed.
 
-This file defines the expected figures. Not here: claims that are true of some settings only (``claims``).
+Claims that are true of some settings only are in ``claims``.
 """
 
 from __future__ import annotations

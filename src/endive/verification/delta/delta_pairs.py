@@ -1,8 +1,7 @@
 """Suite ``delta``, pairs of Delta's operations: which commit beside which, held against the model.
 
-This file defines what each operation of the recordings reads and changes, and the comparison. The recordings say what
-the table looks like (``verification/delta_rig/ground.py``, ``delta_spark.py``): partition 3 has the files A and B,
-partition 9 the file E, for Delta Spark also F.
+The recordings say what the table looks like (``verification/delta_rig/ground.py``, ``delta_spark.py``): partition 3 has
+the files A and B, partition 9 the file E, for Delta Spark also F.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Suite ``delta``, single operations of Delta's clients: the model's requests against those that were recorded.
 
-This file defines the comparison. Which operation reads and changes what is in ``delta_pairs``.
+Which operation reads and changes what is in ``delta_pairs``.
 """
 
 from __future__ import annotations

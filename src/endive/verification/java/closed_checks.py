@@ -1,7 +1,6 @@
 """What a closed loop is judged by: throughput, exhausted retries, latencies and the law of attempts.
 
-This file defines the limits and the checks of one cell, with the sampling error of both sides. The cells live in
-``java_load`` and ``java_loops``.
+The cells live in ``java_load`` and ``java_loops``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Suite ``load``, Java half: throughput and latency of the simulator against Java Iceberg under load.
 
-This file defines the comparison and its limits. What Iceberg did was measured once and lies in ``data/load.json``;
-``--live`` measures again on this machine, which takes an hour or two.
+What Iceberg did was measured once and lies in ``data/load.json``; ``--live`` measures again on this machine, which
+takes an hour or two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Suite ``load``, closed loops of Java Iceberg: row deltas, compactions, a mix, kept tables and the REST catalog.
 
-This file defines the model's side of those cells and the comparison. The cells live in ``load_loops``, what is judged
-in ``closed_checks``; what Iceberg did was measured once and lies in ``data/loops.json``.
+The cells live in ``load_loops``, what is judged in ``closed_checks``; what Iceberg did was measured once and lies in
+``data/loops.json``.
 """
 
 from __future__ import annotations

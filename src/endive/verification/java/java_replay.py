@@ -1,7 +1,7 @@
 """Suite ``replay``: a table that real writers wrote to is observed, its store measured, its history run by the model.
 
-This file defines the comparison. What the writers left (the table's metadata, Iceberg's commit reports) and the profile
-of their store were recorded once (``data/replay.json``); ``--live`` records again, which takes 25 minutes.
+What the writers left (the table's metadata, Iceberg's commit reports) and the profile of their store were recorded once
+(``data/replay.json``); ``--live`` records again, which takes 25 minutes.
 """
 
 from __future__ import annotations

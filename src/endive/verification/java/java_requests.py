@@ -1,7 +1,7 @@
 """Suite ``requests``, Java half: the simulator's requests by object and attempt against those of Java Iceberg.
 
-This file defines the comparison. What Iceberg did was recorded once and lies in ``data/``; ``--live``
-plays every scenario again on this machine. What the model does is asked anew each time.
+What Iceberg did was recorded once and lies in ``data/``; ``--live`` plays every scenario again on this machine. What
+the model does is asked anew each time.
 
     python -m verification.record java-requests     records anew, in a checkout
 """

@@ -1,7 +1,6 @@
 """What is measured of Java Iceberg under load: which cells, with which delays, on which table.
 
-This file defines the plan. How real Iceberg is loaded lives in ``verification/java_rig``, how the model is asked in
-``load_model``.
+How real Iceberg is loaded lives in ``verification/java_rig``, how the model is asked in ``load_model``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Closed loops beyond appends behind JDBC: which operations, which catalog, and whether a writer keeps its table.
 
-This file defines the cells. How real Iceberg is loaded lives in ``verification/java_rig/loop_stage``, the model's side
-and the comparison in ``java_loops``.
+How real Iceberg is loaded lives in ``verification/java_rig/loop_stage``, the model's side and the comparison in
+``java_loops``.
 
 Every writer begins its next txn as soon as the last one has ended. *load*: each txn loads the table anew. *keep*: a
 writer loads it once and works on the same table object from then on, as a streaming job does. A row delta changes rows

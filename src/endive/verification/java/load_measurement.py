@@ -1,7 +1,7 @@
 """What was measured of real Iceberg under load, as it lies in ``data/load.json``, and the inputs it gives the model.
 
-This file defines the reading of that file, the figures of a cell and the latencies of requests: the delay the object
-server added, and what a request took beyond it on the way, in the client and in the server. Simulates nothing.
+The latency of a request is the delay the object server added and what it took beyond that on the way, in the client and
+in the server. It simulates nothing.
 """
 
 from __future__ import annotations

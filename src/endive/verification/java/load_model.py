@@ -1,7 +1,6 @@
 """The same load on the simulator: configurations for a cell of the measurement, and the figures they give.
 
-This file defines those configurations. The latencies in them are measured ones (``load_measurement.latencies``);
-nothing is fitted.
+The latencies in them are measured ones (``load_measurement.latencies``); nothing is fitted.
 """
 
 from __future__ import annotations

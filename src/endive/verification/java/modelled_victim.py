@@ -1,8 +1,7 @@
 """The simulator's requests in a scenario: a victim of the reference engine, beset by rivals at exact moments.
 
-This file defines the configuration that stands for a scenario and the moments. Rivals are txns like any other, one
-every hundred seconds; the victim is held up at a catalog request until as many of them as the scenario says have
-committed.
+Rivals are txns like any other, one every hundred seconds; the victim is held up at a catalog request until as many of
+them as the scenario says have committed.
 """
 
 from __future__ import annotations

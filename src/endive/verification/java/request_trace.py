@@ -1,8 +1,8 @@
 """A trace of requests: what was asked of which object, attempt by attempt, as values and as short text.
 
-This file defines the split into attempts and the text form in which recordings are kept: ``Cr Mr Lh Lr mw Lw Mw Cr
-Cs`` is a pointer read, a metadata read, HEAD and GET of a manifest list, a manifest, a list and a metadata object
-written, the pointer read once more and swapped; ``20(Lh Lr)`` is twenty times the two.
+Recordings are kept as text: ``Cr Mr Lh Lr mw Lw Mw Cr Cs`` is a pointer read, a metadata read, HEAD and GET of a
+manifest list, a manifest, a list and a metadata object written, the pointer read once more and swapped; ``20(Lh Lr)``
+is twenty times the two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The part of ``docs/model/conflicts.md`` that is PyIceberg's: verdicts and requests of every pair, as recorded.
 
-This file defines the reading of ``data/pairs.json`` and the Markdown. Which pairs there are lives in ``met``.
+Which pairs there are lives in ``met``.
 """
 
 from __future__ import annotations

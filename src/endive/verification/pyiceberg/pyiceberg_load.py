@@ -1,7 +1,6 @@
 """A table under load: closed-loop writers on real PyIceberg, measured, and the model fed with what a request took.
 
-This file defines the model's side of the cells and the comparison. The measurement lives in
-``verification/pyiceberg_rig``.
+The measurement lives in ``verification/pyiceberg_rig``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The requests of one commit, by object and attempt: what PyIceberg was recorded to send, and what the model sends.
 
-This file defines the model's side of the scenarios and the comparison. The recording lives in
-``verification/pyiceberg_rig``.
+The recording lives in ``verification/pyiceberg_rig``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Suite ``theory``: the engine held to what can be computed without one.
 
-This file defines the page. Not here: the comparisons: ceilings, queues, chances and the commit cycle each have a
-module, which says where its formula comes from.
+Ceilings, queues, chances and the commit cycle each have a module, which says where its formula comes from.
 """
 
 from __future__ import annotations

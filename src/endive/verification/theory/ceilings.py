@@ -1,7 +1,6 @@
 """Ceilings of commits per second for constant latency, every protocol and mode, and the saturated engine beside them.
 
-This file defines the windows in units of L, counted from the protocols' requests. Not here: the derivation, which the
-model's documents have (time and messages).
+The derivation is in the model's documents (time and messages).
 """
 
 from __future__ import annotations

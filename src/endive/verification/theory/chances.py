@@ -1,8 +1,4 @@
-"""The probability that a txn over k tables meets at least one real conflict: 1 - (1-p)^k.
-
-This file defines the runs in which every refused attempt has seen all of its k tables move. Not here: what follows
-from a conflict.
-"""
+"""The probability that a txn over k tables meets at least one real conflict: 1 - (1-p)^k."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine.
-
-This file defines the derivation and the sampling, which read a profile's file and nothing else of the simulator. Not
-here: the profiles and the engine's rules.
-"""
+"""The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Queueing theory: M/M/1, M/M/c, M/G/1 and M/G/infinity, beside a catalog server and txns at work.
-
-This file defines the formulas and the configurations that meet their assumptions. Not here: any approximation the
-page does not name.
-"""
+"""Queueing theory: M/M/1, M/M/c, M/G/1 and M/G/infinity, beside a catalog server and txns at work."""
 
 from __future__ import annotations
 
