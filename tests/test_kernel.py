@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.waiting import PATIENCE_S
 
 from endive import code_cache, kernel, record
 from endive.kernel import jitted, rule
@@ -65,7 +66,7 @@ def start(package: Path, **environment: str) -> subprocess.Popen[str]:
 
 
 def answer_of(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert 0 == process.returncode, err
     return out.strip()
 

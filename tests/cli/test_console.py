@@ -10,6 +10,7 @@ import textwrap
 
 import pytest
 import typer
+from tests.waiting import PATIENCE_S
 from typer.testing import CliRunner
 
 from endive.cli.console import EndiveGroup, Terminated
@@ -27,7 +28,7 @@ SLEEPER = textwrap.dedent(
     def sleep():
         try:
             print("asleep", flush=True)
-            time.sleep(60)
+            time.sleep(3_600)
         finally:
             print("tidied", flush=True)
     @app.command()
@@ -114,7 +115,7 @@ def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_paren
     assert "asleep\n" == process.stdout.readline()
 
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
 
     assert 128 + number == process.returncode
     assert "tidied\n" == out
@@ -130,7 +131,12 @@ def test_closed_streams_are_no_reason_for_a_traceback() -> None:
 def test_a_terminal_without_unicode_is_no_reason_for_a_traceback() -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0", "LC_ALL": "C"}
     found = subprocess.run(
-        [sys.executable, "-c", UNICODE, "show"], env=variables, capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", UNICODE, "show"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
 
     assert (0, "a ? b\n") == (found.returncode, found.stdout), found.stderr

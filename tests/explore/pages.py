@@ -22,16 +22,22 @@ from endive.explore.serve import bind
 from endive.explore.starting_points import Starts
 
 CLIENTS = "source.writers.arrivals.clients"
-ANSWERED = "document.getElementById('seeds').textContent === '16'"
-CURVE_DONE = "document.getElementById('along').dataset.stage === 'done' && document.querySelector('#charts svg')"
-LANES = "Number(document.getElementById('watch').dataset.lanes) > 0"
+# Everything that belongs to the last move is on screen, and no chart is being drawn.
+SETTLED = """document.documentElement.dataset.state === 'settled'
+    && [...document.querySelectorAll('[data-pending]')].every((box) => box.dataset.pending === '0')"""
+STILL = "document.getAnimations().length === 0"  # colours fade
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-def link(**changes: str) -> str:
-    """The part of an address that holds a short configuration of twenty writers with these changes."""
-    sets = [("set", f"{key}={text}") for key, text in {**SHORT, **changes}.items()]
-    return "#" + urlencode([("start", WRITERS), *sets, ("vary", CLIENTS)])
+def link(clients: int = 20, pinned: int | None = None) -> str:
+    """The part of an address that holds a short configuration of so many writers, and how many are pinned."""
+
+    def question(count: int) -> list[tuple[str, str]]:
+        changes = SHORT if count == 20 else {**SHORT, CLIENTS: str(count)}
+        return [("start", WRITERS), *(("set", f"{key}={text}") for key, text in changes.items())]
+
+    pin = [] if pinned is None else [("pin", urlencode(question(pinned)))]
+    return "#" + urlencode([*question(clients), ("vary", CLIENTS), *pin])
 
 
 @contextmanager
@@ -50,13 +56,14 @@ def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
     thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     while not served.started:
+        assert thread.is_alive(), "the server did not start"
         time.sleep(0.05)
     crew.address = f"http://127.0.0.1:{port}/{TOKEN}/"
     try:
         yield crew
     finally:
         served.should_exit = True
-        thread.join(timeout=10)
+        thread.join(PATIENCE_MS / 1_000)
         patch.undo()
 
 
@@ -76,6 +83,7 @@ def violations(page: Any, theme: str) -> dict[str, list[str]]:
     """What axe finds on a page, rule by rule."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page.evaluate("(name) => { document.documentElement.dataset.theme = name; }", theme)
-    page.wait_for_timeout(400)  # colours fade
+    page.wait_for_function(SETTLED)
+    page.wait_for_function(STILL)
     found = axe.Axe().run(page).response["violations"]
     return {one["id"]: [node["html"][:200] for node in one["nodes"]][:3] for one in found}

@@ -12,6 +12,7 @@ import time
 from contextlib import aclosing, suppress
 
 import pytest
+from tests.waiting import PATIENCE_S
 
 pytest.importorskip("starlette", reason="starlette is not installed")
 
@@ -53,6 +54,12 @@ def main(connection, is_patient):
 def jobs_of_this_file(monkeypatch):
     monkeypatch.setattr(crew_module, "main", main)
     monkeypatch.setattr(crew_module, "START_METHOD", "fork")
+    monkeypatch.setattr(crew_module, "CANCEL_S_MAX", PATIENCE_S)
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """For jobs that hear nothing: who listens is given all the time that a busy machine takes."""
     monkeypatch.setattr(crew_module, "CANCEL_S_MAX", 0.5)
 
 
@@ -62,7 +69,7 @@ def run(question, patient=1):
     async def with_crew():
         made = Crew(patient)
         try:
-            return await asyncio.wait_for(question(made), 30)
+            return await asyncio.wait_for(question(made), PATIENCE_S)
         finally:
             made.close()
 
@@ -96,7 +103,7 @@ async def until(condition):
         await asyncio.sleep(0.01)
 
 
-def test_a_process_that_does_not_stop_is_replaced(tmp_path):
+def test_a_process_that_does_not_stop_is_replaced(hasty, tmp_path):
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", tmp_path / "deaf")) as events:
             await anext(events)
@@ -133,7 +140,7 @@ def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced_unseen():
     assert [2, 2] == run(question)
 
 
-def test_a_first_answer_does_not_wait_for_what_refines():
+def test_a_first_answer_does_not_wait_for_what_refines(hasty):
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
             await anext(events)
@@ -162,7 +169,7 @@ def test_who_asks_first_is_served_first_however_long_it_takes(monkeypatch):
     assert list(range(12)) == served
 
 
-def test_one_page_cannot_take_every_process(tmp_path):
+def test_one_page_cannot_take_every_process(hasty):
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", None, client="greedy")) as first:
             await anext(first)
@@ -176,7 +183,7 @@ def test_one_page_cannot_take_every_process(tmp_path):
     assert (2, True) == run(question, patient=2)
 
 
-def test_who_no_longer_waits_leaves_the_queue():
+def test_who_no_longer_waits_leaves_the_queue(hasty):
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
             await anext(events)

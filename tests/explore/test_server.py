@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from benchmarks.measuring import process_tree
 from tests.explore.conftest import SHORT, WRITERS
+from tests.waiting import PATIENCE_S
 
 from endive.explore.crew import DIED, PATIENT_MAX
 
@@ -35,12 +36,12 @@ def server():
     process.address = urlsplit(process.stdout.readline().rpartition(" ")[2].strip())
     yield process
     process.terminate()
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE_S)
 
 
 def ask(server, **changes):
     """A connection on which a question has been asked, and the answer as a file."""
-    connection = http.client.HTTPConnection(server.address.netloc, timeout=300)
+    connection = http.client.HTTPConnection(server.address.netloc, timeout=PATIENCE_S)
     body = json.dumps({"start": WRITERS, "changes": changes})
     headers = {"Origin": f"http://{server.address.netloc}", "Content-Type": "application/json"}
     connection.request("POST", f"{server.address.path}api/ask", body, headers)

@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE_S, wait_until
 
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
@@ -29,16 +31,26 @@ def test_a_signal_ends_the_page_with_one_word_and_its_own_code(number, tmp_path)
     assert process.stdout.readline().startswith("The page is at ")
 
     process.send_signal(number)
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert 128 + number == process.returncode
     assert "Traceback" not in errors
     assert "interrupted" == errors.splitlines()[-1]
 
 
-@pytest.mark.parametrize("wait_s", [0.3, 0.8, 1.5])
-def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(wait_s, tmp_path):
-    """While they start; the moments are those at which the processes complained."""
+def processes_of(session: int) -> int:
+    """How many processes a session has."""
+    stats = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            stats.append(entry.read_text().rpartition(")")[2].split())
+    return sum(int(fields[3]) == session for fields in stats)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc")
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count, tmp_path):
+    """While they start: the server alone, then with those that start others, then with the first two that simulate."""
     command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
     process = subprocess.Popen(
         command,
@@ -51,10 +63,10 @@ def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(wait_
     )
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(wait_s)  # no condition is waited for: whatever the moment, one line follows
+    wait_until(lambda: processes_of(process.pid) >= count, f"{count} processes")
 
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert 130 == process.returncode
     assert ["It answers this machine only. Ctrl-C ends it.", "interrupted"] == errors.splitlines()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import pytest
 from tests.intake.servers import DRIPPING, DRIPPING_HEADERS, ENDLESS, REDIRECTING, serving
+from tests.waiting import PATIENCE_S
 
 from endive.errors import IntakeError
 from endive.intake import fetch, refuse_other_host
 
 
-def refusal(url: str) -> str:
+def refusal(url: str, seconds_max: float = PATIENCE_S) -> str:
     with pytest.raises(IntakeError) as error:
-        fetch(url, bytes_max=100_000, seconds_max=0.5, name="it")
+        fetch(url, bytes_max=100_000, seconds_max=seconds_max, name="it")
     return str(error.value)
 
 
 def test_an_answer_within_its_limits_is_its_bytes():
     with serving(answers={"/x": b"hello"}) as (address, _):
-        assert b"hello" == fetch(f"{address}/x", bytes_max=5, seconds_max=5.0, name="it")
+        assert b"hello" == fetch(f"{address}/x", bytes_max=5, seconds_max=PATIENCE_S, name="it")
 
 
 def test_an_answer_without_end_is_cut():
@@ -28,7 +29,7 @@ def test_an_answer_without_end_is_cut():
 @pytest.mark.parametrize("path", [DRIPPING, DRIPPING_HEADERS])
 def test_an_answer_that_comes_drop_by_drop_is_given_up(path):
     with serving() as (address, _):
-        assert "it gave no complete answer within 0.5 s." == refusal(address + path)
+        assert "it gave no complete answer within 0.5 s." == refusal(address + path, 0.5)
 
 
 def test_a_redirect_to_another_place_is_not_followed():
@@ -41,7 +42,7 @@ def test_a_redirect_to_another_place_is_not_followed():
 
 def test_a_redirect_within_the_host_is_followed():
     with serving(elsewhere="/x", answers={"/x": b"here"}) as (address, _):
-        assert b"here" == fetch(address + REDIRECTING, bytes_max=9, seconds_max=5.0, name="it")
+        assert b"here" == fetch(address + REDIRECTING, bytes_max=9, seconds_max=PATIENCE_S, name="it")
 
 
 @pytest.mark.parametrize(

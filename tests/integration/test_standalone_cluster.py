@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +14,9 @@ from pathlib import Path
 import pytest
 from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.processes import PATIENCE_S, executors, killed_when, runs_ended
+from tests.pipeline.processes import executors, killed_when, runs_ended
 from tests.pipeline.sweep.test_run_sweep import contents
+from tests.waiting import PATIENCE_S, wait_until
 
 from endive.pipeline import run_sweep
 from endive.pipeline.spark.java import provide_java
@@ -107,10 +107,9 @@ def _free_port() -> int:
 
 
 def _await_port(port: int) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end_s:
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
-            return
-        time.sleep(0.2)
-    raise TimeoutError(f"no master answers on port {port}")
+    def answers() -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
+            return True
+        return False
+
+    wait_until(answers, f"a master answers on port {port}")

@@ -8,15 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.processes import PATIENCE_S, descendants, parts_there
+from tests.pipeline.processes import descendants, parts_there
 from tests.pipeline.sweep.test_run_sweep import contents
+from tests.waiting import PATIENCE_S, wait_until
 from typer.testing import CliRunner
 
 from endive.cli.main import app
@@ -169,11 +169,8 @@ LONGER = ("--master", "local[2]", "--set", "simulation.duration_ms=200_000", "--
 
 
 def wait_for_parts(process: subprocess.Popen[str], out: Path, count: int) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while parts_there(out) < count:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end_s
-        time.sleep(0.02)
+    wait_until(lambda: process.poll() is not None or parts_there(out) >= count, f"{count} parts in {out}")
+    assert process.poll() is None, process.communicate()
 
 
 @pytest.mark.spark

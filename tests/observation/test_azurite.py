@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from email.utils import formatdate
 
 import pytest
+from tests.waiting import PATIENCE_S
 
 from endive.errors import ObservationError
 from endive.observation.probe import open_store, probe
@@ -22,7 +23,6 @@ from endive.observation.probe_plan import ProbePlan
 ACCOUNT = "devstoreaccount1"  # of the emulator, like its key: both are published
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 API = "2021-08-06"
-PATIENCE_S = 60.0
 PLAN = ProbePlan(samples=3, swaps=8, provider="azure")
 
 pytest.importorskip("obstore")

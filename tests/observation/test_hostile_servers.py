@@ -19,26 +19,27 @@ from endive.observation.table_reading import open_catalog, read_metadata_file, r
 pytest.importorskip("pyiceberg")
 pytest.importorskip("obstore")
 
-SECONDS = 0.6
+SECONDS = 0.6  # for a server that never ends; others are given what a busy machine takes
+WALL_S_MAX = 60.0  # of a machine that may be busy: a server that drips would hold us for ever
 
 
 @pytest.fixture(autouse=True)
 def little(monkeypatch):
     monkeypatch.setattr("endive.observation.rest_catalog.FILE_BYTES_MAX", 1_000_000)
     monkeypatch.setattr("endive.observation.table_reading.BYTES_MAX", 1_000_000)
-    monkeypatch.setattr("endive.observation.store_guard.SECONDS_MAX", SECONDS)
 
 
 def refusal(call) -> str:
     begin_s = time.monotonic()
     with pytest.raises(ObservationError) as error:
         call()
-    assert 10.0 > time.monotonic() - begin_s
+    assert WALL_S_MAX > time.monotonic() - begin_s
     return str(error.value)
 
 
 def catalog_at(uri: str, **more):
-    return open_catalog("far", {"type": "rest", "uri": uri, **more}, seconds_max=SECONDS)
+    seconds_max = SECONDS if uri.endswith(DRIPPING) else WALL_S_MAX
+    return open_catalog("far", {"type": "rest", "uri": uri, **more}, seconds_max=seconds_max)
 
 
 # ---- catalogs ----------------------------------------------------------------------------------------
@@ -69,7 +70,7 @@ def test_a_catalog_whose_configuration_names_another_server_is_refused_unless_it
     with serving(answers={"/v1/config": config}) as (address, _):
         told = refusal(lambda: catalog_at(address))
         allowed = parse_places(["https://elsewhere.example"])
-        opened = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=SECONDS)
+        opened = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=WALL_S_MAX)
 
     assert "its server sends clients on to https://elsewhere.example" in told
     assert "rest" == opened.kind
@@ -109,7 +110,8 @@ def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monk
 )
 def test_metadata_from_a_server_is_bounded(path, told):
     with serving(elsewhere="http://169.254.169.254/latest") as (address, _):
-        assert told in refusal(lambda: read_metadata_file(f"{address}{path}", {}, seconds_max=SECONDS))
+        seconds_max = SECONDS if path == DRIPPING else WALL_S_MAX
+        assert told in refusal(lambda: read_metadata_file(f"{address}{path}", {}, seconds_max=seconds_max))
 
 
 # ---- stores ------------------------------------------------------------------------------------------
@@ -126,12 +128,14 @@ def measure(url: str, endpoint: str, tmp_path):
     ("bucket", "told"),
     [
         (ENDLESS, "the store's answer to a GET is larger than 1,024 bytes; so much is not read."),
-        (DRIPPING, "the store's answer to a GET gave no complete answer within 0.6 s."),
+        (DRIPPING, "gave no complete answer within 0.6 s."),
         (REDIRECTING, "the store's answer to a GET leads elsewhere: the server sends on to http://169.254.169.254"),
         ("/other", "the store returns other bytes than were written to it, so it is not measured."),
     ],
 )
-def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, tmp_path):
+def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, tmp_path, monkeypatch):
+    if bucket == DRIPPING:
+        monkeypatch.setattr("endive.observation.store_guard.SECONDS_MAX", SECONDS)
     answers = {"*": b"x" * 1024} if bucket == "/other" else {}
     begin_s = time.monotonic()
     with serving(elsewhere="http://169.254.169.254/latest", answers=answers) as (address, _):
@@ -139,7 +143,7 @@ def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, t
 
     assert 2 == answer.exit_code
     assert told in " ".join(answer.stderr.split())
-    assert 10.0 > time.monotonic() - begin_s
+    assert WALL_S_MAX > time.monotonic() - begin_s
     assert not (tmp_path / "out.toml").exists()
 
 

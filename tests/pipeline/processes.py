@@ -8,12 +8,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-
-PATIENCE_S = 300.0
 
 
 def descendants(root: int) -> dict[int, str]:
@@ -63,7 +60,11 @@ def parts_there(out: Path) -> int:
 
 def runs_ended(out: Path) -> int:
     """Runs that have ended, by the notes of the sweep under way."""
-    return sum(note.read_text().count("-") for note in out.glob("_progress/*/part-*"))
+    ended = 0
+    for note in out.glob("_progress/*/part-*"):
+        with suppress(OSError):  # it has just been removed
+            ended += note.read_text().count("-")
+    return ended
 
 
 @contextmanager
@@ -73,12 +74,12 @@ def killed_when(is_time: Callable[[], bool], victims: Callable[[], list[int]]) -
     is_over = threading.Event()
 
     def watch() -> None:
-        end_s = time.monotonic() + PATIENCE_S
-        while not is_over.wait(0.02) and time.monotonic() < end_s:
+        while not is_over.wait(0.02):
             if is_time() and (found := victims()):
-                os.kill(found[0], signal.SIGKILL)
-                killed.append(found[0])
-                return
+                with suppress(ProcessLookupError):  # it was gone before
+                    os.kill(found[0], signal.SIGKILL)
+                    killed.append(found[0])
+                    return
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

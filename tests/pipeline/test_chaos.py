@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.pipeline.in_process import InProcessSpark
+from tests.waiting import PATIENCE_S
 
 from endive.cli.console import _answered_signals
 from endive.config.study import load_study
@@ -62,7 +63,7 @@ class Forked:
         return 0
 
     def wait(self, timeout: float | None = None) -> int:
-        deadline_s = time.monotonic() + (timeout or 60.0)
+        deadline_s = time.monotonic() + (timeout or PATIENCE_S)
         while time.monotonic() < deadline_s:
             ended, status = os.waitpid(self.pid, os.WNOHANG)
             if ended:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import Phase
 from tests.simulation.test_own_parts import CountingStore, EverySecondTxn, ForgivingCatalog, ManyFilesAppend, Sawtooth
+from tests.waiting import PATIENCE_S
 
 from endive import Simulation, simulate
 from endive.catalog import InstantCatalog
@@ -429,7 +430,7 @@ def test_an_interrupt_ends_a_compiled_run_and_leaves_no_file(tmp_path):
     assert [] != list(tmp_path.iterdir())
 
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert "KeyboardInterrupt" == errors.strip().splitlines()[-1]
     assert -signal.SIGINT == process.returncode
@@ -469,8 +470,8 @@ def test_a_process_killed_while_it_compiles_and_two_that_start_together_spoil_no
     killed.communicate()
 
     together = [start_cold(tmp_path) for _ in range(2)]
-    answers = [process.communicate(timeout=900)[0].split() for process in together]
-    after = start_cold(tmp_path).communicate(timeout=900)[0].split()
+    answers = [process.communicate(timeout=3 * PATIENCE_S)[0].split() for process in together]
+    after = start_cold(tmp_path).communicate(timeout=3 * PATIENCE_S)[0].split()
 
     assert [expected] * 2 == [answer[0] for answer in answers]
     assert [expected, "1"] == after

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import textwrap
 
+from tests.waiting import PATIENCE_S
+
 ENDLESS = textwrap.dedent(
     """
     import signal
@@ -46,7 +48,7 @@ def test_an_interrupt_does_not_wait_for_compiled_code_that_never_ends() -> None:
     assert "computing\n" == process.stdout.readline()
 
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_S)
 
     assert "heard\n" == out
     assert 0 == process.returncode

@@ -105,7 +105,7 @@ HOLDER = textwrap.dedent(
     from endive.pipeline.dataset.lock import FolderLock
     with FolderLock(Path(sys.argv[1])):
         print("held", flush=True)
-        time.sleep(60)
+        time.sleep(3_600)
     """
 )
 

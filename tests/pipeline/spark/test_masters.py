@@ -45,15 +45,17 @@ def test_cores_of_a_master_of_this_machine_are_known(master, cores):
     assert cores == local_cores(master)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def deaf():
+    """A port on which nobody listens, and on which nobody else can."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 @pytest.mark.parametrize("scheme", ["spark", "sc"])
-def test_a_master_that_does_not_answer_is_told_at_once(scheme):
-    master = f"{scheme}://127.0.0.1:{free_port()}"
+def test_a_master_that_does_not_answer_is_told_at_once(deaf, scheme):
+    master = f"{scheme}://127.0.0.1:{deaf}"
 
     with pytest.raises(EngineError, match=f"--master {master} cannot be reached: 127.0.0.1:.* refused"):
         check_reachable(master)
@@ -117,11 +119,11 @@ def test_what_is_finished_is_kept_when_the_master_does_not_answer(silent, planne
     assert (12, True) == (outcome.simulated + outcome.kept, outcome.kept > 0)
 
 
-def test_one_of_several_masters_is_enough():
+def test_one_of_several_masters_is_enough(deaf):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        check_reachable(f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
+        check_reachable(f"spark://127.0.0.1:{deaf},127.0.0.1:{server.getsockname()[1]}")
         check_reachable(f"sc://127.0.0.1:{server.getsockname()[1]}/;user_id=me")
 
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.sweep.test_run_sweep import contents
+from tests.waiting import wait_until
 
 from endive.pipeline import run_sweep
 from endive.pipeline.spark.session import LOCAL_SETTINGS, SETTINGS
@@ -27,7 +27,6 @@ pytest.importorskip("grpc_status", reason="Spark Connect's client needs: pip ins
 
 pytestmark = pytest.mark.spark
 
-PATIENCE_S = 120.0
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
@@ -100,9 +99,10 @@ def _free_port() -> int:
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline_s and process.poll() is None:
+    def answers() -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-            return
-        time.sleep(0.2)
-    pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-2000:]}")
+            return True
+        return False
+
+    wait_until(lambda: process.poll() is not None or answers(), "a Connect server")
+    assert process.poll() is None, f"the server did not start:\n{log.read_text(errors='replace')[-2000:]}"

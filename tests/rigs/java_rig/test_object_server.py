@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from tests.waiting import PATIENCE_S
 
 from verification.java_rig.object_server import ObjectServer, object_kind
 
@@ -19,7 +20,7 @@ def server():
 
 
 def ask(door, method, path, body=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=PATIENCE_S)
     try:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()

@@ -33,6 +33,7 @@ export class Board {
     this.figures = new Map(); // id -> what is on screen
     this.queue = Promise.resolve();
     this.drawn = 0;
+    this.pending = 0; // drawings under way, also those that a window of another size asks for
     let timer = 0;
     addEventListener("resize", () => {
       clearTimeout(timer);
@@ -81,8 +82,9 @@ export class Board {
   }
 
   later(figure) {
+    this.box.dataset.pending = String((this.pending += 1));
     this.queue = this.queue.then(() => this.draw(figure)).catch((error) => { figure.plot.textContent = "This chart cannot be drawn: " + error.message; console.error(error); })
-      .then(() => new Promise((next) => setTimeout(next)));
+      .then(() => { this.box.dataset.pending = String((this.pending -= 1)); return new Promise((next) => setTimeout(next)); });
   }
 
   async draw(figure) {

@@ -15,49 +15,61 @@ let current = new AbortController();
 let timer = 0;
 const board = new Board(byId("charts"));
 
+// Whether everything that belongs to the last move is on screen: "asking" or "settled".
+const setState = (name) => { document.documentElement.dataset.state = name; };
+
 function moved() {
+  setState("asking");
   clearTimeout(timer);
   timer = setTimeout(askAll, MOVE_MS);
 }
 
-function askAll() {
+async function askAll() {
+  clearTimeout(timer);
+  timer = 0;
+  setState("asking");
   current.abort();
   const turn = (current = new AbortController());
   document.documentElement.dataset.moved = String(performance.now());
-  let isFirst = true;
   const asked = { start: state.start, changes: { ...state.changes } };
-  ask("api/ask", asked, turn.signal, (event) => {
+  let following = null;
+  await ask("api/ask", asked, turn.signal, (event) => {
     if (event.type === "refused") { showProblems(placed(event.problems)); showInvalid(); return; }
     if (event.type === "failed") { showFailure(event.text); return; }
     showAnswer(event);
     document.documentElement.dataset.answered = String(performance.now());
-    if (isFirst) { isFirst = false; keepAnswered(asked); showProblems([]); afterFirst(turn.signal); }
+    if (!following) { keepAnswered(asked); showProblems([]); following = afterFirst(asked, turn.signal); }
   });
+  await Promise.all(following || []);
+  if (turn === current && !turn.signal.aborted && !timer) setState("settled");
 }
 
 const placed = (problems) => problems.map((problem) => (typeof problem === "string" ? { text: problem, key: null } : problem));
 
-function afterFirst(signal) {
-  postJson("api/open", question(false), signal).then(showTaken).catch(() => {});
-  askCurve(signal);
-  if (state.pin) { showComparing(); ask("api/compare", { a: state.pin, b: question(false) }, signal, showComparison); }
-  ask("api/watch", question(false), signal, showWatch);
+function afterFirst(asked, signal) {
+  const parts = [postJson("api/open", asked, signal).then(showTaken).catch(() => {}), askCurve(asked, signal)];
+  if (state.pin) { showComparing(); parts.push(ask("api/compare", { a: state.pin, b: asked }, signal, showComparison)); }
+  return [...parts, ask("api/watch", asked, signal, showWatch)];
 }
 
-function askCurve(signal) {
+// Ends when the last curve is drawn.
+async function askCurve(asked, signal) {
   const about = byId("along-about");
   about.textContent = "Simulating along " + labelOf(state.vary) + "…";
-  ask("api/curve", question(), signal, (event) => {
+  let drawn = null;
+  await ask("api/curve", { ...asked, vary: state.vary }, signal, (event) => {
     if (event.type !== "curve") { about.textContent = event.text || placed(event.problems).map((problem) => problem.text).join(" "); return; }
     byId("along-title").textContent = "Along " + event.name;
     byId("limit").textContent = event.limit || "";
     about.textContent = [event.note, event.seeds + (event.seeds === 1 ? " seed" : " seeds") + " for each value" + (event.stage === "done" ? "." : "; refining…")].filter(Boolean).join(" ");
     byId("along").dataset.stage = event.stage;
-    board.show(event.charts);
+    drawn = board.show(event.charts);
   });
+  await drawn;
 }
 
 async function open(start, changes, vary) {
+  setState("asking");
   current.abort();
   state.start = start;
   state.changes = changes;
