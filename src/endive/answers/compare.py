@@ -18,6 +18,8 @@ from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.config.format_switch import drop_foreign
+from endive.config.key_effects import DELTA, ICEBERG
 from endive.config.slo import names_of, objective_of
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.fields import SHARE
@@ -153,8 +155,13 @@ def _bounded(found: Estimate, bound: float) -> Estimate:
 
 
 def changed_keys(a: SimulationConfig, b: SimulationConfig) -> list[tuple[str, Any, Any]]:
-    """The keys that differ, dotted, with both values; names for people and seeds are left out."""
+    """The keys that differ, dotted, with both values.
+
+    Names for people and seeds are left out, and between two table formats the keys that only one of them reads.
+    """
     ours, theirs = _flat(a.to_dict()), _flat(b.to_dict())
+    if a.table.format != b.table.format:
+        ours, theirs = (drop_foreign(drop_foreign(side, DELTA), ICEBERG) for side in (ours, theirs))
     keys = [key for key in dict.fromkeys((*ours, *theirs)) if ours.get(key) != theirs.get(key)]
     ignored = ("experiment.", "slo.", "simulation.seed", "simulation.output_path")
     return [(key, ours.get(key), theirs.get(key)) for key in keys if not key.startswith(ignored)]
@@ -197,6 +204,8 @@ def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:
     if a.config_hash() == b.config_hash():
         notes.append("Both are the same simulation: every difference is zero.")
     only = set(names_of(a).sources) ^ set(names_of(b).sources)
+    if a.table.format != b.table.format:
+        notes.append("Keys that only one of the two table formats reads are not listed.")
     if only:
         notes.append(f"Only one side has the sources {', '.join(sorted(only))}; they are part of the total only.")
     return notes

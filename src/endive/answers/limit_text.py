@@ -10,11 +10,7 @@ from endive.objectives.verdict_text import number_text
 def limit_sentence(found: Limit) -> str:
     """What the answer is, how sure, and where the configuration stands now."""
     bound = "at most" if found.which == LARGEST else "at least"
-    doubt = (
-        "exactly"
-        if found.low == found.high
-        else f"between {value_text(found, found.low)} and {value_text(found, found.high)}"
-    )
+    doubt = doubt_text(found)
     now = "" if found.now is None else f" It is {value_text(found, found.now)} now."
     if found.doubt is not None:
         return (
@@ -22,6 +18,13 @@ def limit_sentence(found: Limit) -> str:
             f"{doubt} as far as was tried. {found.doubt}{now}"
         )
     return f"{found.key}: {bound} {value_text(found, found.value)} ({doubt}) meets {found.objective}.{now}"
+
+
+def doubt_text(found: Limit) -> str:
+    """How far the answer can be told."""
+    if found.low == found.high:
+        return "exactly"
+    return f"between {value_text(found, found.low)} and {value_text(found, found.high)}"
 
 
 def value_text(found: Limit, value: float) -> str:

@@ -31,6 +31,12 @@ def compare(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key of B; repeatable."),
     ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", help="A choice, such as table.format: compare A with itself under each other value."
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for both.")] = 10,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Page (HTML) to write as well.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -40,6 +46,11 @@ def compare(
     from endive.errors import ConfigError
     from endive.results.writer import write_atomically
 
+    if vary is not None:
+        if b is not None or html is not None:
+            raise ConfigError("--vary compares A with itself: leave out B and --html.")
+        _compare_turns(a, vary, overrides or [], seeds, as_json)
+        return
     if b is None and not overrides:
         raise ConfigError("Nothing to compare with: name a second configuration, or change a key with --set.")
     other = b or a
@@ -53,6 +64,38 @@ def compare(
         typer.echo(json.dumps(comparison_json(found), allow_nan=False))
     else:
         _print(found)
+
+
+def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int, as_json: bool) -> None:
+    """A against itself under every other value of a choice, one comparison after another."""
+    from endive.answers.compare import compare_bases
+    from endive.answers.turns import turns_of
+    from endive.cli.console import stdout
+    from endive.config import nearest_key, parse_overrides
+    from endive.errors import ConfigError
+
+    ours = _base(a, [])
+    turns = turns_of(a / _CONFIG if a.is_dir() else a, key, parse_overrides(overrides))
+    if not turns:
+        guess = nearest_key(key)
+        hint = f" Did you mean '{guess}'?" if guess and guess != key else ""
+        raise ConfigError(f"--vary {key}: it is no choice between names, such as table.format.{hint}")
+    others = [
+        turn for turn in turns if turn.base is None or turn.base.config.config_hash() != ours.config.config_hash()
+    ]
+    told: list[dict[str, Any]] = []
+    for turn in others:
+        if turn.base is None:
+            told.append({"b": turn.name, "problem": turn.problem})
+            if not as_json:
+                stdout().print(f"{turn.name}: {turn.problem}", markup=False)
+            continue
+        found = compare_bases(ours, turn.base, names=(a.stem, turn.name), seeds=seeds)
+        told.append(comparison_json(found))
+        if not as_json:
+            _print(found)
+    if as_json:
+        typer.echo(json.dumps({"choice": key, "comparisons": told}, allow_nan=False))
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:

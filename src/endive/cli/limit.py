@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from endive.answers.limit import Limit
     from endive.answers.limit_search import Point
+    from endive.answers.turns import Turn
 
 _BAR_COLUMNS: Final = 20
 
@@ -20,8 +21,12 @@ _BAR_COLUMNS: Final = 20
 def limit(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
     vary: Annotated[
-        str,
-        typer.Option(metavar="KEY", help="Key to vary; 'load' is a factor on all sources, source.*.KEY all of them."),
+        list[str],
+        typer.Option(
+            metavar="KEY",
+            help="Key to vary; 'load' is a factor on all sources, source.*.KEY all of them. A choice, such as "
+            "table.format, asks for the limit under each of its values: of the load, or of a second --vary.",
+        ),
     ],
     slo: Annotated[
         str | None,
@@ -46,25 +51,67 @@ def limit(
 ) -> None:
     """Find the largest (or smallest) value of a key that meets the objective."""
     from endive.answers.limit import find_limit
+    from endive.answers.turns import find_limits, number_and_choice, turns_of
     from endive.answers.variation import base_of
     from endive.cli.replay_note import print_note, with_note
     from endive.cli.run import percentage
+    from endive.config import parse_overrides
 
-    found = find_limit(
-        base_of(config, overrides or []),
-        vary,
-        slo=slo,
-        low=_number(low, "--from"),
-        high=_number(high, "--to"),
-        tolerance=percentage(tolerance, "--tolerance"),
-        seeds_max=seeds,
-        simulations_max=simulations,
-    )
-    if as_json:
-        typer.echo(json.dumps(with_note(config, limit_json(found)), allow_nan=False))
+    number, choice = number_and_choice(vary)
+    options: dict[str, Any] = {
+        "slo": slo,
+        "low": _number(low, "--from"),
+        "high": _number(high, "--to"),
+        "tolerance": percentage(tolerance, "--tolerance"),
+        "seeds_max": seeds,
+        "simulations_max": simulations,
+    }
+    if choice is not None:
+        turns = find_limits(turns_of(config, choice, parse_overrides(overrides or [])), number, **options)
+        answer = {"choice": choice, "key": number, "limits": [_turn_json(turn, found) for turn, found in turns]}
     else:
-        print_note(config)
-        _print(found)
+        single = find_limit(base_of(config, overrides or []), number, **options)
+        answer = limit_json(single)
+    if as_json:
+        typer.echo(json.dumps(with_note(config, answer), allow_nan=False))
+        return
+    print_note(config)
+    if choice is not None:
+        _print_turns(choice, number, turns)
+    else:
+        _print(single)
+
+
+def _turn_json(turn: Turn, found: Limit | str) -> dict[str, Any]:
+    own = {"problem": found} if isinstance(found, str) else limit_json(found)
+    return {"value": turn.name, **own}
+
+
+def _print_turns(choice: str, number: str, turns: tuple[tuple[Turn, Limit | str], ...]) -> None:
+    """A row per value of the choice, the most first; below it what some of them have no figure for."""
+    from rich.text import Text
+
+    from endive.answers.limit_text import doubt_text, value_text
+    from endive.cli.console import stdout
+    from endive.cli.tables import new_table, print_warnings
+
+    console = stdout()
+    limits = [(turn, found) for turn, found in turns if not isinstance(found, str)]
+    if limits:
+        table = new_table(f"{number}: how far it can go under each {choice}; {limits[0][1].objective}")
+        for column in (choice, number, "as far as can be told", "now", "simulations"):
+            table.add_column(column, justify="left" if column in (choice, "as far as can be told") else "right")
+        for turn, found in sorted(limits, key=lambda each: -each[1].value):
+            now = "-" if found.now is None else value_text(found, found.now)
+            bound = f"{'at most' if found.which == 'largest' else 'at least'} {value_text(found, found.value)}"
+            table.add_row(turn.name, bound, doubt_text(found), now, f"{found.simulations:,}")
+        console.print(table)
+    for turn, told in ((turn, found) for turn, found in turns if isinstance(found, str)):
+        console.print(Text.assemble((f"{turn.name}: ", "bold"), told))
+    for turn, found in limits:
+        for note in (*found.notes, *([found.doubt] if found.doubt else [])):
+            console.print(Text.assemble((f"{turn.name}: ", "bold yellow"), note))
+    print_warnings(console, tuple(dict.fromkeys(f"{t.name}: {c}" for t, found in limits for c in found.caveats)))
 
 
 def limit_json(found: Limit) -> dict[str, Any]:

@@ -66,7 +66,11 @@ def drop_foreign(overrides: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _is_below(key: str, table: str) -> bool:
-    return key == table or key.startswith(f"{table}.")
+    parts = key.split(".")
+    if parts[0] == SOURCE and len(parts) > 2:
+        parts[1] = "<name>"
+    named = ".".join(parts)
+    return named == table or named.startswith(f"{table}.")
 
 
 def _drop(document: dict[str, Any], parts: list[str]) -> None:

@@ -110,6 +110,17 @@ def field_at(table: type[Table], place: tuple[str | int, ...]) -> FieldInfo | No
     return holder.table.model_fields.get(str(place[-1])) if holder else None
 
 
+def choices_at(key: str) -> tuple[str, ...]:
+    """The names that a dotted key chooses from; none if it holds something else, or is not known."""
+    section, *place = key.split(".")
+    if section == SOURCE and len(place) > 1:
+        found = field_at(SourceConfig, tuple(place[1:]))
+    else:
+        found = field_at(SECTIONS[section], tuple(place)) if section in SECTIONS and place else None
+    is_choice = found is not None and get_origin(found.annotation) is Literal
+    return tuple(map(str, get_args(found.annotation))) if found is not None and is_choice else ()
+
+
 def extra_text(field: FieldInfo, name: str) -> str | None:
     """What a declaration says beside its type and description: an example, a default in words."""
     extra = field.json_schema_extra

@@ -1,0 +1,96 @@
+"""One load under each value of a choice."""
+
+import json
+
+import pytest
+from tests.answers.conftest import busy_config
+from typer.testing import CliRunner
+
+from endive.answers.limit import find_limit
+from endive.answers.turns import find_limits, number_and_choice, turns_of
+from endive.cli.main import app
+from endive.config import apply_overrides
+from endive.errors import ObjectiveError
+
+FORMAT = "table.format"
+
+
+def test_a_format_takes_a_turn_per_client_and_each_override_waits_for_the_format_that_reads_it():
+    changes = {"delta.checkpoint_interval": 7, "commit.min_count_to_merge": 50, "source.writers.deletes": "position"}
+    turns = turns_of(busy_config(), FORMAT, {"delta.checkpoint_interval": 7, "commit.min_count_to_merge": 50})
+    configs = {turn.name: turn.base.config for turn in turns}
+
+    assert ["Iceberg", "Delta Spark", "delta-rs"] == list(configs)
+    assert ("iceberg", 50) == (configs["Iceberg"].table.format, configs["Iceberg"].commit.min_count_to_merge)
+    assert [("spark", 7), ("delta_rs", 7)] == [
+        (configs[name].delta.client, configs[name].delta.checkpoint_interval) for name in ("Delta Spark", "delta-rs")
+    ]
+    there = apply_overrides(busy_config().to_dict(), {FORMAT: "delta", **changes})
+    assert "deletes" not in there["source"][0], "a key of a source belongs to a format, too"
+
+
+def test_a_value_that_is_refused_keeps_its_turn_and_says_why():
+    turns = {turn.name: turn for turn in turns_of(busy_config(), "catalog.type", {})}
+
+    assert turns["dynamodb"].base is None
+    assert "is where Delta Lake commits, and table.format is 'iceberg'" in turns["dynamodb"].problem
+    assert turns["service"].base.config.catalog.type == "service"
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ([FORMAT], ("load", FORMAT)),
+        ([FORMAT, "source.a.retry"], ("source.a.retry", FORMAT)),
+        (["load"], ("load", None)),
+        (["source.a.isolation"], ("load", "source.a.isolation")),
+        (["no.such.key"], ("no.such.key", None)),
+    ],
+)
+def test_a_choice_is_told_from_a_number(keys, expected):
+    assert expected == number_and_choice(keys)
+
+
+def test_two_numbers_at_once_are_refused():
+    with pytest.raises(ObjectiveError, match=r"not both of load and simulation\.seed"):
+        number_and_choice(["load", FORMAT, "simulation.seed"])
+
+
+def test_the_limit_under_each_format_is_that_of_the_format_alone():
+    asked = {"slo": "writers.retries_mean <= 0.5", "low": 1, "high": 16, "tolerance": 0.9, "seeds_max": 2}
+    turns = turns_of(busy_config(), FORMAT, {})[:2]
+    found = find_limits(turns, "source.writers.arrivals.clients", **asked)
+    alone = find_limit(turns[1].base, "source.writers.arrivals.clients", **asked)
+
+    assert ["Iceberg", "Delta Spark"] == [turn.name for turn, _ in found]
+    assert alone == found[1][1] != found[0][1]
+    assert "fails the objective" in find_limits(turns[:1], "load", slo="success_rate >= 0", low=1, high=2)[0][1]
+
+
+def test_commands_tell_every_format_and_only_keys_that_both_read(tmp_path):
+    file = tmp_path / "load.toml"
+    file.write_text(busy_config().to_toml())
+    invoke = CliRunner().invoke
+    answer = invoke(app, ["compare", str(file), "--vary", FORMAT, "--seeds", "2", "--json"])
+    sides = json.loads(answer.stdout)["comparisons"]
+    keys = {row["key"] for row in sides[0]["keys"]}
+
+    assert ["Delta Spark", "delta-rs"] == [side["b"] for side in sides]
+    assert {"table.format", "catalog.type", "source.writers.retry"} <= keys
+    assert not any(key.startswith(("commit.", "delta.", "table.manifest")) for key in keys)
+    refused = invoke(app, ["compare", str(file), "--vary", "simulation.seed"])
+    assert "it is no choice between names, such as table.format" in refused.stderr
+    limits = [
+        "limit",
+        str(file),
+        "--vary",
+        FORMAT,
+        "--slo",
+        "retries_mean <= 0.5",
+        "--tolerance",
+        "50%",
+        "--seeds",
+        "4",
+    ]
+    shown = invoke(app, limits)
+    assert all(name in shown.stdout for name in ("Iceberg", "Delta Spark", "delta-rs"))
