@@ -73,7 +73,7 @@ def writer(number: int, port: int, uri: str, way: str, seconds: float, ready: An
     answers.put((number, txns))
 
 
-def run(writers: int, way: str, seconds: float) -> tuple[list[list[Any]], dict[str, list[float]]]:
+def run(writers: int, way: str, seconds: float, slower: float = 1.0) -> tuple[list[list[Any]], dict[str, list[float]]]:
     """One run: its txns, and what each kind of request took from the client's side."""
     context = multiprocessing.get_context("spawn")
     with ObjectServer(object_kind) as server:
@@ -83,7 +83,7 @@ def run(writers: int, way: str, seconds: float) -> tuple[list[list[Any]], dict[s
         make_table(uri, options_of(maker))
         doors = [server.open_door(str(number)) for number in range(writers)]
         for door in doors:
-            door.delays_ms, door.way_out = DELAYS_MS, 0.5
+            door.delays_ms, door.way_out = {method: slower * ms for method, ms in DELAYS_MS.items()}, 0.5
         answers, start, ready = context.Queue(), context.Queue(), context.Barrier(writers + 1)
         processes = [
             context.Process(target=writer, args=(number, door.port, uri, way, seconds, ready, start, answers))
@@ -145,12 +145,12 @@ def quantiles(values: Iterable[float]) -> list[float]:
     return found
 
 
-def measure(writers: int, way: str, seconds: float, repetitions: int) -> dict[str, Any]:
+def measure(writers: int, way: str, seconds: float, repetitions: int, slower: float) -> dict[str, Any]:
     """One cell."""
     runs: list[dict[str, Any]] = []
     pooled: dict[str, list[float]] = {}
     for _ in range(repetitions):
-        txns, spans = run(writers, way, seconds)
+        txns, spans = run(writers, way, seconds, slower)
         runs.append({"load_average": round(os.getloadavg()[0], 1), "txns": txns})
         for name, values in spans.items():
             pooled.setdefault(name, []).extend(values)
@@ -160,6 +160,7 @@ def measure(writers: int, way: str, seconds: float, repetitions: int) -> dict[st
         "writers": writers,
         "way": way,
         "seconds": seconds,
+        "slower": slower,
         "runs": runs,
         "spans": {name: {"count": len(v), "quantiles_ms": quantiles(v)} for name, v in sorted(pooled.items())},
     }
@@ -171,14 +172,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--repetitions", type=int, default=4)
     parser.add_argument("--writers", type=int, nargs="*", default=list(WRITERS))
+    parser.add_argument("--slower", type=float, default=1.0, help="a factor on every delay")
     parser.add_argument("--way", choices=("keep", "load"), default="keep")
     parser.add_argument("--out", type=Path, default=DATA / "rs_loops.json")
     given = parser.parse_args()
     cells = {}
     if given.out.is_file():
-        cells = {(each["way"], each["writers"]): each for each in json.loads(given.out.read_text())["cells"]}
+        known = json.loads(given.out.read_text())["cells"]
+        cells = {(each["way"], each.get("slower", 1.0), each["writers"]): each for each in known}
     for count in given.writers:
-        cells[given.way, count] = measure(count, given.way, given.seconds, given.repetitions)
+        cells[given.way, given.slower, count] = measure(
+            count, given.way, given.seconds, given.repetitions, given.slower
+        )
     document = {
         "deltalake": deltalake.__version__,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
