@@ -27,6 +27,7 @@ MATCHING = (
         (f'{MATCHING}ref(name="p") == 3: [s3://a]', "validation_exception", "partitions"),
         ("CommitFailedException: Requirement failed: branch main has changed", "retries_exhausted", ""),
         ("o.a.i.exceptions.ValidationException: Cannot determine history between", "history_expired", ""),
+        ("java.lang.IllegalStateException: Runtime file filtering is not possible: the table", "table_moved", ""),
         ("CommitStateUnknownException: x", "commit_state_unknown", ""),
         ("java.lang.OutOfMemoryError: Java heap space", "OutOfMemoryError", ""),
         ("[MERGE_CARDINALITY_VIOLATION] The ON search", "MERGE_CARDINALITY_VIOLATION", ""),

@@ -75,6 +75,24 @@ def delta_configs(draw: Any) -> Mapping:
 
 @st.composite
 def any_configs(draw: Any) -> Mapping:
-    """A configuration of either format, every fourth of Delta's."""
+    """A configuration of either format, every fourth of Delta's; now and then Spark looks at its table once more."""
     drawn: Mapping = draw(delta_configs() if draw(st.integers(0, 3)) == 0 else configs())
+    commit = drawn.get("commit", {})
+    if commit.get("protocol") == "iceberg" and not {"base", "io"} & set(commit):
+        _add_looks(draw, drawn)
     return drawn
+
+
+def _add_looks(draw: Any, config: Mapping) -> None:
+    """Epochs of a stream, and copy-on-write statements that filter their files."""
+    for source in config["source"]:
+        keys = {**config["transaction"], **source}
+        if keys["overwrite"] == "overwrite_files" and keys["operation_types"]["validated_overwrite"]:
+            maybe(source, draw, "runtime_filter_ms", ms(1.0, 300.0))
+    can_stream = config["transaction"].get("manifest_list_mode") == "rewrite" and len(config["source"]) < 3
+    if can_stream and draw(st.booleans()):
+        stream: Mapping = {"name": "stream", "operation_types": {"fast_append": 1.0}, "commit_path": "epoch"}
+        stream["arrivals"] = draw(arrivals().filter(lambda table: table["kind"] != "trace"))
+        if stream["arrivals"]["kind"] in ("closed", "jobs") and config["catalog"]["type"] != "append":
+            maybe(stream, draw, "keeps_table", st.booleans())
+        config["source"].append(stream)

@@ -155,7 +155,7 @@ def test_every_outcome_is_counted_under_its_name(commit, make_row):
             "commit_state_unknown": 0,
             "history_expired": 0,
             "storage_failed": 0,
-            **dict.fromkeys(delta.REASONS, 0),
+            **dict.fromkeys((*delta.REASONS, "table_moved"), 0),
         },
         "in_flight": {"executing": 4, "committing": 5},
     }
@@ -220,7 +220,7 @@ def test_without_a_txn_in_the_window_figures_are_null_and_counts_are_zero():
                 "commit_state_unknown": 0,
                 "history_expired": 0,
                 "storage_failed": 0,
-                **dict.fromkeys(delta.REASONS, 0),
+                **dict.fromkeys((*delta.REASONS, "table_moved"), 0),
             },
             "in_flight": {"executing": 0, "committing": 0},
         },

@@ -25,7 +25,7 @@ from endive.formats.nesting import Plan
 from endive.formats.operation import Operation
 from endive.results.provenance import Provenance
 from endive.results.schema import KINDS, OBJECTS, OPERATIONS
-from endive.rng import POINTER_READ, REFRESH
+from endive.rng import LOOK_READ, POINTER_READ, REFRESH
 from endive.simulation.build import OwnParts, build_catalog, build_parts
 from endive.simulation.reference import ReferenceEngine
 from endive.storage import StorageProvider
@@ -51,7 +51,8 @@ RIVALS = {
 }
 REFRESHING = "refresh"  # after the txn loaded its tables (or lost), before the server sees it read again
 SWAPPING = "swap"  # when all is built, before the server sees the conditional write (or the last look before it)
-MOMENTS = {REFRESH: REFRESHING, POINTER_READ: SWAPPING}
+LOOKING = "look"  # while the txn works, before the server sees it look at its table once more
+MOMENTS = {REFRESH: REFRESHING, POINTER_READ: SWAPPING, LOOK_READ: LOOKING}
 
 
 @dataclass(frozen=True)

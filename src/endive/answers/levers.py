@@ -92,6 +92,16 @@ LEVERS: Final = (
         ICEBERG,
     ),
     Lever(
+        "cache",
+        SETTING,
+        AVAILABLE,
+        "spark.sql.catalog.<name>.cache-enabled = true, and a Spark session for each thread (Iceberg 1.10)",
+        VERDICT,
+        "a session sees what others commit up to 30 s late (cache.expiration-interval-ms)",
+        offers.catalog_cache,
+        ICEBERG,
+    ),
+    Lever(
         "merging",
         SETTING,
         AVAILABLE,

@@ -182,6 +182,14 @@ def snapshot_isolation(base: Base) -> Offers:
             yield Offer(words=f"{source.name}: snapshot isolation", keys={_named(source, "isolation"): "snapshot"})
 
 
+def catalog_cache(base: Base) -> Offers:
+    """A statement whose table object nobody refreshes while it is planned."""
+    for source in base.config.sources:
+        if source.runtime_filter_ms > 0:
+            words = f"{source.name}: the catalog's cache, and a session of its own"
+            yield Offer(words=words, keys={_named(source, "runtime_filter_ms"): 0.0})
+
+
 def partition_predicate(base: Base) -> Offers:
     """A statement that names its partitions has not read the others."""
     for source in base.config.sources:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from endive.answers.format_words import phase_name
 from endive.answers.journal import Journal, Look, Swap
 from endive.objectives import duration_text
-from endive.rng import POINTER_READ, REFRESH, STATUS_READ
+from endive.rng import POINTER_READ, REFRESH, START_READ, STATUS_READ
 from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES
 
 RIVALS_TOLD: Final = 3
@@ -74,11 +74,19 @@ class Story:
     record: Mapping[str, Any]
     attempts: tuple[Attempt, ...]
     throttled_loading: int  # throttled tries before its first attempt
+    moved_by: tuple[Rival, ...] = ()  # who committed between the load and the look that found the table moved
 
     @property
     def lines(self) -> list[str]:
         """The story, line by line; times count from the txn's submission."""
-        return [_head(self.record), *_work(self), *_attempt_lines(self), _end(self.record), *_bill(self.record)]
+        return [
+            _head(self.record),
+            *_work(self),
+            *_attempt_lines(self),
+            *_moved(self),
+            _end(self.record),
+            *_bill(self.record),
+        ]
 
 
 class Stories:
@@ -106,7 +114,14 @@ class Stories:
         numbers = range(1, max((entry[2] for entry in requests), default=0) + 1)
         found = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
         throttled = sum(entry[5] for entry in requests if entry[2] == 0 and entry[6])
-        return Story(record, tuple(attempt for attempt in found if attempt is not None), throttled)
+        attempts = tuple(attempt for attempt in found if attempt is not None)
+        return Story(record, attempts, throttled, self._moved_by(record, looks))
+
+    def _moved_by(self, record: Mapping[str, Any], looks: list[Look]) -> tuple[Rival, ...]:
+        if record["reason"] != "table_moved":
+            return ()
+        loaded_us = next((look.seen_us for look in reversed(looks) if look.step == START_READ), looks[0].seen_us)
+        return self._rivals(record["txn_id"], tuple(record["tables_written"]), loaded_us, looks[-1].seen_us)
 
     def _attempt(
         self, number: int, record: Mapping[str, Any], looks: list[Look], swaps: list[Swap], requests: list[Any]
@@ -218,7 +233,19 @@ def _work(story: Story) -> list[str]:
         return [*lines, f"  loads the table and works for {duration_text(worked_ms)}, then begins to commit"]
     if record["status"] == "in_flight":
         return [*lines, "  still at work when the simulation ended"]
+    if record["reason"] == "table_moved":
+        return [*lines, "  loads the table and works, and never begins to commit"]
     return [*lines, f"  {_given_up()}, before it has loaded the table"]
+
+
+def _moved(story: Story) -> list[str]:
+    """What a copy-on-write statement finds before it commits, if that is its end."""
+    record = story.record
+    if record["reason"] != "table_moved":
+        return []
+    who = ", ".join(f"txn {rival.txn_id} ({rival.kind} of {rival.source})" for rival in story.moved_by[:RIVALS_TOLD])
+    found = "filters its files, and the table has moved since it was planned (Runtime file filtering is not possible)"
+    return [f"  {_at(round(record['end_ms'] * 1000.0), record)}  {found}: committed meanwhile by {who or 'a rival'}"]
 
 
 def _attempt_lines(story: Story) -> list[str]:

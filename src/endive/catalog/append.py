@@ -29,6 +29,7 @@ from endive.rng import (
     DISCOVERY,
     LOG_ENTRIES,
     LOG_HEAD,
+    LOOK_READ,
     POINTER_READ,
     READ_BACK,
     REFRESH,
@@ -45,6 +46,7 @@ DRAWS_PER_REQUEST = 3  # success, refusal, penalty: the draws of one conditional
 # Which read of one attempt the per-entry cost is drawn for: positions of the LOG_ENTRIES slot.
 BACK_ENTRIES = 5
 BASE_ENTRIES = 6
+LOOK_ENTRIES = 7
 ENTRIES_POSITIONS = {
     START_READ: 0,
     REFRESH: 1,
@@ -52,6 +54,7 @@ ENTRIES_POSITIONS = {
     POINTER_READ: 3,
     READ_BACK: BACK_ENTRIES,
     BASE_READ: BASE_ENTRIES,
+    LOOK_READ: LOOK_ENTRIES,
 }
 COMPACTION_ENTRIES = 4
 # Position of the DISCOVERY slot for the read before a compaction; position 0 is the read after an append.

@@ -126,7 +126,7 @@ FORMATS: Final = (
 FORMATS_OF_SOURCES: Final = (
     _row(
         "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms checks "
-        "deletes starting_sequence_number commit_path",
+        "deletes starting_sequence_number commit_path runtime_filter_ms",
         is_(FORMAT, ICEBERG),
         _OF_ICEBERG,
     ),
@@ -354,7 +354,15 @@ SOURCE_READINGS: Final = (
     _row(
         "commit_path",
         all_of(is_("commit.protocol", "iceberg"), is_("commit.base", "refresh"), is_("commit.io", "before_swap")),
-        "only Java Iceberg, which refreshes and builds before the swap, has Transactions",
+        "only Java Iceberg, which refreshes and builds before the swap, commits so",
+    ),
+    _row("runtime_filter_ms", is_above("runtime_filter_ms", 0), _DEFAULT, unless=ALWAYS),
+    _row("runtime_filter_ms", is_("commit.protocol", "iceberg"), "only Spark, with Java Iceberg, filters files so"),
+    _row("runtime_filter_ms", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row(
+        "runtime_filter_ms",
+        is_("overwrite", "overwrite_files"),
+        "overwrite is '{overwrite}', and only 'overwrite_files' (copy-on-write) filters files while it works",
     ),
     _row("commit_path", is_("transaction.manifest_list_mode", "rewrite"), "transaction.manifest_list_mode is 'append'"),
     _row("checks deletes", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),

@@ -27,6 +27,7 @@ from endive.config.transaction import BACKOFF_KEYS, TABLES_PER_TXN_MAX, FixedCou
 from endive.vocabulary import KINDS, KINDS_OF
 
 KEPT_TABLES_MAX: Final = 10_000_000
+APPENDS: Final = ("fast_append", "merge_append")
 OF_WHOLE_TABLES: Final = ("rewrite_manifests", "expire_snapshots")
 APPEND: Final = is_("catalog.type", "append")
 BY_FILES: Final = is_("conflict.detector", "files")
@@ -51,9 +52,9 @@ def _touches_too_many(scene: Scene) -> bool:
     return bool(most > scene.config.table.data_files)
 
 
-def _others(scene: Scene) -> list[str]:
+def _others(scene: Scene, *own: str) -> list[str]:
     weights = scene.value("operation_types")
-    return [kind for kind in KINDS if kind != "rewrite_files" and getattr(weights, kind)]
+    return [kind for kind in KINDS if kind not in (own or ("rewrite_files",)) and getattr(weights, kind)]
 
 
 def _has_contrary_backoff(scene: Scene) -> bool:
@@ -145,6 +146,12 @@ READ_ROWS: Final = (
         all_of(is_("checks", "added_rows"), is_("overwrite", "overwrite_files")),
         "{key} = {value} is how a merge-on-read DELETE is checked, and overwrite = 'overwrite_files' is copy-on-write. "
         "Choose one of: all, none.",
+    ),
+    Contradiction(
+        "commit_path",
+        all_of(is_("commit_path", "epoch"), is_so("operation_types", lambda scene: bool(_others(scene, *APPENDS)))),
+        "{key} = {value} is how Spark's streaming appends, and operation_types has {not_appends}. Make a source of "
+        "appends alone, or choose one of: table, transaction.",
     ),
     Contradiction(
         "deletes",
@@ -407,6 +414,7 @@ def words_of_source(scene: Scene) -> dict[str, Any]:
         "clients": _clients(scene),
         "kept": _kept_per_client(scene),
         "others": ", ".join(_others(scene)),
+        "not_appends": ", ".join(_others(scene, *APPENDS)),
         "unknown": ", ".join(map(shown, _unknown(scene))),
         "last_table": scene.config.catalog.num_tables - 1,
         "n_only": len(scene.value("tables.only") or ()),

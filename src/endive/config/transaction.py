@@ -462,10 +462,18 @@ class SourceKeys(Table):
         "v3); with both, the positions are those of rows it has just added.",
         json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
     )
-    commit_path: Annotated[Literal["table", "transaction"], OneOf()] = Field(
+    commit_path: Annotated[Literal["table", "transaction", "epoch"], OneOf()] = Field(
         "table",
-        description="How the engine commits: to the table (Spark, Flink), or through a Transaction (Trino), which "
-        "builds on the table as loaded and again if that has moved.",
+        description="How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "
+        "on the table as loaded and again if that has moved; or as Spark's streaming, which refreshes the table before "
+        "each epoch's commit.",
+    )
+    runtime_filter_ms: Milliseconds = Field(
+        0.0,
+        description="How long after loading its table a copy-on-write statement of Spark filters the files it has to "
+        "rewrite. If the table has moved by then, it fails before any attempt (table_moved: 'Runtime file filtering is "
+        "not possible'). Give it if the catalog's cache is off (cache-enabled = false: the time Spark plans), or if "
+        "all writers are threads of one session (until the matching rows are found); 0: neither.",
     )
     starting_sequence_number: Flag = Field(
         True,

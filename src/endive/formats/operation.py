@@ -10,6 +10,7 @@ CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, CLASS_DELETE = range(5
 class Operation(Record):
     """What a txn does to the tables it writes."""
 
+    filter_us: Int64  # of its work, until a copy-on-write statement filters its files; 0: nobody looks then
     expire_age_us: Int64  # an expiry keeps snapshots younger than this; 0: however young
     retain_last: Int32  # and the newest so many
     rewritten: Int32  # existing manifests that hold files to be removed
@@ -21,6 +22,7 @@ class Operation(Record):
     checks: Int8  # which checks its engine asks for
     deletes: Int8  # how a row delta deletes: by position, by key, by deletion vectors
     is_in_transaction: Int8  # it commits through a Transaction, as Trino does
+    is_epoch: Int8  # it refreshes its table before it commits, as Spark's streaming does
     client: Int8  # of Delta: whose checks are made
     adds_rows: Int8 = 1
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

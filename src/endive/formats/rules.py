@@ -36,7 +36,11 @@ from endive.vocabulary import (
     FIRST_DELTA_KIND,
     MANIFEST,
     MANIFEST_LIST,
+    OVERWRITE_FILES,
+    PHASE_METADATA,
+    PHASE_RUNTIME,
     REWRITE_MANIFESTS,
+    VALIDATED_OVERWRITE,
 )
 
 
@@ -240,6 +244,27 @@ def pay_load(
         delta_payments.pay_load(payer, world, txn, position, table, known, is_kept)
     else:
         payments.pay_load(payer, world, txn, position, snapshots_kept(table))
+
+
+@rule
+def refreshes_first(operation: Operation) -> bool:
+    """Whether it asks for the newest state before its commit begins, and goes on from that."""
+    return operation.is_epoch == 1
+
+
+@rule
+def filters_files(operation: Operation) -> bool:
+    """Whether it looks at its table once more while it works, and fails if that has moved."""
+    is_copying = operation.kind == VALIDATED_OVERWRITE and operation.form == OVERWRITE_FILES
+    return is_copying and operation.filter_us > 0
+
+
+@rule
+def pay_look(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, known: TableState) -> None:
+    """What such a look reads of a table besides the catalog."""
+    if seen.version != known.version:
+        phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
+        payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen))
 
 
 @rule

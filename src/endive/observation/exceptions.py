@@ -16,6 +16,7 @@ NAME_MAX: Final = 60
 # The first that is found in the text decides, so the particular stand before the general.
 _TOLD: Final = (
     (re.compile(r"Cannot determine history between"), "history_expired"),
+    (re.compile(r"Runtime file filtering is not possible"), "table_moved"),
     (
         re.compile(
             r"ValidationException|Found (?:new )?conflicting (?:delete )?files|Found concurrently added DV"

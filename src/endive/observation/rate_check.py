@@ -32,6 +32,7 @@ _LATENCIES: Final = "storage.provider and the catalog's latency"
 _CAUSES: Final = {
     "validation_exception": "source.{name}.read, touched_files and isolation",
     "history_expired": "source.{name}.runtime",
+    "table_moved": "source.{name}.runtime_filter_ms",
 }
 
 

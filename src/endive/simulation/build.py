@@ -497,6 +497,8 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
         deletes=DELETE_KINDS.index(source.deletes or ("position" if config.table.format_version == 2 else "vector")),
         adds_rows=int(source.adds_rows),
         is_in_transaction=int(source.commit_path == "transaction"),
+        is_epoch=int(source.commit_path == "epoch"),
+        filter_us=us_of(source.runtime_filter_ms),
         is_sequenced=int(source.starting_sequence_number),
         retain_last=source.retain_last if source.retain_last is not None else 1,
         expire_age_us=us_of(age_ms or 0.0),

@@ -9,6 +9,7 @@ from endive.kernel import rule
 from endive.vocabulary import (
     CONCURRENT_APPEND,
     HISTORY_EXPIRED,
+    LOG_CLEANED_UP,
     NO_REASON,
     RETRIES_EXHAUSTED,
     TIMEOUT,
@@ -112,4 +113,4 @@ def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: 
 @rule
 def may_start_over(reason: int) -> bool:
     """Whether an application that runs the whole txn again may have better fortune."""
-    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED or reason >= CONCURRENT_APPEND
+    return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED or CONCURRENT_APPEND <= reason <= LOG_CLEANED_UP

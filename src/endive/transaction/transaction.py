@@ -29,6 +29,7 @@ from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
 from endive.transaction.commit_queue import pass_turn, wait_for_turn
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
+from endive.transaction.second_look import TableMovedError, filter_files, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import (
@@ -46,6 +47,7 @@ from endive.vocabulary import (
     PHASE_COMMIT,
     PHASE_RUNTIME,
     STORAGE_FAILED,
+    TABLE_MOVED,
 )
 
 Life = Generator[int, None, None]
@@ -125,6 +127,8 @@ class Transaction:
         except GivenUpError:
             self.known = None  # its client, if it keeps the table, begins anew
             return STORAGE_FAILED  # what it wrote stays: Iceberg cleans up after its own failures only
+        except TableMovedError:
+            return TABLE_MOVED
 
     def _wait_for_rerun(self) -> Life:
         """It failed, and is scheduled once more."""
@@ -158,8 +162,11 @@ class Transaction:
             start = yield from self._load(world, start)
         self.known = self.start = start
         self.status = TransactionStatus.EXECUTING
-        yield self.runtime_us
-        self.row.phases_us[PHASE_RUNTIME] += self.runtime_us
+        rest_us = self.runtime_us
+        if rules.filters_files(self.operation):
+            rest_us -= yield from filter_files(self, world, start)
+        yield rest_us
+        self.row.phases_us[PHASE_RUNTIME] += rest_us
         return start
 
     def _load(self, world: World, kept: CatalogSnapshot | None) -> Generator[int, None, CatalogSnapshot]:
@@ -178,9 +185,11 @@ class Transaction:
 
     def _commit(self, world: World, start: CatalogSnapshot) -> Generator[int, None, int]:
         """Try until it works or must stop; NO_REASON if committed."""
-        self.start_versions = tuple(start.tables[table].version for table in self.tables[: self.n_written])
         clock = world.clock
         begin_us = clock.now_us
+        if rules.refreshes_first(self.operation):
+            start = yield from look(self, world, start, PHASE_CATALOG_READ)
+        self.start_versions = tuple(start.tables[table].version for table in self.tables[: self.n_written])
         previous = base = start
         known: CatalogSnapshot | None = None
         attempt, waited_us = 0, 0

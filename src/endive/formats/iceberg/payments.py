@@ -24,6 +24,7 @@ from endive.formats.iceberg.draws import (
     LIST_READ,
     LIST_WRITE,
     LOAD_METADATA,
+    LOOK_METADATA,
     MANIFEST_HEAD,
     MANIFEST_READ,
     MANIFEST_WRITE,
@@ -100,6 +101,15 @@ def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) 
             1,
             1,
         )
+
+
+@rule
+def pay_look(payer: Payer, world: Any, txn: Any, phase: int, position: int, snapshots: int) -> None:
+    """A table that has moved is refreshed before any attempt."""
+    if loads_metadata(world.format.iceberg.protocol):
+        counter = slot(txn.row.attempts, LOOK_METADATA, position)
+        size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
+        payer.many(world, txn, phase, counter, METADATA, READ, size_bytes, 1, 1)
 
 
 @rule

@@ -3,12 +3,12 @@
 What the server does with a request is in ``events``.
 """
 
-from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES
+from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES, LOOK_ENTRIES
 from endive.catalog.instant import REQUEST_SHARE
 from endive.distributions.code import draw_us
 from endive.formats.rules import pay_before_load
 from endive.kernel import step
-from endive.rng import LOG_ENTRIES, START_READ, slot
+from endive.rng import LOG_ENTRIES, LOOK_READ, START_READ, slot
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.bill import adding_up, goes_through, one_us
 from endive.simulation.compiled.ending import fail, give_up
@@ -17,6 +17,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
     MOMENT_COMPACTION_READ,
     MOMENT_DISCOVERY,
+    MOMENT_LOOK,
     MOMENT_POINTER_CHECK,
     MOMENT_READ_ARRIVES,
     MOMENT_READ_BACK,
@@ -92,6 +93,8 @@ def entries_position(purpose: int) -> int:
         return BACK_ENTRIES
     if purpose == MOMENT_BASE_READ:
         return BASE_ENTRIES
+    if purpose == MOMENT_LOOK:
+        return LOOK_ENTRIES
     return COMPACTION_ENTRIES
 
 
@@ -103,3 +106,10 @@ def send_start_read(world: WorldRecord, txn: TxnRecord) -> int:
         return fail(world, txn)
     txn.sent_us = txn.time_us
     return send_read(world, txn, MOMENT_START_READ, slot(txn.row.attempts, START_READ, 0), txn.submit_bytes)
+
+
+@step
+def send_look(world: WorldRecord, txn: TxnRecord) -> int:
+    """A look at the table between load and commit leaves."""
+    txn.sent_us = txn.time_us
+    return send_read(world, txn, MOMENT_LOOK, slot(txn.row.attempts, LOOK_READ, 0), txn.base_bytes)

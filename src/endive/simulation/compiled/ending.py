@@ -4,12 +4,14 @@ A request is given up when the store throttled it as often as the client's SDK t
 before the swap that ends the txn, after it it changes nothing, and of a status check it leaves one the less.
 """
 
+from endive.formats.rules import filters_files
 from endive.kernel import overwrite, step
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import kept_at, source_at
 from endive.simulation.compiled.moments import (
     MOMENT_END,
     MOMENT_LIST_APPEND,
+    MOMENT_LOOK,
     MOMENT_READ_BACK,
     MOMENT_REFRESH,
     MOMENT_RERUN,
@@ -88,6 +90,8 @@ def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
     phase = PHASE_COMMIT
     if moment == MOMENT_START_READ:
         phase = PHASE_RUNTIME
+    elif moment == MOMENT_LOOK:
+        phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_CATALOG_READ
     elif moment == MOMENT_REFRESH:
         phase = PHASE_CATALOG_READ
     elif moment == MOMENT_LIST_APPEND:

@@ -10,6 +10,7 @@ from endive.catalog.service import (
     SERVED_BASE,
     SERVED_CHECK,
     SERVED_COMMIT,
+    SERVED_LOOK,
     SERVED_READ,
     SERVED_START,
     SERVED_STATUS,
@@ -22,7 +23,7 @@ from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
-from endive.simulation.compiled.bill import one_us
+from endive.simulation.compiled.bill import adding_up, one_us
 from endive.simulation.compiled.checking import lose_answer
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.keeping import recall, remember
@@ -34,11 +35,13 @@ from endive.simulation.compiled.moments import (
     MOMENT_LIST_APPEND,
     MOMENT_LOG_APPEND,
     MOMENT_LOG_HEAD,
+    MOMENT_LOOK,
     MOMENT_POINTER_CHECK,
     MOMENT_READ_BACK,
     MOMENT_REST_SWAP,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
+    STEP_BEGIN,
     STEP_BUILD,
     STEP_COMMIT,
     STEP_COMMITTED,
@@ -66,7 +69,7 @@ from endive.simulation.compiled.server import (
     see,
     waits_until_us,
 )
-from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, write_metadata
+from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, work, write_metadata
 from endive.transaction.failures import loses_answer
 from endive.vectors import ints_at
 from endive.vocabulary import (
@@ -81,6 +84,8 @@ from endive.vocabulary import (
     NONE,
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
+    PHASE_RUNTIME,
+    TABLE_MOVED,
     WRITE,
 )
 
@@ -115,6 +120,8 @@ def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         position = SERVED_STATUS
     elif txn.purpose == MOMENT_BASE_READ:
         position = SERVED_BASE
+    elif txn.purpose == MOMENT_LOOK:
+        position = SERVED_LOOK
     be_served(world, txn, position, now)
     return txn.purpose
 
@@ -163,6 +170,32 @@ def recalled(world: WorldRecord, txn: TxnRecord, _now: int) -> int:
 def run_again(_world: WorldRecord, _txn: TxnRecord, _now: int) -> int:
     """Whoever scheduled the txn has waited long enough."""
     return STEP_START
+
+
+@step
+def looked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The table between load and commit: an epoch goes on from it, a statement fails if it has moved."""
+    answer_read(world, txn, now)
+    is_filter = formats.filters_files(txn.operation)
+    phase = PHASE_RUNTIME if is_filter else PHASE_CATALOG_READ
+    txn.row.phases_us[phase] += txn.time_us - txn.sent_us
+    is_moved = False
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_written):
+        seen, known = server_table(world, tables[position]), touched_at(world, txn, position).start
+        formats.pay_look(adding_up(), world, txn, position, seen, known)
+        if formats.snapshot_of(seen) != formats.snapshot_of(known):
+            is_moved = True
+    if txn.has_failed == 1:
+        return fail(world, txn)
+    if not is_filter:
+        see(world, txn, now)
+        observe_read(world, txn, now)
+        keep_base(world, txn, True)
+        return STEP_BEGIN
+    if is_moved:
+        return end(world, txn, TABLE_MOVED)
+    return work(world, txn, txn.runtime_us - min(txn.operation.filter_us, txn.runtime_us))
 
 
 @step

@@ -30,9 +30,10 @@ from typing import Final
     MOMENT_QUEUE,  # the work of a txn is done whose process commits one at a time
     MOMENT_TURN,  # and its turn has come
     MOMENT_RERUN,  # whoever scheduled the txn runs it again
+    MOMENT_LOOK,  # a catalog read between load and commit is evaluated
     MOMENT_PUBLISHED,  # what follows a commit is there for others to see
     MOMENT_END,
-) = range(23)
+) = range(24)
 
 FIRST_STEP: Final = 32
 (

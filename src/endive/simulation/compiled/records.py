@@ -56,6 +56,7 @@ class TxnRecord(Record):
     is_known: Int8  # the newest state was told with a refusal
     is_applied: Int8  # the record, or the commit whose answer was lost
     keeps_table: Int8  # its client goes on from what it knows at its end
+    has_looked: Int8  # at its table before its commit, as an epoch does
     is_recalled: Int8  # it begins with a table its client has kept, and looks what is new
     has_reached: Int8  # the conditional request under way has reached its object, and is not evaluated yet
     has_failed: Int8  # a request of a payment was given up: what follows it is not sent

@@ -25,7 +25,7 @@ from endive.rng import (
 )
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import send, send_read, send_to_catalog
+from endive.simulation.compiled.asking import send, send_look, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
@@ -97,15 +97,31 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
 
 @step
 def run(world: WorldRecord, txn: TxnRecord) -> int:
-    """Do the work; then the commit begins, or the wait for it."""
-    txn.time_us += txn.runtime_us
-    txn.row.phases_us[PHASE_RUNTIME] += txn.runtime_us
+    """Do the work, or the part of it after which files are filtered."""
+    txn.attempt = 0
+    txn.is_known = 0
+    txn.has_looked = 0
+    txn.waited_us = 0
+    if not formats.filters_files(txn.operation):
+        return work(world, txn, txn.runtime_us)
+    work_on(txn, min(txn.operation.filter_us, txn.runtime_us))
+    return send_look(world, txn)
+
+
+@step
+def work_on(txn: TxnRecord, worked_us: int) -> None:
+    """Work for a while."""
+    txn.time_us += worked_us
+    txn.row.phases_us[PHASE_RUNTIME] += worked_us
+
+
+@step
+def work(world: WorldRecord, txn: TxnRecord, rest_us: int) -> int:
+    """Do the rest of the work; then the commit begins, or the wait for it."""
+    work_on(txn, rest_us)
     if txn.row.commit_start_us == NONE:
         txn.row.commit_start_us = txn.time_us
     txn.begin_us = txn.time_us
-    txn.attempt = 0
-    txn.is_known = 0
-    txn.waited_us = 0
     if source_at(world, txn.source).queue != at.NOT_THERE:
         return MOMENT_QUEUE
     return STEP_BEGIN
@@ -134,6 +150,9 @@ def wait(world: WorldRecord, txn: TxnRecord) -> None:
 @step
 def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
     """Another attempt: wait, learn the newest state if the protocol asks for it, build."""
+    if formats.refreshes_first(txn.operation) and txn.has_looked == 0:
+        txn.has_looked = 1
+        return send_look(world, txn)
     txn.attempt += 1
     txn.row.attempts += 1
     if txn.attempt > 1:

@@ -22,6 +22,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_LIST_REWRITTEN,
     MOMENT_LOG_APPEND,
     MOMENT_LOG_HEAD,
+    MOMENT_LOOK,
     MOMENT_POINTER_CHECK,
     MOMENT_PUBLISHED,
     MOMENT_QUEUE,
@@ -63,11 +64,12 @@ class Transition(NamedTuple):
 
 
 ENDS: Final = (MOMENT_END, MOMENT_RERUN)  # every request may be given up, and the txn with it
+LOOKS: Final = (MOMENT_READ_ARRIVES, MOMENT_LOOK)  # at the table, between load and commit
 DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)  # a commit, or its answer is lost
 
 TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
-    MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START)),
+    MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START, *LOOKS, *ENDS)),
     MOMENT_READ_ARRIVES: Transition(
         events.read_arrives,
         (
@@ -77,9 +79,11 @@ TRANSITIONS: Final[dict[int, Transition]] = {
             MOMENT_POINTER_CHECK,
             MOMENT_READ_BACK,
             MOMENT_STATUS_CHECK,
+            MOMENT_LOOK,
         ),
     ),
-    MOMENT_START_READ: Transition(events.start_read, (MOMENT_QUEUE, STEP_BEGIN, *ENDS)),
+    MOMENT_START_READ: Transition(events.start_read, (MOMENT_QUEUE, STEP_BEGIN, *LOOKS, *ENDS)),
+    MOMENT_LOOK: Transition(events.looked, (MOMENT_QUEUE, STEP_BEGIN, *ENDS)),
     MOMENT_REFRESH: Transition(events.refreshed, (STEP_BUILD,)),
     MOMENT_BASE_READ: Transition(events.base_read, (STEP_LAST_LOOK,)),
     MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, *ENDS)),
@@ -101,7 +105,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
     STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
-    STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_READ_ARRIVES, MOMENT_REFRESH, STEP_BUILD, *ENDS)),
+    STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_REFRESH, STEP_BUILD, *LOOKS, *ENDS)),
     STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, *ENDS)),
     STEP_NEXT_LIST: Transition(stages.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
     STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, *ENDS)),
