@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from endive.cli.tables import deviation
 from endive.report.words import STORE_NAMES
 
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
@@ -127,15 +128,20 @@ def _cells(
 
 
 def _shown(figure: str, row: Row) -> str:
-    """Mean and half the width of its interval; three digits that matter."""
+    """Mean and how far its interval reaches to either side; three digits that matter."""
     if row["mean"] == "":
         return "-"
     mean = float(row["mean"])
-    spread = max(float(row["ci95_high"]) - mean, mean - float(row["ci95_low"])) if row["ci95_low"] else 0.0
+    ends = (float(row["ci95_low"]), float(row["ci95_high"])) if row["ci95_low"] else (mean, mean)
+    reach = max(ends[1] - mean, mean - ends[0])
     if figure == "success_rate":
-        return f"{100 * mean:.1f} %" + (f" ± {100 * spread:.1f}" if spread >= 5e-4 else "")
+        is_wide, known = reach >= 5e-4, f"{100 * mean:.1f} %"
+        return f"{known} {deviation(ends, mean, lambda part: f'{100 * (part or 0.0):.1f}', ' ')}" if is_wide else known
     decimals = _decimals(mean)
-    return f"{mean:,.{decimals}f}" + (f" ± {spread:,.{decimals}f}" if spread > 0.01 * abs(mean) else "")
+    known = f"{mean:,.{decimals}f}"
+    if reach <= 0.01 * abs(mean):
+        return known
+    return f"{known} {deviation(ends, mean, lambda part: f'{part or 0.0:,.{decimals}f}', ' ')}"
 
 
 def _decimals(value: float) -> int:

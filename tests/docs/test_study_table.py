@@ -82,6 +82,24 @@ def test_a_table_can_have_a_title_and_words_of_its_own(table):
     ]
 
 
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "text"),
+    [
+        (1.0, 0.987, 1.0, "100.0 % -1.3"),
+        (0.0, 0.0, 0.055, "0.0 % +5.5"),
+        (0.995, 0.985, 1.0, "99.5 % +0.5 -1.0"),
+        (0.5, 0.46, 0.54, "50.0 % ± 4.0"),
+        (1.0, 0.9999, 1.0, "100.0 %"),
+    ],
+)
+def test_no_share_reaches_beyond_its_bounds(table, tmp_path, mean, low, high, text):
+    (tmp_path / "analysis" / "figures.csv").write_text(
+        f"{FIGURES.splitlines()[0]}\ns,0,all,all,success_rate,share,3,{mean},0.01,{low},{high}\n"
+    )
+
+    assert f"| 1 | {text} |" == table("s", "success_rate")[-1]
+
+
 def test_a_source_can_be_named_instead_of_all_txns(table):
     assert "| 1 | 25.0 % |" == table("s", "success_rate", "--name", "stream")[-1]
 

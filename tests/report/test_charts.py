@@ -49,8 +49,8 @@ def test_bands_can_be_standard_deviations(two_protocols):
     rows = [row for row in material.subject_rows() if row["success_rate"] is not None]
 
     assert 10 == len(rows)
-    lows = [row["success_rate"] - row["success_rate_stddev"] for row in rows]
-    highs = [row["success_rate"] + row["success_rate_stddev"] for row in rows]
+    lows = [max(0.0, row["success_rate"] - row["success_rate_stddev"]) for row in rows]
+    highs = [min(1.0, row["success_rate"] + row["success_rate_stddev"]) for row in rows]
     assert sorted(lows) == sorted(material.values("configurations", "success_rate_ci95_low"))
     assert sorted(highs) == sorted(material.values("configurations", "success_rate_ci95_high"))
     assert "one standard deviation over seeds" in chart(deviations.sections[0], "success").reading

@@ -22,6 +22,10 @@ ALL = [
 ]
 
 
+def test_a_selector_has_the_specifications_defaults():
+    assert ALL == [UniformTableSelector(), UniformPartitionSelector(), ZipfTableSelector(), ZipfPartitionSelector()]
+
+
 @pytest.mark.parametrize("selector", ALL)
 def test_half_of_the_selected_are_written(selector):
     for key in range(200):

@@ -16,7 +16,11 @@ from typing import Final
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent.parent
 DOCUMENTS: Final = ("internals", "plan", "specification", "report", "design")
-_EVIDENCE: Final = re.compile(r"test_\w+|claim: .+?(?=$| test_| claim: )")
+_EVIDENCE: Final = re.compile(r"test_\w+|(?:claim|run): .+?(?=$| test_| claim: | run: )")
+MEASURED: Final = "measured"  # a recording or a run says otherwise than the document
+DISAGREE: Final = "documents disagree"  # other lines of the documents say otherwise
+NOTE: Final = "note"  # as written, in the place that is named
+GROUNDS: Final = (MEASURED, DISAGREE, NOTE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +31,14 @@ class Requirement:
     text: str
     tests: tuple[str, ...]
     claims: tuple[str, ...]
-    difference: str  # why Endive does otherwise; empty if it does not
+    runs: tuple[str, ...] = ()
+    ground: str = ""  # one of GROUNDS, if there is more to say than "as written"
+    words: str = ""
 
     @property
     def is_different(self) -> bool:
         """Whether Endive does something else on purpose."""
-        return bool(self.difference)
+        return self.ground in (MEASURED, DISAGREE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +57,15 @@ def read_document(name: str) -> Document:
 
 def _requirement(lines: str, text: str, evidence: str, difference: str = "") -> Requirement:
     parts = _EVIDENCE.findall(evidence)
+    ground, _, words = difference.partition(": ")
     return Requirement(
         lines=lines,
         text=text,
         tests=tuple(part for part in parts if part.startswith("test_")),
         claims=tuple(part.removeprefix("claim: ") for part in parts if part.startswith("claim: ")),
-        difference=difference,
+        runs=tuple(part.removeprefix("run: ") for part in parts if part.startswith("run: ")),
+        ground=ground,
+        words=words,
     )
 
 

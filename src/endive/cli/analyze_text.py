@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from endive.cli.tables import ms, new_table, rate, share
+from endive.cli.tables import deviation, ms, new_table, rate, share
 from endive.objectives import CANNOT_TELL
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ def _whole(rows: Iterable[Row]) -> list[Row]:
 
 
 def _spread(row: Row, figure: str, text: Callable[[float | None], str]) -> str:
-    """A mean and half the width of its interval, which may be cut off on one side."""
+    """A mean and its interval, which may be cut off on one side."""
     mean, low, high = (row[name] for name in (figure, f"{figure}_ci95_low", f"{figure}_ci95_high"))
     if mean is None or low is None:
         return text(mean)
-    return f"{text(mean)} ±{text(max(mean - low, high - mean))}"
+    return f"{text(mean)} {deviation((low, high), mean, text)}"
 
 
 def short(axis: str, axes: Sequence[str]) -> str:

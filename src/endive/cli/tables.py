@@ -6,7 +6,7 @@ Every figure comes from the JSON object of the run, except shares of it. What is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from rich import box
@@ -182,6 +182,14 @@ def ms(value: float | None) -> str:
 def share(value: float | None) -> str:
     """A part of one as a percentage."""
     return _NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def deviation(ends: tuple[float, float], mean: float, text: Callable[[float | None], str], space: str = "") -> str:
+    """How far an interval reaches to either side of its mean: one figure, or two where it ends at a bound."""
+    below, above = text(mean - ends[0]), text(ends[1] - mean)
+    if below == above:
+        return f"±{space}{above}"
+    return " ".join(f"{sign}{side}" for sign, side in (("+", above), ("-", below)) if side != text(0.0))
 
 
 def size(n_bytes: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from endive.report.chart import Legend, Spec, marks
 from endive.report.chart_rows import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
-from endive.report.words import STORE_NAMES, figure_words, log_ticks, shown
+from endive.report.words import PERCENT_FIGURES, STORE_NAMES, figure_words, log_ticks, shown
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
 FIGURES: Final = (
@@ -128,7 +129,8 @@ def _with_deviations(row: Row, figures: Sequence[str]) -> Row:
         _, low, high = with_ends(figure)
         banded[low] = banded[high] = None
         if mean is not None and deviation is not None:
-            banded[low], banded[high] = mean - deviation, mean + deviation
+            most = 1.0 if figure in PERCENT_FIGURES else math.inf
+            banded[low], banded[high] = max(0.0, mean - deviation), min(most, mean + deviation)
     return banded
 
 

@@ -43,8 +43,8 @@ class PartitionSelector(Selector):
 class WeightedSelector(Selector):
     """Picks by Zipf weight without replacement; a share of the picks, chosen uniformly, is written."""
 
-    alpha: float
-    write_fraction: float
+    alpha: float = 1.5
+    write_fraction: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha < float("inf"):
@@ -76,12 +76,12 @@ class ZipfPartitionSelector(WeightedSelector, PartitionSelector):
 class UniformTableSelector(WeightedSelector, TableSelector):
     """Every table alike."""
 
-    def __init__(self, write_fraction: float) -> None:
+    def __init__(self, write_fraction: float = 0.5) -> None:
         super().__init__(alpha=0.0, write_fraction=write_fraction)
 
 
 class UniformPartitionSelector(WeightedSelector, PartitionSelector):
     """Every partition alike."""
 
-    def __init__(self, write_fraction: float) -> None:
+    def __init__(self, write_fraction: float = 0.5) -> None:
         super().__init__(alpha=0.0, write_fraction=write_fraction)
