@@ -13,7 +13,7 @@ from endive.cli.main import app
 from endive.errors import ObservationError
 from endive.observation.allowed_places import parse_places
 from endive.observation.io_properties import GUARDED, IMPLEMENTATION
-from endive.observation.store_guard import refuse_without_credentials
+from endive.observation.store_guard import keep_to_its_hosts, refuse_without_credentials
 from endive.observation.table_reading import open_catalog, read_metadata_file, read_table
 
 pytest.importorskip("pyiceberg")
@@ -145,6 +145,38 @@ def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, t
     assert told in " ".join(answer.stderr.split())
     assert WALL_S_MAX > time.monotonic() - begin_s
     assert not (tmp_path / "out.toml").exists()
+
+
+def test_a_store_that_redirects_once_it_is_measured_leads_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("endive.observation.probe.rehearse", lambda *_: None)
+    with serving(answers={"*": b"x"}) as (other, asked):
+        elsewhere = other.replace("127.0.0.1", "localhost")
+        with serving(elsewhere=f"{elsewhere}/latest") as (address, _):
+            answer = measure(f"s3:/{REDIRECTING}/p", address, tmp_path)
+
+    assert [] == asked
+    assert 2 == answer.exit_code
+    assert not (tmp_path / "out.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "environ", "hosts"),
+    [
+        ("s3://b", {"endpoint": "http://minio.example:9000"}, {}, "minio.example"),
+        ("s3://b", {}, {"AWS_ENDPOINT_URL": "https://minio.example"}, "minio.example"),
+        ("gs://b", {}, {"X_URL": "https://elsewhere.example"}, "googleapis.com"),
+        (
+            "az://c",
+            {"msi_endpoint": "http://169.254.169.254/x"},
+            {},
+            "169.254.169.254,core.windows.net,fabric.microsoft.com,login.microsoftonline.com",
+        ),
+        ("s3://b", {}, {"https_proxy": "http://proxy.example"}, None),
+        ("memory:///", {}, {}, None),
+    ],
+)
+def test_a_store_reaches_the_hosts_that_were_named_or_its_providers(url, options, environ, hosts):
+    assert hosts == keep_to_its_hosts(url, options, {**environ, "X": "1"}).get("proxy_excludes")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any, Final
 from endive.errors import IntakeError, ObservationError
 from endive.observation.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.secrets import redacted
-from endive.observation.store_guard import refuse_without_credentials, rehearse
+from endive.observation.store_guard import keep_to_its_hosts, refuse_without_credentials, rehearse
 
 PREFIX: Final = "endive-measure-"
 FAILURES_MAX: Final = 5
@@ -73,10 +73,11 @@ def open_store(url: str, options: dict[str, str]) -> Stores:
     """The place a URL names, by obstore; credentials are those of the environment or of ``options``."""
     from_url = library(".store").from_url
     refuse_without_credentials(url, options)
-    client = {"client_options": CLIENT_OPTIONS} if url.startswith(("s3", "http", "az", "gs")) else {}
+    is_far = url.startswith(("s3", "http", "az", "gs"))
+    client = {"client_options": {**CLIENT_OPTIONS, **keep_to_its_hosts(url, options)}} if is_far else {}
     try:
         probed = from_url(url, retry_config={"max_retries": 0}, **client, **options) if client else from_url(url)
-        cleaned = from_url(url, **client, **options) if client else probed
+        cleaned = from_url(url, retry_config={"max_retries": 3}, **client, **options) if client else probed
     except Exception as error:
         text = redacted(str(error).splitlines()[0], options.values())
         raise ObservationError(f"'{redacted(url)}' is not a store that can be opened: {text}.") from None

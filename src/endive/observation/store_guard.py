@@ -1,8 +1,8 @@
-"""What is asked before a store is measured: are there credentials, and does it answer for itself?
+"""Guards of a store that is measured: are there credentials, does it answer for itself, and does it stay where it is?
 
 The library that measures would look for credentials in the network (a metadata service) and follow a redirect of a GET
-to any host. So both are found out first: by the names of the variables, and by reading one object with a client that
-has limits.
+to any host. So the variables are looked for first, one object is read with a client that has limits, and the library is
+left no way to other hosts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 from urllib.request import Request
 
 from endive.errors import IntakeError, ObservationError
@@ -32,6 +33,7 @@ class Credentials:
     prefixes: tuple[str, ...]
     usual: tuple[str, ...]  # as variables, to be told
     ways: tuple[tuple[str, ...], ...]
+    domains: tuple[str, ...]  # where stores of the kind and their credentials are, if no endpoint is named
 
 
 _AWS: Final = Credentials(
@@ -45,6 +47,7 @@ _AWS: Final = Credentials(
         ("skip_signature",),
         ("metadata_endpoint",),
     ),
+    ("amazonaws.com", "amazonaws.com.cn", "169.254.170.2", "169.254.170.23"),
 )
 _GOOGLE: Final = Credentials(
     ("google_",),
@@ -56,6 +59,7 @@ _GOOGLE: Final = Credentials(
         ("application_credentials",),
         ("skip_signature",),
     ),
+    ("googleapis.com",),
 )
 _AZURE: Final = Credentials(
     ("azure_storage_", "azure_"),
@@ -73,6 +77,7 @@ _AZURE: Final = Credentials(
         ("skip_signature",),
         ("msi_endpoint",),
     ),
+    ("core.windows.net", "fabric.microsoft.com", "login.microsoftonline.com"),
 )
 KINDS: Final = {
     "s3": _AWS,
@@ -81,6 +86,8 @@ KINDS: Final = {
     **dict.fromkeys(("az", "azure", "abfs", "abfss", "adl"), _AZURE),
 }
 GCLOUD: Final = Path(".config", "gcloud", "application_default_credentials.json")
+NOWHERE: Final = "http://127.0.0.1:1"  # where the way to every other host leads; nothing listens there
+PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 SERVICES: Final = {"s3": "metadata_endpoint=http://169.254.169.254", "az": "msi_endpoint=..."}
 
 
@@ -101,6 +108,23 @@ def refuse_without_credentials(url: str, options: Mapping[str, str], environ: Ma
         f"{scheme}:// needs credentials, and {' and '.join(missing or kind.usual)} is not set. Set it, or give the "
         f"same with --property (skip_signature=true for a store that asks for none{hint})."
     )
+
+
+def keep_to_its_hosts(url: str, options: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Options with which the library reaches the hosts that were named, or those of the provider, and no others.
+
+    Only they are reached directly; whatever leads elsewhere goes to a proxy that is none. Who has a proxy of their own
+    leaves it to that.
+    """
+    given = {name.lower(): value for name, value in {**(environ or os.environ), **options}.items() if value}
+    kind = KINDS.get(url.partition("://")[0].lower())
+    if kind is None or any(name in given for name in PROXIES):
+        return {}
+    named = {name: value for name, value in given.items() if "://" in value and name.startswith(kind.prefixes)}
+    named |= {name: value for name, value in options.items() if "://" in value}
+    hosts = {host for value in named.values() if (host := urlsplit(value).hostname)}
+    is_endpoint = any("endpoint" in name and "metadata" not in name and "msi" not in name for name in named)
+    return {"proxy_url": NOWHERE, "proxy_excludes": ",".join(sorted({*hosts, *(() if is_endpoint else kind.domains)}))}
 
 
 def _plain(name: str, kind: Credentials) -> str:
