@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from endive.answers.enough import RUNS, take_enough
+from endive.answers.enough import RUNS, RUNS_MOST, take_enough
 from endive.answers.estimates import commits_estimate, estimate_of, judge_samples
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
@@ -295,8 +295,8 @@ def page(
         "",
         *_table(("case", "runs", "success", "commits/s", "P50", "P95", "P99"), rows),
         "",
-        "Four or eight runs cannot know what one run in five does, so the intervals of a table that tips cover less "
-        f"with them; that is why `endive run` takes {RUNS} by itself. Where nearly every txn commits, or few end, "
+        "Four or eight runs that differ get wide intervals, because all of them may be of one kind: `endive run` takes "
+        f"{RUNS} by itself, and up to {RUNS_MOST} where runs differ. Where nearly every txn commits, or few end, "
         "intervals hold the truth more often than 95 times in a hundred: whole numbers cannot do better.",
         *_question_lines(asked),
         *_limit_lines(limits, n_limits),

@@ -29,6 +29,20 @@ def test_more_runs_are_taken_only_while_the_objective_cannot_be_told():
     assert RUNS_MOST == len(close)
 
 
+def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told():
+    """Jobs whose phases are drawn once per run: in some runs they meet all the time, in others never."""
+    jobs = {
+        "name": "jobs",
+        "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"},
+        "runtime": {"distribution": "fixed", "ms": 1_000},
+    }
+    asked = base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}})
+    with Replicator(processes=1) as replicator:
+        taken = take_enough(replicator, asked.config, objective_of(asked.config, "jobs.success_rate >= 10 %"))
+
+    assert RUNS_MOST == len(taken)
+
+
 def base(arrivals, **sections):
     return base_of({"source": [{"name": "writers", "arrivals": arrivals}], **sections})
 

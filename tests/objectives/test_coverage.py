@@ -49,6 +49,30 @@ def test_a_share_of_clustered_txns(case):
     assert_covers(covered(draw, truth))
 
 
+@pytest.mark.parametrize("runs", [4, 8, 16])
+def test_a_share_of_few_runs_of_which_a_quarter_tip(runs):
+    """What a run commits is 85 to 97 % or, after it has tipped, 0 to 50 %: four runs often see only one of the two."""
+
+    def draw(generator):
+        is_tipped = generator.random(runs) < 0.25
+        levels = np.where(is_tipped, generator.uniform(0.0, 0.5, runs), generator.uniform(0.85, 0.97, runs))
+        return share_estimate(generator.binomial(650, levels).tolist(), [650] * runs, 0, CONFIDENCE)
+
+    assert_covers(covered(draw, 0.75 * 0.91 + 0.25 * 0.25), high=0.99)
+
+
+@pytest.mark.parametrize("runs", [4, 8])
+def test_a_share_of_few_runs_that_are_alike_is_not_given_up(runs):
+    """The caution about other kinds of runs is for runs that differ: these get what independent txns would."""
+    generator = np.random.default_rng(7)
+    found = [
+        share_estimate(generator.binomial(650, 0.9, runs).tolist(), [650] * runs, 0, CONFIDENCE) for _ in range(400)
+    ]
+
+    independent = 2 * 1.96 * np.sqrt(0.9 * 0.1 / (650 * runs))
+    assert np.median([one.high - one.low for one in found]) < 1.5 * independent
+
+
 def test_a_share_of_a_source_with_one_txn_or_two_in_a_run():
     def draw(generator):
         of = generator.poisson(1.5, RUNS)

@@ -1,6 +1,7 @@
 """How many runs an answer rests on when nobody says how many.
 
-One run cannot tell how runs differ, so a few are taken, and more while the objective cannot be told and they are cheap.
+One run cannot tell how runs differ, so a few are taken, and more if they are cheap: where runs differ (phases, tables
+that tip), and while the objective cannot be told.
 The number follows from how many txns a run has, never from how long it took: the same question has the same answer on
 every machine.
 """
@@ -10,17 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from endive.answers.estimates import judge_samples
+import numpy as np
+
+from endive.answers.estimates import judge_samples, outcome_counts
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.objectives import CANNOT_TELL, Objective
+from endive.objectives.intervals import EVENTS_ENOUGH, share_design
+from endive.objectives.names import ALL, SOURCE
+from endive.objectives.student import CONFIDENCE
 
 RUNS: Final = 16  # enough to see what one run in five does
 RUNS_FEW: Final = 4  # of large runs
 RUNS_MOST: Final = 64  # while the objective cannot be told
 TXNS_MAX: Final = 10_000_000  # of all runs together; some ten seconds
-TXNS_MORE_MAX: Final = 2_000_000  # of all runs together, for the sake of an objective that cannot be told
+TXNS_MORE_MAX: Final = 2_000_000  # of all runs together, because they differ or the objective cannot be told
+SLOW_PERCENT: Final = 95.0
+DESIGN_MANY: Final = 4.0  # runs differ if their txns tell no more than a quarter of independent ones
 
 
 def runs_for(txns: int) -> int:
@@ -42,10 +50,29 @@ def take_enough(
         len(samples) >= RUNS
         and 2 * len(samples) <= RUNS_MOST
         and 2 * len(samples) * txns <= TXNS_MORE_MAX
-        and judge_samples(objective, samples).outcome == CANNOT_TELL
+        and (do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL)
     ):
         _extend(samples, replicator, config, 2 * len(samples))
     return samples
+
+
+def do_runs_differ(samples: Sequence[Sample], config: SimulationConfig) -> bool:
+    """Whether whole runs are of different kinds, by what commits or by how many commits are slow, in any source."""
+    for scope, name in ((ALL, ""), *((SOURCE, source.name) for source in config.sources)):
+        parts = [sample.slice(scope, name) for sample in samples]
+        latencies = [part.commit_us for part in parts]
+        if not sum(map(len, latencies)):
+            continue
+        slow = np.percentile(np.concatenate(latencies), SLOW_PERCENT)
+        shares = (
+            outcome_counts(parts),
+            ([int((run > slow).sum()) for run in latencies], [len(run) for run in latencies]),
+        )
+        for hits, of in shares:
+            is_seen = min(sum(hits), sum(of) - sum(hits)) >= EVENTS_ENOUGH  # of fewer, no run can show that it differs
+            if is_seen and (share_design(hits, of, CONFIDENCE) or 1.0) >= DESIGN_MANY:
+                return True
+    return False
 
 
 def runs_note(samples: Sequence[Sample]) -> str | None:

@@ -96,10 +96,16 @@ def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = C
 
 def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> Estimate:
     """The share of committed txns among those that ended; the ones still committing may turn out either way."""
+    committed, ended = outcome_counts(parts)
+    pending = sum(int(part.tallies[st.COMMITTING, st.TXNS]) for part in parts)
+    return share_estimate(committed, ended, pending, confidence)
+
+
+def outcome_counts(parts: Sequence[Slice]) -> tuple[list[int], list[int]]:
+    """Of each run, txns that committed and txns that ended."""
     counts = [part.tallies[:, st.TXNS] for part in parts]
     committed = [int(count[st.COMMITTED]) for count in counts]
-    ended = [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
-    return share_estimate(committed, ended, sum(int(count[st.COMMITTING]) for count in counts), confidence)
+    return committed, [of + int(count[st.ABORTED].sum()) for of, count in zip(committed, counts, strict=True)]
 
 
 def commits_estimate(

@@ -32,6 +32,9 @@ DEGREES_MIN: Final = 2.0  # of freedom, however few runs the spread comes from
 # known less well, because runs differ most in their tails.
 MEAN_DEGREES: Final = 2.0
 SHARE_DEGREES: Final = 1.25
+# Of so few runs that differ more than their txns explain, all may be of one kind while others are of another; the
+# degrees of their excess fall with the cube of this part of them, to one. Chosen by coverage of tables that tip.
+KINDS_SEEN: Final = 7.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +107,15 @@ def design_of(
 ) -> Any:
     """The design effect of a share, at least 1 and with the doubt about the error in it; takes arrays too."""
     z = normal_z(confidence)
-    whole, few = (np.square(student_ts(found, confidence) / z) for found in (np.asarray(runs) - 1.0, degrees))
+    last = np.asarray(runs, np.float64) - 1.0
+    kinds = np.minimum(degrees, np.maximum(1.0, (np.asarray(runs, np.float64) / KINDS_SEEN) ** 3))
+    whole, few, least = (np.square(student_ts(found, confidence) / z) for found in (last, degrees, kinds))
     with np.errstate(divide="ignore", invalid="ignore"):
         measured = np.square(error) * txns / (share * (1.0 - np.asarray(share, np.float64)))
+        chance = 1.0 + z * np.sqrt(2.0 / last)  # how far runs that are alike may seem to differ
     measured = np.nan_to_num(measured, nan=0.0, posinf=0.0)
     seen = whole * measured + (few - whole) * np.maximum(0.0, measured - 1.0)
+    seen = seen + (least - few) * np.maximum(0.0, measured - chance)
     thin = np.maximum(0.0, 1.0 - np.asarray(events, np.float64) / EVENTS_ENOUGH)
     unseen = 1.0 + CORRELATION_UNSEEN * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
     return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))

@@ -65,7 +65,9 @@ def closed_checks(
         chance = _chance([float(getattr(each, name)) for each in groups], expected)
         off = doubt(max(real_errors[name], least.get(name, 0.0)), model_errors[name] / math.sqrt(len(groups)))
         if name in QUANTILES:
-            off = max(off, _order_doubt(simulated, QUANTILES[name], commits, is_above=expected > actual))
+            is_above, share = expected > actual, QUANTILES[name]
+            sides = ((simulated, is_above), (real, not is_above))
+            off = max(off, *(_order_doubt(runs, share, commits, is_above=up) for runs, up in sides))
         check = _check(f"{title}: {told}", name, what, (expected, actual), off, chance)
         if commits < COMMITS_MIN and (name.endswith("_ms") or not commits):
             check = shown(check, f"{commits} commits: too few to judge")
@@ -73,13 +75,14 @@ def closed_checks(
     return [*checks, _law(title, what, (measured, model), again, groups)]
 
 
-def _order_doubt(simulated: TxnRuns, share: float, commits: int, *, is_above: bool) -> float:
-    """How far from the model's quantile that of so few commits may lie, by order statistics.
+def _order_doubt(runs: TxnRuns, share: float, commits: int, *, is_above: bool) -> float:
+    """How far from the quantile of these runs that of so few commits may lie, by order statistics.
 
     Latencies come in clusters, one per number of attempts. Where a quantile stands at the edge of two, a commit or two
-    move it from one to the other, and resampling a handful of runs does not show it.
+    move it from one to the other, and resampling a handful of runs does not show it. Each side may be the one at the
+    edge: the model's quantile towards the measured one, and the measured towards the model's.
     """
-    ordered = sorted(latency_ms for run in simulated for latency_ms, is_committed, _ in run if is_committed)
+    ordered = sorted(latency_ms for run in runs for latency_ms, is_committed, _ in run if is_committed)
     error = STANDARD_ERRORS * math.sqrt(share * (1.0 - share) / max(commits, 1))
     at = min(1.0, share + error) if is_above else max(0.0, share - error)
     return abs(quantile(ordered, at) - quantile(ordered, share))

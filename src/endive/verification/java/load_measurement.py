@@ -130,7 +130,7 @@ def latencies(
     spare: Sequence[Sequence[Beyond]],
     *,
     is_first_dearer: bool,
-    first_manifests: int = 1,
+    first_manifests: float = 1.0,
 ) -> dict[str, dict[str, Distribution]]:
     """``storage.objects`` of a configuration: by object and operation, through the measured quantiles.
 
