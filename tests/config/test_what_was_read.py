@@ -17,9 +17,9 @@ def config_of(*, table=None, catalog=None, **keys):
     return parse_config({"table": table or {}, "catalog": catalog or {}, "source": [source]})
 
 
-@pytest.mark.parametrize("said", ["1.9", 1.9])
-def test_a_release_may_be_given_as_a_number(said):
-    assert "1.9" == parse_config({"commit": {"release": said}}).commit.release
+@pytest.mark.parametrize(("said", "line"), [("1.9", "1.9"), (1.9, "1.9"), (1.10, "1.10")])
+def test_a_release_may_be_given_as_a_number(said, line):
+    assert line == parse_config({"commit": {"release": said}}).commit.release
 
 
 def test_an_overwrite_that_does_not_say_what_it_read_is_told_so_with_the_key():

@@ -155,6 +155,7 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
         (Operation(kind=FAST_APPEND), {ROWS_ADDED}),
         (Operation(kind=MERGE_APPEND), {ROWS_ADDED}),
         (Operation(**_ROW_DELTA), {ROWS_ADDED, DELETES_ADDED}),
+        (Operation(**_ROW_DELTA, adds_apart=1), {DELETES_ADDED}),
         (Operation(**_ROW_DELTA, deletes=DELETES_EQUALITY), {ROWS_ADDED, KEYS_DELETED}),
         (Operation(**_ROW_DELTA, adds_rows=0), {DELETES_ADDED}),
         (Operation(**_OVERWRITE, adds_rows=0), {FILE_DROPPED}),

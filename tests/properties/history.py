@@ -68,6 +68,10 @@ def n_matching(row: Row, source: Any, classes: list[int]) -> int:
 def misses_history(run: Run, row: Row, situation: Situation, table: int) -> bool:
     """Whether a snapshot that the attempt walks through, back to its start, is expired."""
     history, source = run.config.commit.history, run.source(row)
+    if situation.nth == 1 and source.commit_path == "transaction" and row["kind"] <= REWRITE_FILES:
+        loaded = snapshots_installed(run, table, situation.start.seq)
+        if 0 < loaded <= snapshots_expired(run, table, situation.base.seq):
+            return True
     if says_no_start(run, row):
         return history == "fixed_start" and snapshots_expired(run, table, situation.base.seq) > 0
     if not is_validating(row, source) or history in ("every_kind", "none"):

@@ -298,6 +298,8 @@ def _add_reading(
     if overwrite == "replace_partitions":
         return
     maybe(keys, draw, "adds_rows", st.booleans())
+    if keys.get("adds_rows", True):
+        maybe(keys, draw, "added_rows", st.sampled_from(("touched", "apart")))
     choices = ("all", "added_rows", "none") if overwrite == "row_delta" else ("all", "none")
     keys["checks"] = draw(st.sampled_from(choices))
     if overwrite == "row_delta" and keys["checks"] == "none":

@@ -28,7 +28,7 @@ class RecordedRelease:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         def check(value: object) -> str:
-            told = str(value)  # 1.9 without quotes, as in --set commit.release=1.9, is a number
+            told = "1.10" if value == 1.1 else str(value)  # without quotes, as in --set commit.release=1.9, a number
             if told not in RELEASES:
                 raise refusal(
                     f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "

@@ -126,7 +126,7 @@ FORMATS: Final = (
 FORMATS_OF_SOURCES: Final = (
     _row(
         "overwrite rewritten_manifests referenced_files partial_progress retain_last expire_older_than_ms checks "
-        "deletes starting_sequence_number commit_path runtime_filter_ms",
+        "deletes starting_sequence_number commit_path runtime_filter_ms added_rows",
         is_(FORMAT, ICEBERG),
         _OF_ICEBERG,
     ),
@@ -356,6 +356,9 @@ SOURCE_READINGS: Final = (
         all_of(is_("commit.protocol", "iceberg"), is_("commit.base", "refresh"), is_("commit.io", "before_swap")),
         "only Java Iceberg, which refreshes and builds before the swap, commits so",
     ),
+    _row("added_rows", is_("added_rows", "apart"), _DEFAULT, unless=ALWAYS),
+    _row("added_rows", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),
+    _row("added_rows", is_("adds_rows", True), "adds_rows is false"),
     _row("runtime_filter_ms", is_above("runtime_filter_ms", 0), _DEFAULT, unless=ALWAYS),
     _row("runtime_filter_ms", is_("commit.protocol", "iceberg"), "only Spark, with Java Iceberg, filters files so"),
     _row("runtime_filter_ms", _OVERWRITES, _NO_OVERWRITE, unless=names("validated_overwrite")),

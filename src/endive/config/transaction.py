@@ -445,6 +445,12 @@ class SourceKeys(Table):
         True,
         description="Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files.",
     )
+    added_rows: Annotated[Literal["touched", "apart"], OneOf()] = Field(
+        "touched",
+        description="Where the rows lie that an overwrite adds: among those of the files it touches (an UPDATE), or "
+        "apart, in files whose statistics tell them from all that others have read (new keys). Others that have read "
+        "files or columns mind the former only.",
+    )
     checks: Annotated[Literal["all", "added_rows", "none"], OneOf()] = Field(
         "all",
         description="Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "

@@ -25,4 +25,5 @@ class Operation(Record):
     is_epoch: Int8  # it refreshes its table before it commits, as Spark's streaming does
     client: Int8  # of Delta: whose checks are made
     adds_rows: Int8 = 1
+    adds_apart: Int8  # and they lie in files of their own, which nobody's statistics overlap
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

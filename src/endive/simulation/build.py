@@ -496,6 +496,7 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
         checks=CHECKS.index(source.checks),
         deletes=DELETE_KINDS.index(source.deletes or ("position" if config.table.format_version == 2 else "vector")),
         adds_rows=int(source.adds_rows),
+        adds_apart=int(source.added_rows == "apart"),
         is_in_transaction=int(source.commit_path == "transaction"),
         is_epoch=int(source.commit_path == "epoch"),
         filter_us=us_of(source.runtime_filter_ms),

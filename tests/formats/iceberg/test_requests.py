@@ -14,7 +14,7 @@ BEHIND = (0, 1, 5)  # rivals that committed between load and first attempt
 MANIFESTS_FOR_A_BIN = 105  # with the txn's own manifest a bin of 106: above Iceberg's 100
 REMOVED_FROM = 3  # F: existing manifests that hold files to be removed
 # Since 1.11 who takes files out of a table reads every new delete manifest once more.
-RELEASES = pytest.mark.parametrize(("release", "deletes_read"), [("1.9", 0), ("1.11", 1)])
+RELEASES = pytest.mark.parametrize(("release", "deletes_read"), [("1.9", 0), ("1.10", 1), ("1.11", 1)])
 
 
 def bill(**counts: int) -> dict[str, int]:

@@ -140,7 +140,8 @@ def makes(operation: Operation, change: int) -> bool:
     if operation.kind > REWRITE_FILES:
         return False
     if change == ROWS_ADDED:
-        return operation.kind < REWRITE_FILES and operation.adds_rows == 1  # appends and overwrites
+        is_adding = operation.kind < REWRITE_FILES and operation.adds_rows == 1  # appends and overwrites
+        return is_adding and operation.adds_apart == 0
     is_taking = operation.kind == REWRITE_FILES or (
         operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA
     )
@@ -160,6 +161,8 @@ def makes_in_partition(operation: Operation, change: int) -> bool:
     """The same for the partitions it writes: a sink's positions and vectors are those of files it adds itself."""
     if change == DELETES_ADDED and is_row_delta(operation):
         return operation.deletes != DELETES_EQUALITY
+    if change == ROWS_ADDED:
+        return operation.kind < REWRITE_FILES and operation.adds_rows == 1
     return makes(operation, change)
 
 

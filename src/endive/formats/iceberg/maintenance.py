@@ -7,7 +7,7 @@ What the attempts cost is in ``endive.formats.iceberg.plan``, with that of every
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import IcebergSituation
 from endive.formats.iceberg.conflicts import looks_from_first, matching_snapshots
-from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
+from endive.formats.iceberg.effects import is_in_transaction, snapshot_number, snapshots_kept
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
@@ -28,8 +28,11 @@ def loses_history(
 
     Java Iceberg walks from the current snapshot to the one after the start and fails if one is missing
     (``MergingSnapshotProducer.validationHistory``); a row delta wants the start itself too (``BaseRowDelta.validate``),
-    and so does PyIceberg (``_validation_history``).
+    and so does PyIceberg (``_validation_history``). A Transaction begins with the list of the snapshot it loaded, which
+    an expiry deletes.
     """
+    if attempt == 1 and is_in_transaction(operation) and 0 < snapshot_number(start) <= base.iceberg.expired:
+        return True
     if matching_snapshots(operation, 1, 1, 1, 1) == 0:
         return False
     if looks_from_first(operation):  # it walks to the very first snapshot, and misses it from the first expiry on

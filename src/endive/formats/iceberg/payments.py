@@ -46,6 +46,7 @@ from endive.formats.iceberg.effects import (
 from endive.formats.iceberg.maintenance import manifests_to_scan
 from endive.formats.iceberg.protocol import (
     RELEASE_1_9,
+    RELEASE_1_11,
     CommitProtocol,
     cleans_up,
     loads_metadata,
@@ -317,7 +318,7 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
         counter = slot(attempt, EXPIRE_SCAN, position)
         parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
-        is_scanned = world.format.iceberg.protocol.release == RELEASE_1_9
+        is_scanned = world.format.iceberg.protocol.release < RELEASE_1_11
         scanned = manifests_to_scan(table, cost.expired) if is_scanned else 0
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
         counter = slot(attempt, EXPIRE_DELETE, position)

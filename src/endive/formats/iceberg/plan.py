@@ -141,7 +141,7 @@ def describe_manifests(
         if commits > 0:
             removals = removals * min(partition_manifests, commits) // commits
         deletes = min(deletes, partition_manifests)
-        if protocol.release != choices.RELEASE_1_9:  # before, the check for vectors has no filter
+        if protocol.release >= choices.RELEASE_1_11:  # before, the check for vectors has no filter
             vectors = min(vectors, partition_manifests)
     situation.deletes_to_check = deletes if looks_for_deletes(operation) else 0
     if adds_vectors(operation):

@@ -43,7 +43,7 @@ REAL_ABORT, REAL_MERGE = range(len(REAL_CONFLICTS))
 AFTER_SUCCESSES: Final = ("reload", "none", "clean_up")
 AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = range(len(AFTER_SUCCESSES))
 
-RELEASE_1_9, RELEASE_1_11 = range(len(RELEASES))
+RELEASE_1_9, RELEASE_1_10, RELEASE_1_11 = range(len(RELEASES))
 
 MILLIONTHS: Final = 1_000_000
 
@@ -120,7 +120,7 @@ def rereads_catalog(protocol: CommitProtocol, operation: Operation) -> bool:
     A REST server's answer to a commit carries it, and a fast append is content with that (``FastAppend.updateEvent``
     asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes). From 1.11 on all refresh.
     """
-    is_content = operation.kind == FAST_APPEND and protocol.release == RELEASE_1_9
+    is_content = operation.kind == FAST_APPEND and protocol.release < RELEASE_1_11
     return reloads_after_success(protocol) and (protocol.is_metadata_servers == 0 or not is_content)
 
 

@@ -18,7 +18,7 @@ OVERWRITE_FORMS: Final = ("row_delta", "overwrite_files", "replace_partitions")
 # column by whose statistics files are told apart; columns: one on such a column alone.
 READS: Final = ("files", "partitions", "table", "columns")
 CHECKS: Final = ("all", "added_rows", "none")  # which checks an engine asks for
-RELEASES: Final = ("1.9", "1.11")  # of Java Iceberg: recorded ones whose requests differ
+RELEASES: Final = ("1.9", "1.10", "1.11")  # of Java Iceberg: recorded ones whose requests differ
 DELETE_KINDS: Final = ("position", "equality", "vector", "equality_and_position", "equality_and_vector")
 OBJECTS: Final = ("metadata", "manifest_list", "manifest")
 # What a txn may ask of each: a column of results for every pair, so one that is missing is counted as "other".

@@ -25,7 +25,6 @@ from endive.verification.java.pairs import (
     SAME_FILE,
     SAME_PARTITION,
     SAME_ROWS,
-    SERIALIZABLE,
     TABLE,
     Pair,
     Rival,
@@ -56,6 +55,7 @@ RIVALS: Final[dict[str, dict[str, Any]]] = {
     "delete_where": {**UNCHECKED, "overwrite": "overwrite_files", "adds_rows": False},
 }
 REPLACING: Final = ("replace_partitions", "overwrite_filter")
+ADDING_APART: Final = ("row_delta", "upsert", *REPLACING)
 PARTITION_WIDE: Final = (*REPLACING, "delete_where")  # take every file of a partition
 EXPIRING: Final[dict[str, Any]] = {"operation_types": {"expire_snapshots": 1.0}, "retain_last": 1}
 KINDS: Final = {
@@ -111,6 +111,8 @@ def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
         keys = dict(RIVALS[rival.java])
         if rival.java in PARTITION_WIDE:
             keys["rewritten_manifests"] = MANIFESTS_OF[rival.touches]
+        if rival.java in ADDING_APART and rival.touches == SAME_PARTITION:
+            keys["added_rows"] = "apart"  # ids that the victim's filter leaves out
         sources.append({"name": "rival", "arrivals": arrivals, "touched_files": touched, **keys})
         if rival.name == EXPIRY:
             sources[-1]["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
@@ -161,28 +163,30 @@ def _row_delta_keys(victim: Victim, keys: dict[str, Any]) -> dict[str, Any] | No
 
 
 def _is_sayable(victim: Victim, rival: Rival) -> bool:
-    if rival.java not in RIVALS:
-        return False
-    if victim.is_in_transaction and rival.name == EXPIRY:
-        return False  # the list it begins with is deleted under it: an error of the store
-    if victim.java in REPLACING:  # what rivals add to its partition is replaced too
+    if victim.java == "expire_snapshots" and rival.name == EXPIRY:
+        return False  # nothing is left to expire, and Iceberg then does not commit
+    return rival.java in RIVALS
+
+
+def says_requests(pair: Pair) -> bool:
+    """Whether the model knows how many manifests the victim takes files out of; else only its verdict is held.
+
+    It is told that number, and here rivals change it: they have replaced files of the victim's, or moved them to other
+    manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them).
+    """
+    victim, rival = pair.victim, pair.rival
+    if rival is None:
+        return True
+    is_met = rival.touches == SAME_FILE or (rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION)
+    if victim.java in REPLACING:
         return rival.touches == OTHER_PARTITION
-    if victim.java == "expire_snapshots" and (rival.name == EXPIRY or rival.java in PARTITION_WIDE):
-        return False  # nothing is left to expire, and Iceberg then does not commit; manifests are known as an average
+    if victim.java == "expire_snapshots":
+        return rival.java not in PARTITION_WIDE  # manifests to look through are known as an average
     is_removing = victim.java in ("overwrite_files", "rewrite_files", "delete_files")
     if is_removing and rival.java == "rewrite_manifests":
-        return False  # the files to be removed then lie in fewer manifests; the model is told how many
-    takes_all = rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION
-    is_met = takes_all or rival.touches == SAME_FILE
-    if is_removing and victim.isolation == NONE and victim.java != "rewrite_files" and is_met:
-        return rival.java in ("row_delta", "delete_rows")  # else one of its files is gone, and with it a manifest
-    # What it takes or deletes from is a whole partition, what it adds are rows that the victim's statistics tell from
-    # those it read: the model is told one number of files for both.
-    is_by_rows = victim.reads == ROWS and victim.isolation == SERIALIZABLE
-    if victim.java == "row_delta" and is_by_rows and not victim.is_referring:
-        return not (takes_all and rival.java != "delete_where")
-    is_by_rows = is_by_rows and victim.java == "delete_rows"
-    return not (is_by_rows and rival.java == "row_delta" and rival.touches == SAME_PARTITION)
+        return False
+    is_unchecked = victim.isolation == NONE and victim.java in ("overwrite_files", "delete_files")
+    return not (is_unchecked and is_met) or rival.java in ("row_delta", "delete_rows")
 
 
 def _touched(rival: Rival) -> Any:

@@ -17,6 +17,7 @@ from endive.verification.java.request_trace import Recorded
 DATA: Final = Path(__file__).parent / "data"
 RELEASES: Final = ("1.9.2", "1.11.0")  # recorded ones, oldest first
 NEWEST: Final = RELEASES[-1]
+SAMPLED: Final = ("1.10.0",)  # some pairs of them, which stand alone
 SAME: Final = "="
 
 
