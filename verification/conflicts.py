@@ -1,7 +1,7 @@
 """Writes docs/model/conflicts.md and conflicts.csv from the recorded pairs of victim and rival.
 
-The command; the page lives in ``endive.verification.java.conflict_page`` and
-``endive.verification.pyiceberg.met_table``.
+The command; the page lives in ``verification.suites.java.conflict_page`` and
+``verification.suites.pyiceberg.met_table``.
 
     python -m verification.conflicts
 """
@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from endive.verification.java.conflict_page import conflict_page, conflict_rows
-from endive.verification.java.pair_recording import read_pairs
-from endive.verification.pyiceberg.met_table import met_section
 from endive.verification.row_files import csv_text
+from verification.suites.java.conflict_page import conflict_page, conflict_rows
+from verification.suites.java.pair_recording import read_pairs
+from verification.suites.pyiceberg.met_table import met_section
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
 

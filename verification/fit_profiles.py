@@ -1,7 +1,7 @@
 """Fit the measured profiles to the closed-loop curves, or show how they meet them.
 
-The curves, the clients and the search are ``endive.verification``'s (``curves``, ``closed_loop``, ``fitting``), so that
-the suite ``stores`` and this file cannot differ.
+The curves, the clients and the search are those of ``verification.suites`` (``measured_curves``,
+``closed_loop``, ``fitting``), so that the suite ``stores`` and this file cannot differ.
 
     python verification/fit_profiles.py                    every point beside its measurement; 1 if one is off
     python verification/fit_profiles.py s3 s3x             of these stores
@@ -14,9 +14,9 @@ import argparse
 import sys
 
 from endive.storage import Profile, load_profile
-from endive.verification.closed_loop import LoopResult, run_closed_loop
-from endive.verification.fitting import fit, with_figures
-from endive.verification.measured_curves import GOALS, MeasuredPoint, curves
+from verification.suites.closed_loop import LoopResult, run_closed_loop
+from verification.suites.fitting import fit, with_figures
+from verification.suites.measured_curves import GOALS, MeasuredPoint, curves
 
 EVALUATIONS_MAX = 300  # of one walk of the search; there are two, the second with smaller steps
 

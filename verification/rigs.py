@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from endive.verification.java.load_loops import Loop
-from endive.verification.java.pair_recording import PairRecording
-from endive.verification.java.pairs import Pair
-from endive.verification.java.request_recording import Recording
-from endive.verification.java.scenario import Scenario
-from endive.verification.live import IcebergMissingError
+from verification.suites.java.load_loops import Loop
+from verification.suites.java.pair_recording import PairRecording
+from verification.suites.java.pairs import Pair
+from verification.suites.java.request_recording import Recording
+from verification.suites.java.scenario import Scenario
+from verification.suites.live import IcebergMissingError
 
 SPARK_PYTHON: Final = "ENDIVE_SPARK_PYTHON"
 

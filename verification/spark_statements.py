@@ -28,7 +28,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-OUT: Final = Path(__file__).parent.parent / "src/endive/verification/java/data/spark_sql_1.10.0.json"
+OUT: Final = Path(__file__).parent.parent / "verification/suites/java/data/spark_sql_1.10.0.json"
 MODES: Final = ("copy-on-write", "merge-on-read")
 ISOLATIONS: Final = ("serializable", "snapshot")
 FORMATS: Final = (2, 3)

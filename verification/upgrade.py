@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from endive.verification.java.pair_recording import read_pairs
-from endive.verification.java.request_recording import RELEASES
-from endive.verification.java.upgrade_page import upgrade_page
+from verification.suites.java.pair_recording import read_pairs
+from verification.suites.java.request_recording import RELEASES
+from verification.suites.java.upgrade_page import upgrade_page
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "upgrade.md"
 

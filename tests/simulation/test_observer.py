@@ -13,7 +13,7 @@ from endive.errors import HistoryError
 from endive.simulation.observer import ObservedCatalog, unit_name
 from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client
-from endive.verification.planted import BUGS, configurations, run_planted
+from verification.suites.planted import BUGS, configurations, run_planted
 
 CONFIGURATIONS = configurations()
 ENGINES = ("reference", "compiled")

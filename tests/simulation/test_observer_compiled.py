@@ -27,8 +27,8 @@ from endive.simulation.compiled.moments import (
     MOMENT_REFRESH,
     MOMENT_START_READ,
 )
-from endive.verification.planted import configurations
 from endive.vocabulary import ABORTED
+from verification.suites.planted import configurations
 
 SCOPES = ("cas, catalog", "instant, group", "instant, table", "cas, partition", "service, pointer", "append, log")
 READS = (MOMENT_START_READ, MOMENT_REFRESH, MOMENT_POINTER_CHECK, MOMENT_DISCOVERY, MOMENT_READ_BACK)

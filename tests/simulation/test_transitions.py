@@ -18,7 +18,7 @@ from endive.simulation.compiled import CompiledEngine, moments, transitions
 from endive.simulation.compiled.moments import FIRST_STEP, MOMENT_COMMIT, MOMENT_END, MOMENT_RECALL, NAMES, STEP_START
 from endive.simulation.compiled.records import WorldRecord
 from endive.simulation.compiled.transitions import TRANSITIONS, Transition, dispatcher
-from endive.verification.planted import configurations
+from verification.suites.planted import configurations
 
 
 def test_every_moment_and_step_but_the_end_has_a_row():

@@ -9,7 +9,7 @@ import pytest
 
 from endive.rng import stream_key, substream
 from endive.storage import Client, ObjectStore, load_profile
-from endive.verification.closed_loop import DRAWS_PER_REQUEST, SEED, SIZE_BYTES, STREAM, run_closed_loop
+from verification.suites.closed_loop import DRAWS_PER_REQUEST, SEED, SIZE_BYTES, STREAM, run_closed_loop
 
 SUCCESSES = 300
 

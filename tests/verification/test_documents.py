@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from endive.verification.claims.claims import CLAIMS
 from verification.documents.__main__ import RUNS, describe, write_page
 from verification.documents.requirements import (
     DISAGREE,
@@ -19,6 +18,7 @@ from verification.documents.requirements import (
     find_tests,
     read_document,
 )
+from verification.suites.claims.claims import CLAIMS
 
 LINES_OF_ANOTHER = re.compile(r"\b(internals|plan|specification|report|design) \d+")
 RECORDED = "tests/verification/", "tests/transaction/test_retry.py"  # recordings of Iceberg, and pauses of its source

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from endive.storage import load_profile
-from endive.verification.fitting import FREE, figures_of, fit, misfit, nelder_mead, with_figures
-from endive.verification.measured_curves import curve, curves
+from verification.suites.fitting import FREE, figures_of, fit, misfit, nelder_mead, with_figures
+from verification.suites.measured_curves import curve, curves
 
 
 def test_the_simplex_finds_the_bottom_of_a_bowl():

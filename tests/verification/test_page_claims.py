@@ -6,15 +6,15 @@ import tomllib
 from importlib import resources
 from pathlib import Path
 
-from endive.verification.claims.page_claims import PAGE_CLAIMS
-from endive.verification.claims.ruling import judge
+from verification.suites.claims.page_claims import PAGE_CLAIMS
+from verification.suites.claims.ruling import judge
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_guide_and_its_claims_speak_of_one_configuration():
     guide = (ROOT / "experiments/questions/nightly_merge.toml").read_text()
-    claims = resources.files("endive.verification").joinpath("data/claims/nightly.toml").read_text()
+    claims = resources.files("verification.suites").joinpath("data/claims/nightly.toml").read_text()
 
     assert tomllib.loads(guide) == tomllib.loads(claims)
 

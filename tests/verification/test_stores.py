@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from endive.verification import Check
-from endive.verification.measured_curves import curves
-from endive.verification.stores import LEFT_OUT, against_line, line_error
+from verification.suites.measured_curves import curves
+from verification.suites.stores import LEFT_OUT, against_line, line_error
 
 
 def test_a_line_between_the_neighbours_of_azure_premium_misses_a_step_by_far():

@@ -6,8 +6,9 @@ import importlib
 
 import pytest
 
+import endive
 from endive.errors import ConfigError
-from endive.verification import SUITES, Options, run_suite, suite_named
+from endive.verification import SUITES, Options, run_suite, suite_named, suites_here
 from endive.verification.suites import Part, Suite
 
 
@@ -17,14 +18,23 @@ def test_a_suite_that_does_not_exist_is_refused_with_those_that_do():
 
 
 def test_a_missing_library_is_a_reason_to_skip_with_what_to_do():
-    part = Part(module="endive.verification.made_up", name="java", needs="Install it.")
+    part = Part(module="verification.suites.made_up", name="java", needs="Install it.")
     suite = Suite(name="load", title="Made up", parts=(part,))
 
     (outcome,) = run_suite(suite, Options())
 
     assert ("load", "java", True) == (outcome.suite, outcome.part, outcome.holds)
-    assert outcome.skipped.startswith("endive.verification.made_up cannot be imported: No module named")
+    assert outcome.skipped.startswith("verification.suites.made_up cannot be imported: No module named")
     assert outcome.skipped.endswith("Install it.")
+
+
+def test_an_installed_package_has_what_needs_no_recording_and_says_where_the_rest_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(endive, "__file__", str(tmp_path / "lib" / "endive" / "__init__.py"))
+
+    assert ["theory"] == [suite.name for suite in suites_here()]
+    assert "theory" == suite_named("theory").name
+    with pytest.raises(ConfigError, match=r"'requests' is held against recordings .* Here there is: theory, dataset\."):
+        suite_named("requests")
 
 
 @pytest.mark.parametrize("name", ["theory", "stores", "claims", "isolation"])

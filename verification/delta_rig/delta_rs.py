@@ -29,7 +29,7 @@ from verification.delta_rig.ground import OPERATIONS, Ground, append, ending
 from verification.delta_rig.log_names import object_kind, removed_twice, words_of
 from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectServer
 
-DATA: Final = Path(__file__).parents[2] / "src/endive/verification/delta/data"
+DATA: Final = Path(__file__).parents[2] / "verification/suites/delta/data"
 ISOLATIONS: Final = ("Serializable", "WriteSerializable", "SnapshotIsolation")
 DELAY_MS: Final = 30.0  # long enough to see which requests are under way together
 INTERVAL: Final = 5  # commits per checkpoint, in the stories about them

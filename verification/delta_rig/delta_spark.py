@@ -36,7 +36,7 @@ from verification.delta_rig.log_names import newest_version, object_kind, remove
 from verification.java_rig.object_server import METHODS, Door, LoggedRequest, ObjectServer
 from verification.java_rig.wire import HttpRequest
 
-DATA: Final = Path(__file__).parents[2] / "src/endive/verification/delta/data"
+DATA: Final = Path(__file__).parents[2] / "verification/suites/delta/data"
 MODES: Final = ("copy-on-write", "deletion vectors")
 ISOLATIONS: Final = ("Serializable", "WriteSerializable")
 MERGE: Final = (

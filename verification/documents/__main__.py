@@ -18,8 +18,6 @@ from typing import Final
 
 from endive import Simulation, load_simulation_config
 from endive.results.provenance import MODEL_VERSION
-from endive.verification.claims.claims import CLAIMS
-from endive.verification.claims.ruling import judge
 from verification.documents.requirements import (
     DISAGREE,
     DOCUMENTS,
@@ -30,6 +28,8 @@ from verification.documents.requirements import (
     find_tests,
     read_document,
 )
+from verification.suites.claims.claims import CLAIMS
+from verification.suites.claims.ruling import judge
 
 HOUR_S: Final = 3.6  # what the plan says an hour takes
 PAGE = ROOT / "docs/validation/documents.md"

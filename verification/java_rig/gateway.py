@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from endive.errors import EngineError
 from endive.pipeline.spark.java import provide_java
-from endive.verification.live import IcebergMissingError
 from verification.java_rig.jars import find_jars, java_path, load_py4j
+from verification.suites.live import IcebergMissingError
 
 DATABASE: Final = "jdbc:derby:memory:endive;create=true"
 CATALOG_NAME: Final = "local"  # the same for every client of the database: it is part of a table's key

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from endive.verification.live import IcebergMissingError
+from verification.suites.live import IcebergMissingError
 
 RECORDED: Final = ("1.9.2", "1.11.0")  # releases whose recordings the package has, oldest first
 VERSION: Final = RECORDED[-1]

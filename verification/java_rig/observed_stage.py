@@ -1,7 +1,7 @@
 """Several real writers on one table for some minutes, and everything a user would have of them afterwards.
 
 Writers append and pause, one merges what it read some seconds before, Iceberg's own metrics reporter listens, and
-``endive measure`` asks the same store. What is made of it is in ``endive.verification.java.java_replay``.
+``endive measure`` asks the same store. What is made of it is in ``verification.suites.java.java_replay``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any, Final
 from endive.observation.probe import open_store, probe
 from endive.observation.probe_plan import make_plan
 from endive.observation.store_profile import profile_document, profile_text
-from endive.verification.java.scenario import ROW_DELTA_SNAPSHOT, VICTIM_PARTITION
 from verification.java_rig.gateway import Java
 from verification.java_rig.load_stage import LoadStage, commits, run_together
 from verification.java_rig.object_server import s3_properties
 from verification.java_rig.operations import RIVAL_IDS, build
+from verification.suites.java.scenario import ROW_DELTA_SNAPSHOT, VICTIM_PARTITION
 
 DELAYS_MS: Final = {"GET": 600.0, "HEAD": 300.0, "PUT": 900.0, "DELETE": 600.0, "POST": 600.0}  # POST: many deletes
 APPENDS: Final = "appends"

@@ -14,8 +14,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from endive.verification.java.scenario import VICTIM_PARTITION, Operation
 from verification.java_rig.gateway import IcebergJvm, Java
+from verification.suites.java.scenario import VICTIM_PARTITION, Operation
 
 ID_FIELD: Final = 1
 VICTIM_IDS: Final = (0, 9)

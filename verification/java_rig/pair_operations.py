@@ -1,6 +1,6 @@
 """Victims and rivals of the pairs, through Iceberg's Java API: one builder per operation, ready to commit.
 
-Which pairs there are lives in ``endive.verification.java.pair_sheets``; the made-up files in ``operations``. Position
+Which pairs there are lives in ``verification.suites.java.pair_sheets``; the made-up files in ``operations``. Position
 deletes say which file they refer to or nothing, and have no bounds of ids, as real ones; on a v3 table they are
 deletion vectors.
 """
@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.verification.java.pairs import (
+from verification.java_rig.gateway import IcebergJvm, Java
+from verification.java_rig.operations import ID_FIELD, Files, victim_filter
+from verification.suites.java.pairs import (
     EQUALITY_AND_POSITION,
     PARTITION,
     SERIALIZABLE,
@@ -20,8 +22,6 @@ from endive.verification.java.pairs import (
     TABLE,
     Victim,
 )
-from verification.java_rig.gateway import IcebergJvm, Java
-from verification.java_rig.operations import ID_FIELD, Files, victim_filter
 
 _names = itertools.count()
 

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from endive.verification.java.pair_recording import PairRecording, Reads, RecordedPair
-from endive.verification.java.pairs import (
+from verification.java_rig.gateway import Java
+from verification.java_rig.object_server import LoggedRequest
+from verification.java_rig.operations import BASE_IDS, RIVAL_IDS, VICTIM_IDS, create_table
+from verification.java_rig.pair_operations import PairOperations, Target, read_files
+from verification.java_rig.request_stage import LAST_ANSWER_S, QUICK_RETRY, Stage
+from verification.suites.java.pair_recording import PairRecording, Reads, RecordedPair
+from verification.suites.java.pairs import (
     BEFORE,
     DURING,
     OTHER_FILE,
@@ -27,12 +32,7 @@ from endive.verification.java.pairs import (
     Pair,
     Rival,
 )
-from endive.verification.java.request_trace import LIST_WRITE, METADATA_WRITE, Recorded, split_attempts
-from verification.java_rig.gateway import Java
-from verification.java_rig.object_server import LoggedRequest
-from verification.java_rig.operations import BASE_IDS, RIVAL_IDS, VICTIM_IDS, create_table
-from verification.java_rig.pair_operations import PairOperations, Target, read_files
-from verification.java_rig.request_stage import LAST_ANSWER_S, QUICK_RETRY, Stage
+from verification.suites.java.request_trace import LIST_WRITE, METADATA_WRITE, Recorded, split_attempts
 
 # The files of the table, oldest first, each in a manifest of its own: partition and ids.
 TABLE_FILES: Final[Mapping[str, tuple[int, tuple[int, int]]]] = {

@@ -1,7 +1,7 @@
 """Plays scenarios on real Iceberg and writes down what was asked of storage and catalog, attempt by attempt.
 
 Who commits when is staged here; what happened is read from two logs, the object server's and the database's. What a
-trace looks like as text is in ``endive.verification.java.request_trace``.
+trace looks like as text is in ``verification.suites.java.request_trace``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from endive.verification.java.request_recording import Recording
-from endive.verification.java.request_trace import Recorded, Request, split_attempts
-from endive.verification.java.scenario import BEHIND, OTHER_PARTITION, VICTIM_PARTITION, Scenario, rival_partition
 from verification.java_rig.gateway import DATABASE, IcebergJvm, Java
 from verification.java_rig.object_server import LoggedRequest, ObjectServer, s3_properties
 from verification.java_rig.operations import (
@@ -30,6 +27,9 @@ from verification.java_rig.operations import (
     create_table,
 )
 from verification.java_rig.rest_server import RestCatalogServer
+from verification.suites.java.request_recording import Recording
+from verification.suites.java.request_trace import Recorded, Request, split_attempts
+from verification.suites.java.scenario import BEHIND, OTHER_PARTITION, VICTIM_PARTITION, Scenario, rival_partition
 
 LAST_ANSWER_S: Final = 0.005  # the last answer may be logged after the client has read it
 QUICK_RETRY: Final = {"commit.retry.min-wait-ms": "1"}  # pauses change no request

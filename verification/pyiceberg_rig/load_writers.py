@@ -1,6 +1,6 @@
 """Drives real PyIceberg under load: closed-loop writers on one table, every request delayed, everything measured.
 
-What a span is lives in ``spans``, the comparison in ``endive.verification.pyiceberg``.
+What a span is lives in ``spans``, the comparison in ``verification.suites.pyiceberg``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plays pairs of victim and rival on the real PyIceberg and writes down verdicts and requests.
 
-Which pairs there are lives in ``endive.verification.pyiceberg.met``; how requests are journalled in
+Which pairs there are lives in ``verification.suites.pyiceberg.met``; how requests are journalled in
 ``journalled_catalog``.
 """
 
@@ -20,11 +20,11 @@ from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThanOrEqual, LessThanOrEqual
 from pyiceberg.table import Table
 
-from endive.verification.pyiceberg.met import DURING, TOUCHED, Met, all_met
-from endive.verification.pyiceberg.stories import COMMITTED, EXHAUSTED, INVALID
 from verification.pyiceberg_rig.journal import MANIFEST_LIST, WRITE, Journal, Request
 from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
 from verification.pyiceberg_rig.story_stage import SCHEMA, SPEC, TABLE, append, counted_runs, data_file
+from verification.suites.pyiceberg.met import DURING, TOUCHED, Met, all_met
+from verification.suites.pyiceberg.stories import COMMITTED, EXHAUSTED, INVALID
 
 # The files of the table, a manifest and a snapshot each: partition and the first of ten ids.
 FILES: Final = {"E": (1, 0), "C": (0, 10), "A": (0, 0)}

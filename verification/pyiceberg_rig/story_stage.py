@@ -1,6 +1,6 @@
 """Plays the scenarios on the real PyIceberg and writes down its requests.
 
-The comparison lives in ``endive.verification.pyiceberg``. Data files are made up, so that no request is about data.
+The comparison lives in ``verification.suites.pyiceberg``. Data files are made up, so that no request is about data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
 from pyiceberg.types import LongType, NestedField
 
-from endive.verification.pyiceberg.stories import (
+from verification.pyiceberg_rig.journal import CAS, CATALOG, MANIFEST_LIST, WRITE, Journal, Request
+from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
+from verification.suites.pyiceberg.stories import (
     BEFORE_SWAP,
     COMMITTED,
     DELETE,
@@ -42,8 +44,6 @@ from endive.verification.pyiceberg.stories import (
     beyond_the_model,
     scenarios,
 )
-from verification.pyiceberg_rig.journal import CAS, CATALOG, MANIFEST_LIST, WRITE, Journal, Request
-from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
 
 TABLE: Final = "db.events"
 SCHEMA: Final = Schema(NestedField(1, "p", LongType(), required=True), NestedField(2, "id", LongType(), required=True))

@@ -23,15 +23,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from endive.errors import EndiveError
-from endive.verification.java.java_replay import REPLAY_FILE
-from endive.verification.java.load_loops import all_loops
-from endive.verification.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
-from endive.verification.java.pair_recording import read_pairs, write_pairs
-from endive.verification.java.pair_sheets import SHEETS, all_pairs, pairs_of
-from endive.verification.java.request_recording import DATA, NEWEST, read_requests, write_requests
-from endive.verification.java.scenario import all_scenarios
-from endive.verification.pyiceberg import pyiceberg_load, pyiceberg_requests
-from endive.verification.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
+from verification.suites.java.java_replay import REPLAY_FILE
+from verification.suites.java.load_loops import all_loops
+from verification.suites.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
+from verification.suites.java.pair_recording import read_pairs, write_pairs
+from verification.suites.java.pair_sheets import SHEETS, all_pairs, pairs_of
+from verification.suites.java.request_recording import DATA, NEWEST, read_requests, write_requests
+from verification.suites.java.scenario import all_scenarios
+from verification.suites.pyiceberg import pyiceberg_load, pyiceberg_requests
+from verification.suites.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
 
 
 def _java_requests(given: argparse.Namespace) -> None:

@@ -1,15 +1,19 @@
 """The suites by name, and running one so that what it lacks stops nobody else.
 
-Each suite is a module of its own, imported when it is asked for.
+Each suite is a module of its own, imported when it is asked for. Most are held against recordings, which lie in the
+folder ``verification`` of a checkout and are not installed with the package.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+import endive
 from endive.config.former_names import present_suite
 from endive.errors import ConfigError
 from endive.verification.suite import Options, Outcome, skipped
@@ -32,7 +36,13 @@ class Suite:
     title: str
     parts: tuple[Part, ...]
 
+    @property
+    def needs_checkout(self) -> bool:
+        """Whether it is no part of the package."""
+        return any(part.module.startswith(f"{RECORDED}.") for part in self.parts)
 
+
+RECORDED: Final = "verification.suites"
 _JAVA: Final = "Install the extra: pip install 'endive[spark]'."
 _PYICEBERG: Final = "Install PyIceberg: pip install 'endive[verify]'."
 _ALL: Final = (
@@ -44,58 +54,69 @@ _ALL: Final = (
     Suite(
         name="stores",
         title="Conditional writes: closed-loop curves measured on five object stores",
-        parts=(Part(module="endive.verification.stores"),),
+        parts=(Part(module="verification.suites.stores"),),
     ),
     Suite(
         name="requests",
         title="Requests by object and attempt, against real Iceberg",
         parts=(
-            Part(module="endive.verification.java.java_requests", name="java", needs=_JAVA),
-            Part(module="endive.verification.java.java_pairs", name="java pairs", needs=_JAVA),
-            Part(module="endive.verification.java.spark_sql", name="spark sql"),
-            Part(module="endive.verification.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
+            Part(module="verification.suites.java.java_requests", name="java", needs=_JAVA),
+            Part(module="verification.suites.java.java_pairs", name="java pairs", needs=_JAVA),
+            Part(module="verification.suites.java.spark_sql", name="spark sql"),
+            Part(module="verification.suites.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),
     Suite(
         name="load",
         title="Throughput and latency under load, against real Iceberg",
         parts=(
-            Part(module="endive.verification.java.java_load", name="java", needs=_JAVA),
-            Part(module="endive.verification.java.java_loops", name="java loops", needs=_JAVA),
-            Part(module="endive.verification.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
+            Part(module="verification.suites.java.java_load", name="java", needs=_JAVA),
+            Part(module="verification.suites.java.java_loops", name="java loops", needs=_JAVA),
+            Part(module="verification.suites.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),
     Suite(
         name="delta",
         title="Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
         parts=(
-            Part(module="endive.verification.delta.rs_requests", name="delta-rs requests"),
-            Part(module="endive.verification.delta.spark_requests", name="delta spark requests"),
-            Part(module="endive.verification.delta.rs_pairs", name="delta-rs verdicts"),
-            Part(module="endive.verification.delta.spark_pairs", name="delta spark verdicts"),
-            Part(module="endive.verification.delta.rs_loops", name="delta-rs load"),
+            Part(module="verification.suites.delta.rs_requests", name="delta-rs requests"),
+            Part(module="verification.suites.delta.spark_requests", name="delta spark requests"),
+            Part(module="verification.suites.delta.rs_pairs", name="delta-rs verdicts"),
+            Part(module="verification.suites.delta.spark_pairs", name="delta spark verdicts"),
+            Part(module="verification.suites.delta.rs_loops", name="delta-rs load"),
         ),
     ),
     Suite(
         name="replay",
         title="A history of real writers, observed, measured and replayed",
         parts=(
-            Part(module="endive.verification.java.java_replay", name="java", needs=_JAVA),
-            Part(module="endive.verification.java.lakehouse", name="lakehouse"),
+            Part(module="verification.suites.java.java_replay", name="java", needs=_JAVA),
+            Part(module="verification.suites.java.lakehouse", name="lakehouse"),
         ),
     ),
     Suite(
         name="isolation",
         title="Every committed version built on the one before it; planted bugs are caught",
-        parts=(Part(module="endive.verification.isolation"),),
+        parts=(Part(module="verification.suites.isolation"),),
     ),
     Suite(
         name="claims",
         title="The documents the model was described in: which of their claims hold",
-        parts=(Part(module="endive.verification.claims"),),
+        parts=(Part(module="verification.suites.claims"),),
     ),
 )
 SUITES: Final[dict[str, Suite]] = {suite.name: suite for suite in _ALL}
+
+
+def checkout() -> Path | None:
+    """The folder of the checkout this package is run from, if it is."""
+    folder = Path(endive.__file__).parents[2]
+    return folder if folder.joinpath(*RECORDED.split(".")).is_dir() else None
+
+
+def suites_here() -> list[Suite]:
+    """Those that can be run: all in a checkout, those of the package elsewhere."""
+    return [suite for suite in SUITES.values() if not suite.needs_checkout or checkout() is not None]
 
 
 def suite_named(name: str) -> Suite:
@@ -103,6 +124,12 @@ def suite_named(name: str) -> Suite:
     name = present_suite(name)
     if name not in SUITES:
         raise ConfigError(f"no suite is called {name!r}. Choose one of: {', '.join(SUITES)}; or none, to run all.")
+    if SUITES[name].needs_checkout and checkout() is None:
+        here = ", ".join(suite.name for suite in suites_here())
+        raise ConfigError(
+            f"suite {name!r} is held against recordings that only a checkout of Endive has. Clone the repository and "
+            f"run 'endive verify {name}' there. Here there is: {here}, dataset."
+        )
     return SUITES[name]
 
 
@@ -119,6 +146,8 @@ def run_suite(
 
 def _run_part(suite: Suite, part: Part, options: Options) -> Outcome:
     command = f"endive verify {suite.name}"
+    if suite.needs_checkout and str(checkout()) not in sys.path:
+        sys.path.insert(0, str(checkout()))
     try:
         module = importlib.import_module(part.module)
     except ImportError as error:

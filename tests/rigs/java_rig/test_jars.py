@@ -7,11 +7,11 @@ import shutil
 
 import pytest
 
-from endive.verification.java.java_requests import run
-from endive.verification.live import IcebergMissingError
 from endive.verification.suite import Options
 from verification.java_rig import jars
 from verification.java_rig.jars import find_jars
+from verification.suites.java.java_requests import run
+from verification.suites.live import IcebergMissingError
 
 
 @pytest.fixture(autouse=True)

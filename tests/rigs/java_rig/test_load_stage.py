@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from endive.verification.java.load_cells import DELAYS_MS
-from endive.verification.java.load_measurement import QUANTILES
 from verification.java_rig.load_stage import _txn, finished, quantiles
 from verification.java_rig.object_server import LoggedRequest
+from verification.suites.java.load_cells import DELAYS_MS
+from verification.suites.java.load_measurement import QUANTILES
 
 RETRIED_TXN = (  # method, object, milliseconds until its answer since the one before
     ("GET", "metadata", 25),

@@ -9,8 +9,9 @@ pytest.importorskip("sqlalchemy")
 
 from pyiceberg.utils.concurrent import ExecutorFactory
 
-from endive.verification.pyiceberg.pyiceberg_requests import recording
-from endive.verification.pyiceberg.stories import (
+from verification.pyiceberg_rig.story_stage import Stage
+from verification.suites.pyiceberg.pyiceberg_requests import recording
+from verification.suites.pyiceberg.stories import (
     BEFORE_SWAP,
     DELETE,
     FAST_APPEND,
@@ -18,7 +19,6 @@ from endive.verification.pyiceberg.stories import (
     RIVALS_DELETE,
     Scenario,
 )
-from verification.pyiceberg_rig.story_stage import Stage
 
 PLAYED = [
     Scenario(operation=FAST_APPEND, behind=1, during=(2, 3)),

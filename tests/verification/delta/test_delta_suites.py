@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from endive.verification.delta import rs_loops
-from endive.verification.delta.delta_pairs import Cell
-from endive.verification.delta.delta_pairs import compare as compare_pair
-from endive.verification.delta.delta_recording import RS, SPARK, Story, bill, read, rounds
-from endive.verification.delta.delta_requests import compare
+from verification.suites.delta import rs_loops
+from verification.suites.delta.delta_pairs import Cell
+from verification.suites.delta.delta_pairs import compare as compare_pair
+from verification.suites.delta.delta_recording import RS, SPARK, Story, bill, read, rounds
+from verification.suites.delta.delta_requests import compare
 
 STORIES = {
     RS: (

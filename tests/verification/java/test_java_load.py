@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from endive.config import parse_config
-from endive.verification.java import java_load, load_model
-from endive.verification.java.load_cells import DELAYS_MS, beside_cells
-from endive.verification.java.load_measurement import (
+from endive.verification.suite import Options
+from verification.suites.java import java_load, load_model
+from verification.suites.java.load_cells import DELAYS_MS, beside_cells
+from verification.suites.java.load_measurement import (
     QUANTILES,
     Figures,
     latencies,
@@ -17,7 +18,6 @@ from endive.verification.java.load_measurement import (
     read_load,
     write_load,
 )
-from endive.verification.suite import Options
 
 
 def test_figures_count_committed_txns_and_their_latencies_only():

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from endive.verification.java import modelled_pair
-from endive.verification.java.conflict_page import letter
-from endive.verification.java.java_pairs import compare
-from endive.verification.java.pair_recording import RecordedPair, read_pairs, write_pairs
-from endive.verification.java.pair_sheets import RIVALS, SHEETS, all_pairs
-from endive.verification.java.pairs import BEFORE, DURING, SAME_FILE, Pair
-from endive.verification.java.request_recording import RELEASES, SAMPLED
-from endive.verification.java.request_trace import Recorded, from_text
 from verification import upgrade
 from verification.conflicts import PAGE, rows_text, text
+from verification.suites.java import modelled_pair
+from verification.suites.java.conflict_page import letter
+from verification.suites.java.java_pairs import compare
+from verification.suites.java.pair_recording import RecordedPair, read_pairs, write_pairs
+from verification.suites.java.pair_sheets import RIVALS, SHEETS, all_pairs
+from verification.suites.java.pairs import BEFORE, DURING, SAME_FILE, Pair
+from verification.suites.java.request_recording import RELEASES, SAMPLED
+from verification.suites.java.request_trace import Recorded, from_text
 
 RECORDINGS = {release: read_pairs(release).pairs for release in (*RELEASES, *SAMPLED)}
 RECORDED = RECORDINGS[RELEASES[-1]]

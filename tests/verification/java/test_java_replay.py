@@ -9,8 +9,8 @@ import pytest
 
 from endive.observation.metadata import history_of
 from endive.observation.reports import join_reports, read_reports
-from endive.verification.java.java_replay import check_figure, read_recording, replay_recording
 from endive.verification.suite import WRONG
+from verification.suites.java.java_replay import check_figure, read_recording, replay_recording
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from endive.verification.java import modelled_victim
-from endive.verification.java.java_requests import different_parts, families, run
-from endive.verification.java.request_recording import RELEASES, read_requests, write_requests
-from endive.verification.java.request_trace import Recorded, from_text
-from endive.verification.java.scenario import all_scenarios
 from endive.verification.suite import Options
+from verification.suites.java import modelled_victim
+from verification.suites.java.java_requests import different_parts, families, run
+from verification.suites.java.request_recording import RELEASES, read_requests, write_requests
+from verification.suites.java.request_trace import Recorded, from_text
+from verification.suites.java.scenario import all_scenarios
 
 QUICK = Options(is_quick=True)
 

@@ -10,8 +10,8 @@ import pytest
 from endive.observation.metadata import history_of
 from endive.observation.observe import with_reports
 from endive.observation.sources import fit_sources
-from endive.verification.java.lakehouse import HELD, TABLE, check, read_recording, replay_recording
 from endive.verification.suite import WRONG
+from verification.suites.java.lakehouse import HELD, TABLE, check, read_recording, replay_recording
 
 
 @pytest.fixture(scope="module")

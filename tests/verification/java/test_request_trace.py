@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.verification.java.request_trace import Recorded, Request, bill, from_text, split_attempts, to_text
+from verification.suites.java.request_trace import Recorded, Request, bill, from_text, split_attempts, to_text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from endive.verification.java.spark_sql import RECORDING, Cell, compare, play
+from verification.suites.java.spark_sql import RECORDING, Cell, compare, play
 
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))["entries"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from endive.verification.pyiceberg.pyiceberg_load import (
+from verification.suites.pyiceberg.pyiceberg_load import (
     Figures,
     Txn,
     checks_of,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from endive.verification.pyiceberg.pyiceberg_load import Figures, measured_runs, measurement, simulated_runs
-from endive.verification.pyiceberg.pyiceberg_requests import recording, simulate_story, story_of
-from endive.verification.pyiceberg.stories import scenarios
+from verification.suites.pyiceberg.pyiceberg_load import Figures, measured_runs, measurement, simulated_runs
+from verification.suites.pyiceberg.pyiceberg_requests import recording, simulate_story, story_of
+from verification.suites.pyiceberg.stories import scenarios
 
 RECORDED = recording()["scenarios"]
 MEASURED = measurement()

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from endive.verification.pyiceberg.pyiceberg_requests import (
+from verification.suites.pyiceberg.pyiceberg_requests import (
     checks_of,
     recording,
     requests_text,
     story_of,
 )
-from endive.verification.pyiceberg.stories import (
+from verification.suites.pyiceberg.stories import (
     BEHIND,
     DELETE,
     FAST_APPEND,

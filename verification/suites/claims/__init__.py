@@ -1,0 +1,85 @@
+"""Suite ``claims``: the documents the model was described in, held against our own runs.
+
+The figures that must come out are in ``worked_examples``, the claims in ``claims``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.verification.suite import Check, Options, Outcome, Table, provenance
+from verification.suites.claims.claims import CLAIMS
+from verification.suites.claims.page_claims import PAGE_CLAIMS
+from verification.suites.claims.ruling import Finding, judge
+from verification.suites.claims.worked_examples import figure_checks
+
+SUITE: Final = "claims"
+
+_INTRO: Final = """
+Five documents described this simulator before it was written: the *internals* of an earlier one, its *experiment
+plan* with cost formulas, a *refactoring specification*, a *fidelity report* that held the earlier model against
+Iceberg's source, and an *append design* for a catalog kept as a log. They disagree with each other and, here and
+there, with Iceberg. The first table says which of their claims hold in our own runs, and under which protocol; each
+row can be repeated by its command. So are statements of the README and the guide of the nightly MERGE that no command
+beside them prints. The checks after it are the documents' own worked examples, which have to come out to the figure.
+
+Protocols: `iceberg` is Java Iceberg as its requests were recorded (see [requests](requests.md)), `pyiceberg`
+PyIceberg, `spec` the refactoring specification's, `merge` that of internals and experiment plan. A claim about
+Iceberg is judged under `iceberg`; what it was true of is said beside it. Numbers are of one seed and of the
+configuration named: they show a direction and a size, not a constant of nature.
+"""
+
+_REMARKS: Final = """
+## What was not put to the test
+
+- Claims about the earlier simulator's speed and code.
+- The experiment plan's experiments as a whole: they are studies of their own (`experiments/original`).
+- Line numbers of Iceberg's source in the fidelity report: behaviour was recorded instead ([requests](requests.md)).
+- 50 appends per second to one table, the fidelity report's scenario: no store and catalog measured here lets one table
+  commit that often ([theory](theory.md), [stores](stores.md)), so the runs use rates at which the appends themselves
+  get through.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """The claims and the worked examples; quick leaves out the claims that need long runs."""
+    findings = [judge(claim) for claim in (*CLAIMS, *PAGE_CLAIMS) if not (options.is_quick and claim.is_long)]
+    checks = [_check(found) for found in findings] + list(figure_checks())
+    return Outcome(
+        suite=SUITE,
+        intro=_INTRO,
+        checks=tuple(checks),
+        tables=(_table(findings),),
+        remarks=_REMARKS,
+        command="endive verify claims",
+        provenance=provenance(seed=1),
+    )
+
+
+def _check(found: Finding) -> Check:
+    """That the run still says what the page says of the claim."""
+    return Check.exact(
+        "verdict on a claim",
+        {"claim": found.claim.name},
+        expected=found.claim.verdict,
+        actual=found.verdict,
+    )
+
+
+def _table(findings: list[Finding]) -> Table:
+    rows = tuple(
+        (
+            found.claim.document,
+            found.claim.text,
+            f"**{found.verdict}**",
+            found.what,
+            "<br>".join(f"`{command}`" for command in found.commands),
+        )
+        for found in findings
+    )
+    return Table(
+        title="Claims, and what came out",
+        headings=("document", "claim", "verdict", "what our run says", "commands"),
+        rows=rows,
+        is_prose=True,
+    )

@@ -1,0 +1,412 @@
+"""What the documents claim, and what our own runs say.
+
+A claim is judged by results, never by a setting.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from verification.suites.claims.playing import Play, play
+from verification.suites.claims.ruling import FAILS, HOLDS, IN_PART, Claim, Ruling
+
+JOB: Final = "source.job.operation_types={{{kind}=1.0}}"
+SPEC: Final = "commit.protocol=spec"
+MERGE: Final = "commit.protocol=merge"
+LOG: Final = ("catalog.type=append", "catalog.append_preset=append_design")
+
+
+def _verdict(is_right: bool) -> str:
+    return HOLDS if is_right else FAILS
+
+
+def _median(run: Play, source: str, column: str, status: str | None = "committed") -> float:
+    values = run.of(source, column, status=status)
+    return float(np.median(values)) if len(values) else float("nan")
+
+
+# ---- appends -----------------------------------------------------------------------------------------
+
+
+def _convoy_of_appends() -> Ruling:
+    old, real = play("stream", MERGE), play("stream")
+    lists, none = _median(old, "job", "history_lists", None), _median(real, "job", "history_lists", None)
+    what = (
+        f"An append 180 s behind a stream of 0.5 commits/s: `merge` reads {lists:,.0f} lists of history (median) "
+        "and takes "
+        f"{_median(old, 'job', 'commit_latency_ms') / 1e3:.1f} s to commit; `iceberg` reads {none:,.0f} and takes "
+        f"{_median(real, 'job', 'commit_latency_ms') / 1e3:.2f} s. There is no convoy of appends."
+    )
+    return Ruling(_verdict(none >= lists / 2), what, (old, real))
+
+
+def _no_convoy_of_appends() -> Ruling:
+    real = play("stream")
+    lists = float(np.max(real.of("stream", "history_lists")))
+    what = f"No append of {len(real.of('stream', 'status')):,} read a list of history (most: {lists:.0f})."
+    return Ruling(_verdict(lists == 0.0), what, (real,))
+
+
+def _first_attempt() -> Ruling:
+    old, python, real = play("stream", SPEC), play("stream", "commit.protocol=pyiceberg"), play("stream")
+    shares = [100.0 * run.first_attempts("job") for run in (old, python, real)]
+    what = (
+        f"Jobs that worked for 180 s beside the stream and committed at their first attempt: {shares[0]:.0f} % under "
+        f"`spec`, {shares[1]:.0f} % under `pyiceberg`, {shares[2]:.0f} % under `iceberg`, which refreshes before "
+        "it builds. True "
+        "of PyIceberg, not of Java Iceberg; the hazard window runs from the refresh, not from the start of the txn."
+    )
+    return Ruling(_verdict(shares[2] < 50.0), what, (old, python, real))
+
+
+def _retry_of_an_append() -> Ruling:
+    real = play("stream")
+    latency_ms = real.of("stream", "commit_latency_ms", status="committed")
+    backoff_ms = real.of("stream", "phase_backoff_ms", status="committed")
+    attempts = real.of("stream", "attempts", status="committed")
+    retry_ms = float(np.median((latency_ms - backoff_ms)[attempts == 2]) - np.median(latency_ms[attempts == 1]))
+    what = (
+        f"A second attempt adds {retry_ms:.0f} ms (medians, S3, without its pause): besides one metadata read, "
+        "one list read "
+        "and one list written, Iceberg writes metadata.json at every attempt, asks HEAD before it reads a list and "
+        "afterwards deletes the list that the lost attempt wrote."
+    )
+    return Ruling(HOLDS if abs(retry_ms / 160.0 - 1.0) <= 0.25 else IN_PART, what, (real,))
+
+
+def _merge_append() -> Ruling:
+    few, many, old = play("manifests"), play("manifests", "table.initial_manifests=150"), play("manifests", SPEC)
+    reads = [run.only("txn", "requests_manifest_read") for run in (few, many, old)]
+    what = (
+        f"A merge append five commits behind: `spec` reads {reads[2]:.0f} manifests (1.5 per commit). `iceberg` reads "
+        f"{reads[0]:.0f} while the table has fewer than 100 manifests and {reads[1]:.0f} when it has 150, all of "
+        "them, at every "
+        "attempt. What counts is the number of manifests in the bin, not the number of commits behind."
+    )
+    return Ruling(_verdict(0.0 < reads[0] <= reads[2]), what, (few, many, old))
+
+
+# ---- maintenance beside appends ------------------------------------------------------------------------
+
+
+def _compaction_beside_appends() -> Ruling:
+    compaction = play("stream", JOB.format(kind="rewrite_files"))
+    overwrite = play("stream", JOB.format(kind="validated_overwrite"))
+    share = 100.0 * compaction.share("job", "committed")
+    what = (
+        f"Beside 0.5 appends/s, {share:.0f} % of compactions (`rewrite_files`, 3 min of work) commit and read "
+        f"{_median(compaction, 'job', 'history_lists', None):.0f} lists of history. Of serializable row-level "
+        "overwrites "
+        f"{100.0 * overwrite.share('job', 'committed'):.0f} % do, reading "
+        f"{_median(overwrite, 'job', 'history_lists', None):,.0f}. "
+        "Compaction does not validate against appends (`BaseRewriteFiles`); DELETE, UPDATE and MERGE do."
+    )
+    return Ruling(_verdict(share < 50.0), what, (compaction, overwrite))
+
+
+def _overwrite_beside_appends() -> Ruling:
+    rates = (0.05, 0.2, 0.5, 1.0)
+    kind = JOB.format(kind="validated_overwrite")
+    runs = tuple(play("stream", kind, f"source.stream.arrivals.per_s={rate}") for rate in rates)
+    shares = [100.0 * run.share("job", "committed") for run in runs]
+    pairs = ", ".join(f"{share:.0f} % at {rate}/s" for rate, share in zip(rates, shares, strict=True))
+    what = f"Serializable overwrites of 3 minutes that commit: {pairs}. There is a rate from which none does."
+    return Ruling(_verdict(shares[0] > 90.0 and shares[-1] < 10.0), what, runs)
+
+
+def _budget() -> Ruling:
+    run = play("stream", JOB.format(kind="validated_overwrite"), "source.stream.arrivals.per_s=1.0")
+    reasons = run.of("job", "reason", status="aborted")
+    exhausted, timeouts = int(np.sum(reasons == "retries_exhausted")), int(np.sum(reasons == "timeout"))
+    what = (
+        f"Of the overwrites that gave up beside 1 append/s, {exhausted} had used their 4 retries and {timeouts} "
+        "the 30 minutes. "
+        f"The median one gave up after {_median(run, 'job', 'commit_latency_ms', 'aborted') / 60e3:.1f} minutes."
+    )
+    return Ruling(_verdict(timeouts > exhausted), what, (run,))
+
+
+def _snapshot_isolation() -> Ruling:
+    kind = JOB.format(kind="validated_overwrite")
+    strict, loose = play("stream", kind), play("stream", kind, "source.job.isolation=snapshot")
+    what = (
+        f"Beside 0.5 appends/s, {100.0 * strict.share('job', 'committed'):.0f} % of serializable overwrites commit and "
+        f"{100.0 * loose.share('job', 'committed'):.0f} % under snapshot isolation, where appends need not be "
+        "validated "
+        f"({_median(loose, 'job', 'history_lists', None):.0f} lists of history). The report's table has one row "
+        "for both."
+    )
+    return Ruling(_verdict(loose.share("job", "committed") < 0.5), what, (strict, loose))
+
+
+def _serial_history() -> Ruling:
+    kind = JOB.format(kind="validated_overwrite")
+    serial, batched = play("stream", kind), play("stream", kind, "commit.history_io=batched")
+    per_list = [
+        float(np.sum(run.of("job", "phase_history_ms")) / np.sum(run.of("job", "history_lists")))
+        for run in (serial, batched)
+    ]
+    what = (
+        f"A list of history costs {per_list[0]:.0f} ms read one after another, as Iceberg does, and "
+        f"{per_list[1]:.0f} ms in "
+        f"batches of four, as the documents have it; {100.0 * serial.share('job', 'committed'):.0f} % against "
+        f"{100.0 * batched.share('job', 'committed'):.0f} % of overwrites commit beside 0.5 appends/s."
+    )
+    return Ruling(_verdict(per_list[0] < 1.5 * per_list[1]), what, (serial, batched))
+
+
+def _shrinking_history() -> Ruling:
+    kind = JOB.format(kind="validated_overwrite")
+    real = play("stream", kind)
+    as_written = ("commit.protocol=spec", "commit.history_io=serial", "source.job.retry=4")
+    since = play("stream", kind, *as_written)
+    fixed = play("stream", kind, *as_written, "commit.history=fixed_start_on_retry")
+    per_attempt = [
+        float(np.sum(run.of("job", "history_lists")) / np.sum(run.of("job", "attempts")))
+        for run in (real, since, fixed)
+    ]
+    shares = [100.0 * run.share("job", "committed") for run in (real, since, fixed)]
+    what = (
+        f"`iceberg` starts over from the operation's first snapshot every time: {per_attempt[0]:.0f} lists per "
+        "attempt, "
+        f"{shares[0]:.0f} % commit. The same jobs under `spec`, reading serially, take {per_attempt[1]:.0f} lists per "
+        f"attempt and {shares[1]:.0f} % commit; if they started over too, {per_attempt[2]:.0f} and {shares[2]:.0f} %. "
+        "Validation that only looks at what is new would decide whether they get through."
+    )
+    return Ruling(_verdict(per_attempt[0] < 0.75 * per_attempt[2]), what, (real, since, fixed))
+
+
+# ---- the older model's own figures -------------------------------------------------------------------
+
+
+def _commits_in_the_end() -> Ruling:
+    stops, goes_on = play("behind"), play("behind", "source.rivals.stop_ms=200000")
+    what = (
+        f"{stops.only('behind', 'commit_latency_ms') / 1e3:.1f} s if the rivals stop after the first retry has "
+        "read its lists. In that order, if they go on at 25 commits/s, it never commits "
+        f"({goes_on.only('behind', 'reason').replace('_', ' ')} after "
+        f"{goes_on.only('behind', 'attempts'):.0f} attempts): every retry takes longer than the 40 ms between two "
+        "rivals."
+    )
+    return Ruling(IN_PART if goes_on.only("behind", "status") == "aborted" else HOLDS, what, (stops, goes_on))
+
+
+def _repair_first() -> Ruling:
+    text, example = play("convoy"), play("convoy", "commit.repair=after_refresh")
+    mean = play("convoy", "source.txns.runtime.ms=180000")  # the mean of the experiment plan
+    of_150, of_180, other = (run.result.summary() for run in (text, mean, example))
+    p50_s = [each["commit_latency_ms"]["p50"] / 1e3 for each in (of_150, of_180, other)]
+    computed_s = [math.ceil(25.0 * runtime_s / 4.0) * 0.030 for runtime_s in (150.0, 180.0)]
+    what = (
+        "50 txns/s that work for 150 s, on two partitions, lists of 30 ms: "
+        f"{100 * of_150['success_rate']:.1f} % commit with {of_150['retries_mean']:.2f} retries each and a P50 of "
+        f"{p50_s[0]:.1f} s (computed: {computed_s[0]:.1f} s of lists), because the repair comes before the "
+        "fresh read and only that read and the swap are in the hazard window. The 34 s are those of txns that work for "
+        f"the plan's mean, 180 s: {p50_s[1]:.1f} s (computed: {computed_s[1]:.1f} s). In the order of the document's "
+        f"own worked example (read, repair, swap) {100 * other['success_rate']:.1f} % commit, P50 {p50_s[2]:.1f} s."
+    )
+    is_computed = all(abs(p50 / wanted - 1.0) <= 0.02 for p50, wanted in zip(p50_s, computed_s, strict=False))
+    return Ruling(_verdict(of_150["success_rate"] >= 0.99 and is_computed), what, (text, mean, example))
+
+
+def _nine_thousand() -> Ruling:
+    run = play("nine_thousand")
+    lists, attempts = run.only("overwrite", "history_lists"), run.only("overwrite", "attempts")
+    status, reason = run.only("overwrite", "status"), run.only("overwrite", "reason")
+    what = (
+        f"A serializable overwrite of 3 minutes beside 50 appends/s reads {lists:,.0f} lists in {attempts:.0f} "
+        f"attempts and ends {status} ({str(reason).replace('_', ' ')}) after "
+        f"{run.only('overwrite', 'commit_latency_ms') / 60e3:.0f} minutes of committing."
+    )
+    return Ruling(_verdict(status != "committed" and lists > 9_000), what, (run,))
+
+
+def _design_block() -> Ruling:
+    run = play("design")
+    share, p50_ms = 100.0 * run.share("txns", "committed"), _median(run, "txns", "commit_latency_ms")
+    what = (
+        f"The block as printed, with 2 txns/s on ten tables: {share:.1f} % commit, median {p50_ms:.0f} ms. "
+        "`T_LOG_ENTRY_READ` is accepted and not charged, as line 312 says."
+    )
+    return Ruling(_verdict(share >= 99.0 and p50_ms <= 500.0), what, (run,))
+
+
+def _dropped_txns() -> Ruling:
+    run = play("edges")
+    start_ms, stop_ms = 900_000.0, 2_700_000.0
+    submits, ends = run.of("default", "submit_ms"), run.of("default", "end_ms")
+    inside = (submits >= start_ms) & (submits < stop_ms)
+    kept = inside & (ends <= stop_ms)
+    p95_s = [float(np.quantile((ends - submits)[which], 0.95)) / 1e3 for which in (inside, kept)]
+    dropped = 100.0 * (1.0 - np.sum(kept) / np.sum(inside))
+    what = (
+        f"With the experiment plan's own runtimes, {dropped:.0f} % of the txns submitted in the half hour are left "
+        f"out, the slow ones: P95 of the whole txn is {p95_s[1]:.0f} s without them and {p95_s[0]:.0f} s with them. "
+        "Here a txn counts where it was submitted."
+    )
+    return Ruling(_verdict(p95_s[1] > 0.98 * p95_s[0]), what, (run,))
+
+
+def _physical_bounds_logical() -> Ruling:
+    one, many = play("tables", *LOG, "catalog.num_tables=1"), play("tables", *LOG)
+    counts = [
+        (
+            float(np.sum(run.of("clients", "append_physical_failure"))),
+            float(np.sum(run.of("clients", "append_logical_conflict"))),
+        )
+        for run in (one, many)
+    ]
+    what = (
+        f"40 clients on one table: {counts[0][0]:,.0f} moved offsets, {counts[0][1]:,.0f} records not applied; on "
+        "twenty tables "
+        f"{counts[1][0]:,.0f} and {counts[1][1]:,.0f}."
+    )
+    return Ruling(_verdict(all(physical >= logical for physical, logical in counts)), what, (one, many))
+
+
+def _log_beats_swap() -> Ruling:
+    log, swap = play("tables", *LOG), play("tables")
+    rates = [run.result.summary()["committed_per_s"] for run in (log, swap)]
+    retries = [float(np.mean(run.of("clients", "attempts"))) - 1.0 for run in (log, swap)]
+    latencies = [_median(run, "clients", "commit_latency_ms") for run in (log, swap)]
+    what = (
+        f"40 clients, twenty tables, S3 Express: {retries[0]:.2f} retries per txn and a median commit of "
+        f"{latencies[0]:.0f} ms by appending to a log, {retries[1]:.2f} and {latencies[1]:.0f} ms by swapping one "
+        "object, "
+        f"at {rates[0]:.1f} and {rates[1]:.1f} commits/s. What remains in the log are conflicts on the same table."
+    )
+    return Ruling(_verdict(retries[0] < 0.5 * retries[1]), what, (log, swap))
+
+
+def _in_part(ruling: Ruling) -> Ruling:
+    """True of one isolation level and not of the other."""
+    return Ruling(IN_PART if ruling.verdict == FAILS else HOLDS, ruling.what, ruling.runs)
+
+
+_INTERNALS, _SPECIFICATION = "internals", "refactoring specification"
+_REPORT, _DESIGN, _PLAN = "fidelity report", "append design", "experiment plan"
+
+CLAIMS: Final[tuple[Claim, ...]] = (
+    Claim(
+        "convoy of appends",
+        _INTERNALS,
+        "A txn N commits behind reads N manifest lists, whatever it does.",
+        FAILS,
+        _convoy_of_appends,
+    ),
+    Claim(
+        "no convoy of appends", _REPORT, "Appends never read historical manifest lists.", HOLDS, _no_convoy_of_appends
+    ),
+    Claim(
+        "first attempt fails",
+        f"{_INTERNALS}, {_SPECIFICATION}",
+        "A txn swaps from the snapshot it started on, so beside a stream its first attempt fails.",
+        FAILS,
+        _first_attempt,
+    ),
+    Claim(
+        "retry of an append",
+        _REPORT,
+        "A FastAppend's retry costs about 160 ms: a metadata read, a list read, a list written.",
+        IN_PART,
+        _retry_of_an_append,
+    ),
+    Claim(
+        "merge append",
+        f"{_SPECIFICATION}, {_REPORT}",
+        "A retried MergeAppend re-merges in proportion to the commits behind.",
+        FAILS,
+        _merge_append,
+        False,
+    ),
+    Claim(
+        "compaction beside appends",
+        _REPORT,
+        "Compaction beside a stream of appends becomes un-committable.",
+        FAILS,
+        _compaction_beside_appends,
+    ),
+    Claim(
+        "overwrites beside appends",
+        _REPORT,
+        "There is an append rate above which validated overwrites can no longer commit.",
+        HOLDS,
+        _overwrite_beside_appends,
+    ),
+    Claim("budget", _REPORT, "What stops them is the 30-minute budget of retries.", FAILS, _budget),
+    Claim(
+        "isolation level",
+        _REPORT,
+        "A validated overwrite reads a list per intermediate snapshot.",
+        IN_PART,
+        lambda: _in_part(_snapshot_isolation()),
+    ),
+    Claim(
+        "batched history",
+        f"{_INTERNALS}, {_REPORT}",
+        "Lists of history are read in parallel batches.",
+        FAILS,
+        _serial_history,
+    ),
+    Claim(
+        "shrinking history",
+        _INTERNALS,
+        "A later retry reads only the commits since the one before it.",
+        FAILS,
+        _shrinking_history,
+    ),
+    Claim(
+        "33.6 seconds",
+        _INTERNALS,
+        "150 s behind at 25 commits/s, a txn commits after 33.6 s, on its second retry.",
+        IN_PART,
+        _commits_in_the_end,
+        False,
+    ),
+    Claim(
+        "repair first",
+        f"{_INTERNALS}, {_REPORT}",
+        "At 50 commits/s every txn commits, with retries of 28 s and a P50 of about 34 s.",
+        HOLDS,
+        _repair_first,
+    ),
+    Claim(
+        "9,000 appends behind",
+        _REPORT,
+        "Beside 50 appends/s an overwrite of 3 minutes reads 9,000 lists, then more, and does not commit.",
+        HOLDS,
+        _nine_thousand,
+    ),
+    Claim(
+        "the design's own configuration",
+        _DESIGN,
+        "Txns commit under the configuration the document prints.",
+        HOLDS,
+        _design_block,
+        False,
+    ),
+    Claim(
+        "window of measurement",
+        _PLAN,
+        "Leaving out txns that span the edge of the window gives the steady state.",
+        FAILS,
+        _dropped_txns,
+    ),
+    Claim(
+        "physical bounds logical",
+        _DESIGN,
+        "Physical failures bound logical ones from above.",
+        HOLDS,
+        _physical_bounds_logical,
+    ),
+    Claim(
+        "log beats swap",
+        _DESIGN,
+        "Txns on different tables commit side by side in a log, and not by swapping the catalog.",
+        HOLDS,
+        _log_beats_swap,
+    ),
+)

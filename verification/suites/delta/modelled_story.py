@@ -1,0 +1,96 @@
+"""The model's side of a recorded story or pair: a victim of the reference engine, beset by rivals at exact moments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from endive.catalog import Catalog, CatalogState
+from endive.config import parse_config
+from endive.simulation import Simulation
+from endive.simulation.build import build_catalog
+from endive.storage import StorageProvider
+from endive.storage.client import TracedRequest
+from endive.vocabulary import OBJECTS, OPERATIONS
+from verification.suites.delta.delta_recording import Bill, Story
+from verification.suites.java.modelled_victim import (
+    LOOK_US,
+    RIVAL_GAP_MS,
+    VICTIM,
+    VICTIM_ID,
+    BesetCatalog,
+    Moments,
+    TwoPartitions,
+)
+
+CLIENTS: Final = {"rs": "delta_rs", "spark": "spark"}
+REQUEST_MS: Final = 10.0
+DATA_FILES: Final = 40
+APPEND: Final = {"operation_types": {"blind_append": 1.0}}
+
+
+class Played(NamedTuple):
+    """How the victim ended, what it asked for, and how long its commit was under way, in requests."""
+
+    outcome: str
+    reason: str
+    bill: Bill
+    loading: Bill
+    rounds: int
+
+
+def play_story(client: str, story: Story, victim: Mapping[str, Any], commits: int, *, is_same: bool) -> Played:
+    """A story on a table of so many commits, unless it says how many; rivals append, to the same partition or not."""
+    delta: dict[str, Any] = {"client": CLIENTS[client], "initial_version": story.commits or commits}
+    if story.interval:
+        delta["checkpoint_interval"] = story.interval
+    document = configuration(delta, victim, APPEND, story.behind + sum(story.lost))
+    return play_out(document, Moments(story.behind, story.lost), rival_partition=0 if is_same else 1)
+
+
+def configuration(
+    delta: Mapping[str, Any], victim: Mapping[str, Any], rival: Mapping[str, Any], rivals: int
+) -> dict[str, Any]:
+    """One table of two partitions, a victim, and as many rivals as are needed."""
+    return {
+        "simulation": {"duration_ms": (rivals + 3) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": REQUEST_MS, "max_parallel": 64},
+        "catalog": {"partitions": {"enabled": True, "num_partitions": 2}},
+        "table": {"format": "delta", "data_files": DATA_FILES},
+        "delta": dict(delta),
+        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
+        "source": [
+            {"name": VICTIM, "arrivals": {"kind": "periodic", "period_ms": 1e10}, **victim},
+            {
+                "name": "rival",
+                "arrivals": {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS},
+                **rival,
+            },
+        ],
+    }
+
+
+def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: int) -> Played:
+    """The victim's requests and how it ends."""
+    config = parse_config(document)
+
+    def make(storage: StorageProvider, state: CatalogState) -> Catalog:
+        return BesetCatalog(build_catalog(config, storage, state), moments)
+
+    trace: list[TracedRequest] = []
+    simulation = Simulation(config, catalog=make, workload=lambda workload: TwoPartitions(workload, rival_partition))
+    rows = simulation.run(trace=trace).transactions.to_pylist()
+    row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
+    own: Bill = Counter()
+    loading: Bill = Counter()
+    for _, txn_id, attempt, obj, op, count, _ in trace:
+        if txn_id == VICTIM_ID:
+            (own if attempt > 0 else loading)[f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
+    return Played(str(row["status"]), str(row["reason"] or ""), own, loading, _rounds(row))
+
+
+def _rounds(row: Mapping[str, Any]) -> int:
+    """Requests that followed each other in a commit; a victim waits for its rivals in whole looks (``LOOK_US``)."""
+    waited_ms = float(row["commit_latency_ms"] or 0.0) % (LOOK_US / 1000.0)
+    return round(waited_ms / REQUEST_MS)

@@ -1,0 +1,140 @@
+"""Suite ``delta``, closed loops of delta-rs: writers that append as fast as they can, measured and simulated.
+
+What delta-rs did was measured by ``verification/delta_rig/rs_loops.py`` and lies in ``data/rs_loops.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from verification.suites.delta.delta_recording import RS, read
+from verification.suites.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
+from verification.suites.java.load_model import simulate_closed
+
+SUITE: Final = "delta"
+PART: Final = "delta-rs load"
+COMMAND: Final = "endive verify delta"
+KEEP: Final = "keep"
+QUICK_WRITERS: Final = 4
+BASE_COMMITS: Final = 3
+# Which requests of the measurement are which of the model's.
+REQUESTS: Final = {
+    "GET commit": ("commit_file", "read"),
+    "LIST": ("commit_file", "list"),
+    "PUT commit": ("commit_file", "create"),
+    "GET checkpoint": ("checkpoint", "read"),
+    "PUT checkpoint": ("checkpoint", "write"),
+    "GET last_checkpoint": ("last_checkpoint", "read"),
+    "PUT last_checkpoint": ("last_checkpoint", "write"),
+}
+INTRO: Final = """
+Closed-loop writers without think time, a process each, append to one table with delta-rs. The table lies on the rig's
+object server: a GET or LIST takes 20 ms, a PUT 30, a HEAD 10; the server decides in the middle of that. A writer
+*keeps* the table it loaded first, and loads it again after a failure, or *loads* it for every append. The model runs
+client `delta_rs` with as many clients; what a request takes there is what one of its kind was measured to take in the
+same cell, from its beginning to the beginning of the next, as quantiles. What lies before the first request for the log
+(the client's own work, and the PUT of its data) is the txn's runtime. Nothing is fitted. Txns count that ended inside
+the time; latency is that of committed ones, from the first request for the log on.
+"""
+REMARKS: Final = """
+### Reading the loops
+
+Every failure is `Failed to commit transaction: 15`: sixteen PUTs were lost. `Invalid table version`, which has been
+seen of kept tables elsewhere, is what delta-rs says when the commits behind its table have been cleaned up: it never
+occurred here, where nothing is older than the retention. A store that tells wrong modification times brings it about,
+because a checkpoint then expires the whole log.
+
+The machine was busy with other work (load averages of 20 and more on two cores), and each cell was run for 40 s in all:
+where a figure is unclear, so few commits cannot tell. The median at eight and sixteen writers stands between clusters,
+one per number of lost PUTs; throughput, the share that fails and the law of attempts have no such edges.
+A hundredth commit loads the whole log for its checkpoint, a hundred files at once; the rig's server answers those one
+after another, and their times are left out of what the model is told.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the measurement."""
+    document = read(RS, "loops")
+    cells = [cell for cell in document["cells"] if not options.is_quick or _is_quick(cell)]
+    checks = [check for cell in cells for check in compare(document, cell, options)]
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(checks),
+        tables=(_measured(document, cells),),
+        remarks=REMARKS,
+        command=COMMAND,
+        provenance=provenance(
+            deltalake=document["deltalake"], measured=document["date"], cores=document["cores"], cells=len(cells)
+        ),
+    )
+
+
+def _is_quick(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["way"] == KEEP and cell["writers"] == QUICK_WRITERS)
+
+
+def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Options) -> list[Check]:
+    """What is judged of one cell."""
+    runs = [ended(run, cell["seconds"]) for run in cell["runs"]]
+    groups = GROUPS_QUICK if options.is_quick else GROUPS
+    simulated = simulate_closed(configuration(document, cell), range(groups * len(runs)))
+    what = {"table": cell["way"], "writers": cell["writers"]}
+    return closed_checks("append", what, runs, simulated, cell["seconds"])
+
+
+def ended(run: Mapping[str, Any], seconds: float) -> list[tuple[float, bool, int]]:
+    """Latency in ms, committed?, attempts of the txns that ended in time."""
+    return [
+        (end_ms - commit_ms, code == 0, puts)
+        for _, _, _, commit_ms, end_ms, puts, code in run["txns"]
+        if end_ms <= 1000.0 * seconds
+    ]
+
+
+def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
+    """As many closed-loop appenders."""
+    objects: dict[str, dict[str, Any]] = {}
+    for name, (kind, operation) in REQUESTS.items():
+        if name in cell["spans"]:
+            pairs = [list(pair) for pair in zip(document["shares"], cell["spans"][name]["quantiles_ms"], strict=True)]
+            objects.setdefault(kind, {})[operation] = {"distribution": "empirical", "quantiles": pairs}
+    return {
+        "simulation": {"duration_ms": 1000.0 * cell["seconds"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": 20.0, "max_parallel": 64, "objects": objects},
+        "table": {"format": "delta"},
+        "delta": {"client": "delta_rs", "initial_version": BASE_COMMITS},
+        "source": [
+            {
+                "name": "writers",
+                "arrivals": {"kind": "closed", "clients": cell["writers"]},
+                "operation_types": {"blind_append": 1.0},
+                "runtime": {"distribution": "fixed", "ms": _building_ms(cell["runs"])},
+                **({"keeps_table": True} if cell["way"] == KEEP else {}),
+            }
+        ],
+    }
+
+
+def _building_ms(runs: Sequence[Mapping[str, Any]]) -> float:
+    """Mean time from the call to the first request for the log."""
+    taken = [float(row[3] - row[2]) for run in runs for row in run["txns"]]
+    return round(sum(taken) / len(taken), 1)
+
+
+def _measured(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
+    """How busy the machine was, and how txns ended."""
+    rows: list[tuple[Value, ...]] = []
+    for cell in cells:
+        load = [run["load_average"] for run in cell["runs"]]
+        codes = [row[6] for run in cell["runs"] for row in run["txns"]]
+        endings = ", ".join(
+            f"{codes.count(code)} {name}" for code, name in enumerate(document["endings"]) if codes.count(code)
+        )
+        busy = f"{min(load):.0f} to {max(load):.0f}"
+        rows.append((cell["way"], cell["writers"], len(cell["runs"]), endings, _building_ms(cell["runs"]), busy))
+    headings = ("table", "writers", "runs", "txns", "before the log, ms", "load average")
+    return Table(title="The measurement", headings=headings, rows=tuple(rows))

@@ -1,0 +1,33 @@
+"""Suite ``delta``, single statements of Delta Spark: requests by object."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from endive.verification.suite import Options, Outcome
+from verification.suites.delta.delta_recording import SPARK
+from verification.suites.delta.delta_requests import outcome_of
+
+INTRO: Final = """
+Statements of Delta Spark through SQL, on the rig's object server by S3A and Delta's own `S3SingleDriverLogStore`. A
+session that knows the table, or a *cold* one, makes a statement; `behind` rivals have committed since it last looked,
+`lost` rivals commit right before it writes its commit. A row is right if every count of requests for the log is equal
+and the statement ends the same way: of a cold session all of it, of one that knows its table from its data on. What
+S3A asks besides (HEADs, probes of folders, drafts that are renamed) is left out, and a commit file that is found to
+be there counts as a refused creation, which it is where a store has conditional PUTs.
+
+Recorded by `python -m verification.delta_rig.delta_spark requests`, with a Python that has `pyspark`.
+"""
+REMARKS: Final = """
+### What Delta Spark does that is easy to miss
+
+- A blind INSERT never reads the files of the log: the newest checksum file tells it all it needs. A statement that
+  has to know the files reads everything since the last checkpoint, also if it knew all but one commit of it.
+- After a commit nothing is read: the new snapshot is made in memory. Every tenth commit reads the log back to its
+  last checkpoint to write the next.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the recording."""
+    return outcome_of(SPARK, INTRO, REMARKS, options)

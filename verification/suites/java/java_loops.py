@@ -1,0 +1,291 @@
+"""Suite ``load``, closed loops of Java Iceberg: row deltas, compactions, a mix, kept tables and the REST catalog.
+
+The cells live in ``load_loops``, what is judged in ``closed_checks``; what Iceberg did was measured once and lies in
+``data/loops.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from endive.config import parse_config
+from endive.simulation import Simulation
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from verification.suites.java import load_model
+from verification.suites.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
+from verification.suites.java.load_cells import BASE_SNAPSHOTS
+from verification.suites.java.load_loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
+from verification.suites.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
+from verification.suites.java.request_recording import line_of
+from verification.suites.live import IcebergMissingError, rigs
+
+SUITE: Final = "load"
+PART: Final = "java loops"
+COMMAND: Final = "endive verify load"
+LIVE: Final = (15.0, 4)  # seconds of a run, and how many
+LIVE_QUICK: Final = (5.0, 2)
+KINDS: Final = {APPEND: "fast_append", ROW_DELTA: "validated_overwrite", COMPACTION: "rewrite_files"}
+FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2}  # that a first attempt writes
+IN_FLIGHT: Final = "in_flight"
+EVEN_UP_TO: Final = 0.98  # quantiles stand at equal distances up to here
+INTRO: Final = """
+Closed loops beyond appends behind JDBC, measured and simulated as above, with four differences. A writer *loads* its
+table before every txn, or *keeps* the one it loaded first, as a streaming job does. What a client does between two
+commits (Python makes the change) is measured and given to the model as the txn's runtime. Manifests are not merged.
+Behind *rest* stands Iceberg's own `CatalogHandlers` in a small server; what it takes to answer is measured, and it
+writes the metadata object in 30 ms.
+
+A row delta (serializable) changes rows of its own in the partition that all of them share: each attempt reads what the
+others have done, and none is in conflict. A compaction replaces the only file of a partition of its own. In the *mix*
+half of the writers append, a quarter changes rows and a quarter compacts; each kind is judged by itself.
+"""
+
+REMARKS: Final = """
+### Reading the loops
+
+The machine was busy with other work while they were measured (load averages of 20 and more on two cores), and each cell
+was run for a minute in all. So the sampling errors are large, and many a figure is unclear that would be right or wrong
+on a quiet machine; `endive verify load --live` measures on yours.
+
+The recorder's compactions name a file that no scan has returned. Iceberg then reads the manifest twice, once to find
+the file and once to write the rest. In the loop of compactions the model is given the time of both; in the mix it
+cannot be, since row deltas read manifests too, and what it says of compactions there is shown without a verdict.
+
+In the mix of four writers none of the 11 row deltas that ended has committed. In the model 79 % of them fail: eleven
+cannot tell the two apart. P95 of the appends beside them stands at the edge of two clusters: 7 of 182 real commits took
+four attempts or more, where the model has 12, and the fourth begins after a pause of 0.4 s. From the 95th to the 96th
+percentile the real latencies go from 1.1 to 1.4 s, the model's from the 92nd to the 93rd from 1.2 to 1.4 s. The law of
+attempts, which has no edges, is right.
+
+Requests are slow together: runs of one cell differ (a lone writer's median is 212 to 544 ms, the first run is mostly
+the slowest), and successive commits of a lone writer have latencies that are correlated by 0.25 to 0.58. So a simulated
+run is given the latencies of one measured run. With those of all runs together P95 of lone writers was too low by 18 to
+28 %, so it is by 5 to 17 %: what slows neighbouring commits within a run is still drawn request by request.
+
+All writers run in one JVM. Its pool of worker threads, as large as the machine has cores, would be shared by writers
+that have one each in reality; the recorder makes it 64, so that no writer waits for another one's manifests.
+
+Behind REST the model commits more than was measured at 16 writers, and has fewer retries run out. What the server took
+to answer was recorded for all commits together, and the model draws it for accepted and refused ones alike. An accepted
+commit takes longer (it writes the metadata and swaps), and while it does others prepare to lose against it. The table
+above has both ends: accepted ones as all, and accepted ones the slowest of all. The measured rate lies between the two
+in every cell. Where in the request the server decides hardly matters (3.6 or 3.8 commits/s at 16 writers, with the
+decision in the middle or at the end).
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the measurement, or against a new one."""
+    if options.is_live:
+        try:
+            how_long = LIVE_QUICK if options.is_quick else LIVE
+            played = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
+            document = rigs().java_loops(played, options.iceberg_jars, *how_long)
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+    else:
+        document = read_load(LOOPS_FILE)
+    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
+    checks = [check for loop in loops for check in _cell(document, loop, options)]
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(checks),
+        tables=(_input_table(document, loops), *([] if options.is_quick else [_rest_table(document, loops)])),
+        remarks=REMARKS,
+        command=COMMAND + (" --live" if options.is_live else ""),
+        provenance=provenance(
+            iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
+        ),
+    )
+
+
+def is_quick_loop(loop: Loop) -> bool:
+    """Four writers of one kind: the cells a quick run compares."""
+    return loop.writers == 4 and loop.operation != MIX
+
+
+def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Check]:
+    """What is judged of one cell, kind by kind."""
+    runs = document["loops"][loop.key]
+    kinds = list(dict.fromkeys(loop.operations))
+    configs = [configuration(document, loop, place) for place in range(len(runs))]
+    groups = GROUPS_QUICK if options.is_quick else GROUPS
+    simulated = simulate(configs, kinds, range(groups * len(runs)))
+    checks = []
+    for kind in kinds:
+        what: dict[str, Value] = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
+        title = f"{kind} in a mix" if len(kinds) > 1 else f"{kind} loop"
+        real = [_ended(run, loop, kind) for run in runs]
+        found = closed_checks(title, what, real, simulated[kind], runs[0]["duration_s"])
+        is_explained = len(kinds) > 1 and kind == COMPACTION
+        checks += [shown(check, "not judged: see below") for check in found] if is_explained else found
+    return checks
+
+
+def _ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, bool, int]]:
+    """Latency in ms, committed?, attempts of one kind's txns that ended before the run was over."""
+    return [
+        (float(end_ms - commit_ms), bool(is_committed), attempts)
+        for writer, _, _, commit_ms, end_ms, is_committed, attempts in run["txns"]
+        if loop.operations[writer] == kind and end_ms <= 1000.0 * run["duration_s"]
+    ]
+
+
+# ---- the model's side ------------------------------------------------------------------------------------
+
+
+def configuration(document: Mapping[str, Any], loop: Loop, place: int) -> dict[str, Any]:
+    """One run of the cell in the model's words, with what requests took in that run.
+
+    What slows a run (a JVM that has just started, other work on the machine) slows all of its requests: runs of one
+    cell have medians from 212 to 544 ms. With latencies of all runs together that would average out in every commit.
+    """
+    runs = [document["loops"][loop.key][place]]
+    beyond = [run["beyond_ms"] for run in runs]
+    spare = [
+        [run["beyond_ms"] for run in document["loops"][loop.key]],
+        [run["beyond_ms"] for runs in document["loops"].values() for run in runs],
+    ]
+    objects = latencies(
+        document["delays_ms"], beyond, spare, is_first_dearer=True, first_manifests=_first_manifests(loop, runs)
+    )
+    if loop.operation == APPEND:
+        del objects["manifest"]["read"]
+    elif loop.operation == COMPACTION:
+        objects["manifest"]["read"] = _twice(objects["manifest"]["read"])
+    catalog: dict[str, Any] = {"type": "service", "latency_ms": statement_ms(beyond, document["pointer_ms"])}
+    if loop.catalog == "rest":
+        objects["metadata"] = {"write": {"distribution": "fixed", "ms": document["delays_ms"]["PUT"]}}
+        quantiles = pooled_quantiles(beyond, lambda label: label.endswith("catalog"))
+        catalog = {
+            "type": "service",
+            "service": {"flavour": "rest"},
+            "latency": {"distribution": "empirical", "quantiles": quantiles},
+        }
+    base_count = BASE_SNAPSHOTS + loop.operations.count(COMPACTION)
+    return {
+        "simulation": {"duration_ms": 1000.0 * runs[0]["duration_s"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "s3", "min_latency_ms": 0.0, "objects": objects},
+        "catalog": catalog,
+        "table": {"initial_manifests": base_count, "initial_snapshots": base_count},
+        "commit": {"release": line_of(document["iceberg"]), **({} if loop.operation == APPEND else {"merging": "off"})},
+        "source": [_source(loop, kind, runs) for kind in dict.fromkeys(loop.operations)],
+    }
+
+
+def _first_manifests(loop: Loop, runs: Sequence[Mapping[str, Any]]) -> float:
+    """How many manifests a first attempt writes, in the mean over the txns of the cell."""
+    written = [FIRST_MANIFESTS[loop.operations[row[0]]] for run in runs for row in run["txns"]]
+    return sum(written) / len(written)
+
+
+def _twice(distribution: Mapping[str, Any]) -> dict[str, Any]:
+    """Two reads in a row.
+
+    The recorder's compactions name a file that no scan has returned, so that Iceberg does not know its manifest and
+    reads each candidate twice: whether it holds the file, and to write it anew. Spark's compaction reads it once.
+    """
+    return {**distribution, "quantiles": [[share, 2.0 * ms] for share, ms in distribution["quantiles"]]}
+
+
+def _source(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The writers of one kind; their runtime is what their clients did between two commits."""
+    source: dict[str, Any] = {
+        "name": kind,
+        "arrivals": {"kind": "closed", "clients": loop.operations.count(kind)},
+        "operation_types": {KINDS[kind]: 1.0},
+        "runtime": {"distribution": "fixed", "ms": _building_ms(loop, kind, runs)},
+    }
+    if kind == COMPACTION:
+        source["rewritten_manifests"] = 1
+    if loop.table == KEEP:
+        source["keeps_table"] = True
+    return source
+
+
+def _building_ms(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> float:
+    """Mean time from the loaded table to the beginning of the commit."""
+    taken = [row[3] - row[2] for run in runs for row in run["txns"] if loop.operations[row[0]] == kind]
+    return round(sum(taken) / len(taken), 1) if taken else 0.0
+
+
+def _with_slow_winners(config: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """The same run if the commits that the server accepted were the slowest of those it answered.
+
+    What it took to answer is recorded for all of them together. In the model only a commit that passes the check
+    writes the metadata, so what it takes longer stands there.
+    """
+    beyond = run["beyond_ms"]
+    labels = [label for label in beyond if label.endswith("POST catalog")]
+    accepted = sum(bool(row[5]) for row in run["txns"]) / sum(beyond[label][0] for label in labels)
+    quantiles = [pair for pair in pooled_quantiles([beyond], labels.__contains__) if pair[0] <= EVEN_UP_TO]
+    cut = max(1, sum(share <= 1.0 - accepted for share, _ in quantiles))
+    refused, slowest = ([ms for _, ms in part] for part in (quantiles[:cut], quantiles[cut:] or quantiles[-1:]))
+    more_ms = max(0.0, sum(slowest) / len(slowest) - sum(refused) / len(refused))
+    write_ms = config["storage"]["objects"]["metadata"]["write"]["ms"]
+    objects = {
+        **config["storage"]["objects"],
+        "metadata": {"write": {"distribution": "fixed", "ms": write_ms + more_ms}},
+    }
+    even = [[place / (len(refused) - 1 or 1), ms] for place, ms in enumerate(refused)]
+    loads = pooled_quantiles([beyond], lambda label: label.endswith("GET catalog"))
+    service = {"flavour": "rest", "commit_latency": {"distribution": "empirical", "quantiles": even}}
+    catalog = {"type": "service", "service": service, "latency": {"distribution": "empirical", "quantiles": loads}}
+    return {**config, "storage": {**config["storage"], "objects": objects}, "catalog": catalog}
+
+
+def simulate(
+    configs: Sequence[Mapping[str, Any]], kinds: Sequence[str], seeds: range
+) -> dict[str, list[list[tuple[float, bool, int]]]]:
+    """Latency in ms, committed?, attempts of the txns that ended: by source, seed by seed; configurations in turn."""
+    simulations = [Simulation(parse_config(config)) for config in configs]
+    found: dict[str, list[list[tuple[float, bool, int]]]] = {kind: [] for kind in kinds}
+    for seed in seeds:
+        table = simulations[seed % len(simulations)].run(seed).transactions
+        columns = [table[name].to_pylist() for name in ("source", "commit_latency_ms", "status", "attempts")]
+        rows = [row for row in zip(*columns, strict=True) if row[2] != IN_FLIGHT]
+        for kind in kinds:
+            found[kind].append([(ms, status == "committed", n) for name, ms, status, n in rows if name == kind])
+    return found
+
+
+# ---- shown beside the checks -------------------------------------------------------------------------------
+
+
+def _rest_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
+    """Contended loops behind REST, between the two ends of what an accepted commit may have taken."""
+    rows: list[tuple[Value, ...]] = []
+    for loop in (each for each in loops if each.catalog == "rest" and each.writers > 1):
+        runs = document["loops"][loop.key]
+        plain = [configuration(document, loop, place) for place in range(len(runs))]
+        slow = [_with_slow_winners(config, run) for config, run in zip(plain, runs, strict=True)]
+        played = [simulate(configs, [APPEND], range(GROUPS_QUICK * len(runs)))[APPEND] for configs in (plain, slow)]
+        of = [
+            load_model.figures(each, runs[0]["duration_s"])
+            for each in (*played, [_ended(run, loop, APPEND) for run in runs])
+        ]
+        told = [f"{one.committed_per_s:.2f}" for one in of] + [f"{one.exhausted_percent:.0f}" for one in of]
+        rows.append((loop.table, loop.writers, *told))
+    ways = ("as all", "the slowest", "measured")
+    return Table(
+        title="Behind REST: if accepted commits took as long as all, and if they were the slowest",
+        headings=("table", "writers", *(f"1/s, {way}" for way in ways), *(f"exhausted %, {way}" for way in ways)),
+        rows=tuple(rows),
+    )
+
+
+def _input_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
+    """How busy the machine was, and what the model was told of the clients."""
+    rows: list[tuple[Value, ...]] = []
+    for loop in loops:
+        runs = document["loops"][loop.key]
+        load = [run["load_average"] for run in runs]
+        txns = sum(len(run["txns"]) for run in runs)
+        building = " / ".join(f"{_building_ms(loop, kind, runs):.0f}" for kind in dict.fromkeys(loop.operations))
+        busy = f"{min(load):.0f} to {max(load):.0f}"
+        rows.append((loop.operation, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
+    headings = ("loop", "table", "catalog", "writers", "runs", "txns", "between commits, ms", "load average")
+    return Table(title="The measurement", headings=headings, rows=tuple(rows))

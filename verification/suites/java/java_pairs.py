@@ -1,0 +1,120 @@
+"""Suite ``requests``, pairs of Java Iceberg: who makes whom fail, and what each attempt asks for.
+
+The pairs live in ``pair_sheets``, the recordings in ``pair_recording``, the model's side in ``modelled_pair``;
+``docs/model/conflicts.md`` shows the recording as tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
+from verification.suites.java import modelled_pair
+from verification.suites.java.java_requests import different_parts
+from verification.suites.java.pair_recording import RecordedPair, read_pairs
+from verification.suites.java.pair_sheets import all_pairs
+from verification.suites.java.pairs import Pair
+from verification.suites.java.request_recording import RELEASES, SAMPLED
+from verification.suites.java.request_trace import VALIDATION_EXCEPTION, Recorded, bill
+from verification.suites.live import IcebergMissingError, rigs
+
+SUITE: Final = "requests"
+PART: Final = "java pairs"
+COMMAND: Final = "endive verify requests"
+NOT_MODELLED: Final = "not modelled yet"
+QUICK_EVERY: Final = 6  # of the pairs with one rival
+INTRO: Final = """
+Every victim beside every rival, on one table: [who conflicts with whom](../model/conflicts.md) has the verdicts and
+what is read. Here the model plays the same pair. A row is right if the commit ends the same way, with as many attempts,
+and every count of requests by object and operation is equal in every attempt. Of a victim that fails for good the
+failing attempt is not counted: real Iceberg stops at the first check that fails, the model where it knows the verdict.
+Where rivals change how many manifests hold the victim's files, which the model is told, its verdict alone is held.
+Pairs the model has no words for are shown as *not modelled yet*.
+
+The recordings lie in `verification/suites/java/data/`, one per release; in a checkout `endive verify requests
+--live` plays every pair anew and `python -m verification.record java-pairs` records.
+"""
+
+
+def run(options: Options) -> Outcome:
+    """Hold the model against the recordings of every release, or against Iceberg itself."""
+    pairs = [pair for pair in all_pairs() if not options.is_quick or pair.count <= 1]
+    pairs = pairs[::QUICK_EVERY] if options.is_quick else pairs
+    if options.is_live:
+        try:
+            recordings = [rigs().java_pairs(pairs, options.iceberg_jars)]
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+    else:
+        recordings = [read_pairs(release) for release in (RELEASES[-1:] if options.is_quick else (*RELEASES, *SAMPLED))]
+    played = [(recording, pair) for recording in recordings for pair in pairs if pair.key in recording.pairs]
+    checks = tuple(
+        compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
+        for recording, pair in played
+    )
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(check for check in checks if check.measure != UNJUDGED),
+        tables=(_missing_table([pair for _, pair in played], checks),),
+        command=COMMAND + (" --live" if options.is_live else ""),
+        provenance=provenance(
+            iceberg=", ".join(recording.iceberg for recording in recordings),
+            recorded=", ".join(recording.date for recording in recordings),
+            pairs=len(played),
+        ),
+    )
+
+
+def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None, release: str = "") -> Check:
+    """Right if ending, attempts and every count are equal; unjudged if the model has nothing to say."""
+    what: dict[str, Value] = {
+        "release": release,
+        "rival": "nobody" if pair.rival is None else pair.rival.name,
+        "touches": "" if pair.rival is None else pair.rival.touches,
+        "rivals": f"{pair.count} {pair.when}" if pair.rival else "",
+    }
+    expected = told(real.recorded)
+    if simulated is None:
+        return Check(
+            name=pair.victim.name, what=what, expected=expected, actual=None, measure=UNJUDGED, note=NOT_MODELLED
+        )
+    is_whole = modelled_pair.says_requests(pair)
+    what["held"] = "verdict, requests" if is_whole else "verdict"
+    wrong = different_parts(*(before_failure(each) for each in (real.recorded, simulated)))
+    if not is_whole and simulated.outcome == real.recorded.outcome:
+        wrong = {}
+    return Check(
+        name=pair.victim.name,
+        what=what,
+        expected=expected,
+        actual=told(simulated),
+        holds=not wrong,
+        note="; ".join(f"{part}: {how}" for part, how in wrong.items()),
+    )
+
+
+def before_failure(recorded: Recorded) -> Recorded:
+    """What is judged: all of a txn that commits; of one that fails for good, what came before the failing attempt."""
+    if recorded.outcome != VALIDATION_EXCEPTION:
+        return recorded
+    return replace(recorded, attempts=(*recorded.attempts[:-2], (), ()))
+
+
+def told(recorded: Recorded) -> str:
+    """How it ended, after how many attempts and requests."""
+    attempts = len(recorded.attempts) - 1
+    requests = sum(sum(bill(each).values()) for each in recorded.attempts)
+    return f"{recorded.outcome}, {attempts} attempt{'s' * (attempts != 1)}, {requests} requests"
+
+
+def _missing_table(pairs: list[Pair], checks: tuple[Check, ...]) -> Table:
+    """How many pairs of each victim the model cannot play."""
+    rows: list[tuple[Value, ...]] = []
+    for name in dict.fromkeys(pair.victim.name for pair in pairs):
+        own = [check for check in checks if check.name == name]
+        missing = sum(check.measure == UNJUDGED for check in own)
+        rows.append((name, len(own), len(own) - missing, missing))
+    return Table(title="Pairs by victim", headings=("victim", "pairs", "judged", NOT_MODELLED), rows=tuple(rows))

@@ -1,0 +1,89 @@
+"""The page ``docs/validation/upgrade.md``: what a newer release of Iceberg changes for a table, from two recordings.
+
+Verdicts first, then requests: which operation asks for what more or less, and beside whom. ``python -m
+verification.upgrade`` writes the page.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from verification.suites.java.pair_recording import PairRecording, RecordedPair
+from verification.suites.java.pair_sheets import all_pairs
+from verification.suites.java.pairs import Pair
+from verification.suites.java.request_trace import bill
+
+INTRO: Final = """# What does the upgrade change for my table?
+
+Iceberg {old} against {new}: {both:,} pairs of victim and rival, played on both and recorded on {old_date} and
+{new_date} (`python -m verification.record java-pairs --release {new}`). Written by `python -m verification.upgrade`.
+
+**Verdicts.** {verdicts}
+
+**Requests.** {same:,} pairs ask for exactly the same, {ordered:,} for the same in another order, {other:,} for more or
+less. Who fails for good is not counted here.
+
+| operation | beside | what {new} asks for more (+) or less (-) | pairs |
+|---|---|---|--:|
+"""
+MEANS: Final = """
+**What it means.** Whatever takes data files out of a table (copy-on-write MERGE, UPDATE and DELETE, INSERT OVERWRITE,
+compaction) opens every delete manifest of the table once in its first attempt, and in later attempts those that came
+since. A merge-on-read table that is seldom compacted has many: count them with `SELECT count(*) FROM t.manifests WHERE
+content = 1`. They are opened by the worker pool, so they cost a round trip per {parallel} of them, within
+the hazard window. `expire_snapshots` opens no manifests any more.
+
+The newest recorded release is the default of `commit.release`; `endive compare` with `--set commit.release=1.9` tells
+what the upgrade does to a workload of yours.
+"""
+
+
+def upgrade_page(old: PairRecording, new: PairRecording) -> str:
+    """The whole page."""
+    pairs = [pair for pair in all_pairs() if pair.key in old.pairs and pair.key in new.pairs]
+    found = [(pair, old.pairs[pair.key], new.pairs[pair.key]) for pair in pairs]
+    changed = [pair.key for pair, before, after in found if before.recorded.outcome != after.recorded.outcome]
+    verdicts = "Not one differs." if not changed else "These differ: " + "; ".join(f"`{key}`" for key in changed) + "."
+    judged = [each for each in found if each[1].is_committed and each[2].is_committed]
+    differing = [each for each in judged if _difference(each[1], each[2])]
+    ordered = sum(before.recorded != after.recorded for _, before, after in judged) - len(differing)
+    head = INTRO.format(
+        old=old.iceberg,
+        new=new.iceberg,
+        both=len(pairs),
+        old_date=old.date,
+        new_date=new.date,
+        verdicts=verdicts,
+        same=len(judged) - ordered - len(differing),
+        ordered=ordered,
+        other=len(differing),
+    )
+    return head + "\n".join(_rows(differing)) + "\n" + MEANS.format(parallel="`iceberg.worker.num-threads`")
+
+
+def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[str]:
+    """Pairs that change in the same way are one row."""
+    rows: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for pair, before, after in differing:
+        rows[pair.victim.java.replace("_", " "), _difference(before, after)].append(pair)
+    lines = []
+    for (operation, difference), pairs in sorted(rows.items(), key=lambda row: (row[0][0], -len(row[1]))):
+        rivals = sorted({f"{pair.count} {pair.rival.name}" if pair.rival else "nobody" for pair in pairs})
+        told = ", ".join(rivals[:4]) + (", ..." if len(rivals) > 4 else "")
+        lines.append(f"| {operation} | {told} | {difference} | {len(pairs)} |")
+    return lines
+
+
+def _difference(before: RecordedPair, after: RecordedPair) -> str:
+    """What the newer one asks for more or less, attempt by attempt; empty if only the order differs."""
+    told = []
+    last = len(before.recorded.attempts) - 1
+    for index, (old, new) in enumerate(zip(before.recorded.attempts, after.recorded.attempts, strict=True)):
+        counts, others = bill(old), bill(new)
+        where = "afterwards" if index == last else f"attempt {index + 1}"
+        for name in sorted(counts.keys() | others.keys()):
+            change = others.get(name, 0) - counts.get(name, 0)
+            if change:
+                told.append(f"{where}: {name.replace('.', ' ').replace('_', ' ')} {change:+d}")
+    return "; ".join(told)

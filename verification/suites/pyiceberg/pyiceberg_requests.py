@@ -1,0 +1,270 @@
+"""The requests of one commit, by object and attempt: what PyIceberg was recorded to send, and what the model sends.
+
+The recording lives in ``verification/pyiceberg_rig``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from endive.catalog import CatalogSnapshot, CatalogState, CommitResult, IntentionRecord, ServiceCatalog
+from endive.distributions import FixedLatency
+from endive.rng import POINTER_READ, START_READ
+from endive.simulation.simulation import Simulation
+from endive.storage import StorageProvider
+from endive.storage.client import Client, TracedRequest
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.vocabulary import OBJECTS, OPERATIONS
+from verification.suites.live import IcebergMissingError, rigs
+from verification.suites.pyiceberg.stories import (
+    BEFORE_CHECK,
+    BEFORE_SWAP,
+    COMMITTED,
+    DELETE,
+    FAST_APPEND,
+    MERGE_APPEND,
+    RIVALS_APPEND,
+    Scenario,
+    beyond_the_model,
+    scenarios,
+)
+
+RECORDING_FILE: Final = Path(__file__).parent / "data" / "requests.json"
+SUITE: Final = "requests"
+PART: Final = "pyiceberg"
+COMMAND: Final = "endive verify requests"
+
+_VICTIM_ID: Final = 0  # the first to be submitted
+_RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt and its pause
+_LOOK_US: Final = 1_000_000  # how often a victim that is held up looks whether its rivals are through
+_DELETE: Final = {"overwrite": "overwrite_files", "rewritten_manifests": 1}  # of one manifest, one of two files
+_KINDS: Final = {FAST_APPEND: "fast_append", MERGE_APPEND: "merge_append"}  # everything else is an overwrite
+_LETTERS: Final = {"read": "R", "head": "H", "write": "W", "cas": "S", "delete": "D"}
+_QUICK_BEHIND_MAX: Final = 5
+
+Story = dict[str, Any]  # {"outcome": ..., "attempts": [Counter of request names, ...]}, the first before any attempt
+
+
+# ---- the model's side ------------------------------------------------------------------------------------
+
+
+class BesetCatalog(ServiceCatalog):
+    """A pointer catalog at which the victim is held up until as many rivals have committed as its scenario says."""
+
+    def __init__(self, state: CatalogState, scenario: Scenario) -> None:
+        super().__init__(state, FixedLatency(1.0))
+        self._scenario = scenario
+
+    def read(
+        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """As the service answers; the victim's look at its base comes after the rivals."""
+        if client is not None and client.txn_id == _VICTIM_ID and step == POINTER_READ:
+            yield from self._hold_up(before_check(self._scenario, client.attempt))
+        return (yield from super().read(client=client, step=step, expected_size_bytes=expected_size_bytes))
+
+    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
+        """As the service decides; the victim's swap comes after the rivals."""
+        if client is not None and client.txn_id == _VICTIM_ID:
+            yield from self._hold_up(before_swap(self._scenario, client.attempt))
+        return (yield from super().commit(intention, client=client))
+
+    def _hold_up(self, rivals: int) -> Generator[int, None, None]:
+        until = self.state.seq + rivals
+        while self.state.seq < until:
+            yield _LOOK_US
+
+
+def before_check(scenario: Scenario, attempt: int) -> int:
+    """Rivals that commit before this attempt's look at its base; before the first one also those it is behind."""
+    rivals = scenario.behind if attempt == 1 else 0
+    if scenario.place == BEFORE_CHECK and attempt <= len(scenario.during):
+        rivals += scenario.during[attempt - 1]
+    return rivals
+
+
+def before_swap(scenario: Scenario, attempt: int) -> int:
+    """Rivals that commit between this attempt's look and its swap."""
+    is_here = scenario.place == BEFORE_SWAP and attempt <= len(scenario.during)
+    return scenario.during[attempt - 1] if is_here else 0
+
+
+def configuration(scenario: Scenario) -> dict[str, Any]:
+    """The victim, and one rival after another, so far apart that none meets another."""
+    merging: dict[str, Any] = {}
+    if scenario.merge_count_min is not None:
+        merging = {"merging": "bins", "min_count_to_merge": scenario.merge_count_min}
+    victim: dict[str, Any] = {
+        "name": "victim",
+        "arrivals": {"kind": "periodic", "period_ms": 1e10},
+        "operation_types": {_KINDS.get(scenario.operation, "validated_overwrite"): 1.0},
+        "total_timeout_ms": 0.0,  # it is held up for longer than half an hour
+    }
+    if scenario.operation not in _KINDS:
+        victim |= _DELETE | {"isolation": scenario.isolation}
+        victim["real_conflict_probability"] = 1.0 if scenario.is_conflict_real else 0.0
+    rivals: dict[str, Any] = {
+        "name": "rivals",
+        "arrivals": {"kind": "periodic", "period_ms": _RIVAL_GAP_MS, "offset_ms": _RIVAL_GAP_MS},
+        "operation_types": {"fast_append" if scenario.rivals == RIVALS_APPEND else "validated_overwrite": 1.0},
+    }
+    if scenario.rivals != RIVALS_APPEND:
+        rivals |= _DELETE
+    count = scenario.behind + sum(scenario.during)
+    return {
+        "simulation": {"duration_ms": (count + 2) * _RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": 10.0},
+        "catalog": {"type": "service"},
+        "table": {"initial_snapshots": scenario.manifests, "initial_manifests": scenario.manifests},
+        "commit": {"protocol": "pyiceberg", **merging},
+        "transaction": {"runtime": {"distribution": "fixed", "ms": 0.0}},
+        "source": [victim, rivals],
+    }
+
+
+def simulate_story(scenario: Scenario) -> Story:
+    """What the model does in this scenario."""
+
+    def catalog(_storage: StorageProvider, state: CatalogState) -> BesetCatalog:
+        return BesetCatalog(state, scenario)
+
+    trace: list[TracedRequest] = []
+    result = Simulation(configuration(scenario), catalog=catalog).run(engine="reference", trace=trace)
+    row = next(row for row in result.transactions.to_pylist() if row["txn_id"] == _VICTIM_ID)
+    attempts: list[Counter[str]] = [Counter() for _ in range(row["attempts"] + 1)]
+    for _, txn_id, attempt, object, operation, count, _ in trace:
+        if txn_id == _VICTIM_ID:
+            attempts[attempt][f"{OBJECTS[object]}.{OPERATIONS[operation]}"] += count
+    return {"outcome": COMMITTED if row["status"] == "committed" else row["reason"], "attempts": attempts}
+
+
+# ---- what was recorded -----------------------------------------------------------------------------------
+
+
+def recording() -> dict[str, Any]:
+    """The recording that comes with the package."""
+    found = json.loads(RECORDING_FILE.read_text(encoding="utf-8"))
+    return dict(found)
+
+
+def story_of(recorded: Mapping[str, Any]) -> Story:
+    """A recorded story, its ordered requests counted."""
+    return {"outcome": recorded["outcome"], "attempts": [_counted(attempt) for attempt in recorded["attempts"]]}
+
+
+def _counted(runs: Iterable[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for run_of in runs:
+        name, _, count = run_of.partition(" x")
+        found[name] += int(count or 1)
+    return found
+
+
+def requests_text(requests: Mapping[str, int]) -> str:
+    """Such as ``catalog 1R 1S, metadata 1R 1W``: read, head, written, swapped, deleted."""
+    parts = []
+    for object in OBJECTS:
+        counts = [
+            f"{requests[f'{object}.{operation}']}{letter}"
+            for operation, letter in _LETTERS.items()
+            if requests.get(f"{object}.{operation}")
+        ]
+        if counts:
+            parts.append(f"{object.replace('_', ' ')} {' '.join(counts)}")
+    return ", ".join(parts) or "nothing"
+
+
+# ---- the comparison --------------------------------------------------------------------------------------
+
+
+def checks_of(scenario: Scenario, recorded: Story, simulated: Story) -> list[Check]:
+    """How it ended, and the requests attempt by attempt."""
+    what: dict[str, Value] = {
+        "behind": scenario.behind,
+        "during": "+".join(map(str, scenario.during)) or "0",
+        "rivals": f"{scenario.rivals} {scenario.place.replace('_', ' ')}" if scenario.during else scenario.rivals,
+    }
+    name = title_of(scenario)
+    checks = [Check.exact(name, {**what, "attempt": "ends"}, expected=recorded["outcome"], actual=simulated["outcome"])]
+    attempts = max(len(recorded["attempts"]), len(simulated["attempts"]))
+    for attempt in range(attempts):
+        expected, actual = (
+            requests_text(story["attempts"][attempt]) if attempt < len(story["attempts"]) else "no such attempt"
+            for story in (recorded, simulated)
+        )
+        label = attempt if attempt else "load"
+        checks.append(Check.exact(name, {**what, "attempt": label}, expected=expected, actual=actual))
+    return checks
+
+
+def title_of(scenario: Scenario) -> str:
+    """What the scenario's victim does."""
+    if scenario.operation == MERGE_APPEND:
+        is_full = scenario.manifests >= (scenario.merge_count_min or 0)
+        size = f"{scenario.manifests} manifests, min-count-to-merge {scenario.merge_count_min}"
+        return f"merge append, {'a full bin' if is_full else 'no full bin'}: {size}"
+    if scenario.operation == DELETE:
+        return f"delete of whole files, {scenario.isolation}" + (", a real conflict" * scenario.is_conflict_real)
+    return scenario.operation.replace("_", " ")
+
+
+def run(options: Options) -> Outcome:
+    """Every scenario, against the recording or, live, against the PyIceberg that is installed."""
+    if options.is_live:
+        try:
+            recorded = rigs().pyiceberg_requests()
+        except IcebergMissingError as error:
+            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+    else:
+        recorded = recording()
+    stories = {key: story_of(story) for key, story in recorded["scenarios"].items()}
+    checks: list[Check] = []
+    for scenario in scenarios():
+        if options.is_quick and scenario.behind > _QUICK_BEHIND_MAX:
+            continue
+        checks += checks_of(scenario, stories[scenario.key], simulate_story(scenario))
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=_INTRO,
+        checks=tuple(checks),
+        tables=(beyond_table(stories),),
+        command=f"{COMMAND} --live" if options.is_live else COMMAND,
+        provenance=provenance(pyiceberg=recorded["pyiceberg"], recorded=recorded["recorded"]),
+    )
+
+
+def beyond_table(stories: Mapping[str, Story]) -> Table:
+    """What PyIceberg sends for operations that the model has no kind for, beside its nearest."""
+    rows = []
+    for scenario in beyond_the_model():
+        simulated = simulate_story(scenario)
+        for attempt, requests in enumerate(stories[scenario.key]["attempts"]):
+            if attempt:
+                nearest = requests_text(simulated["attempts"][attempt])
+                title = title_of(scenario)
+                rows.append((title, scenario.behind, scenario.rivals, attempt, requests_text(requests), nearest))
+    return Table(
+        title="Operations the model has no kind for",
+        headings=("operation", "behind", "rivals", "attempt", "PyIceberg", "the model's validated overwrite"),
+        rows=tuple(rows),
+        note="Shown, not judged. `overwrite` is `update_snapshot().overwrite()`, which a delete of single rows ends "
+        "in; `delete and append` is `table.overwrite`: two snapshots, so two new lists, in one commit.",
+    )
+
+
+_INTRO: Final = """
+A victim loads its table, rivals commit, the victim commits; during its attempts more rivals commit, right before it
+looks whether its base still stands or between that look and its swap. `behind` counts the rivals before its first
+attempt, `during` those in its first, second, ... attempt. PyIceberg ran on its own SqlCatalog (SQLite) with a FileIO
+that writes down every request; the recording comes with the package, so that the comparison needs no PyIceberg.
+R = read (GET), H = HEAD, W = write (PUT), S = swap of the pointer, D = DELETE.
+
+Data files are made up: no request is about data. A HEAD counts where PyIceberg asks its FileIO for the existence or
+the length of an object; what an S3 client adds below that is not covered. [PyIceberg](pyiceberg.md) tells the whole
+story of a commit, with the functions that send each request.
+"""
