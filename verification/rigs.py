@@ -59,24 +59,29 @@ def java_replay(jars: Path | None, seconds: float) -> dict[str, Any]:
     return record(jars, seconds)
 
 
-def lakehouse(jars: Path | None, seconds: float) -> dict[str, Any]:
+def lakehouse(jars: Path | None, seconds: float, **choices: str) -> dict[str, Any]:
     """Spark, PyIceberg and a compaction on one table, driven by another Python: the package's own Spark is newer."""
     python = os.environ.get(SPARK_PYTHON)
     if python is None or jars is None:
         raise IcebergMissingError(
             f"the lakehouse needs a Python with pyspark 4.0.1, named by {SPARK_PYTHON}, and by --iceberg-jars a folder "
-            "with iceberg-spark-runtime-4.0_2.13-1.10.0.jar and the JDBC driver of Postgres. verification/lakehouse.py "
-            "says how."
+            "with Iceberg's runtime for Spark 4.0 and the JDBC driver of Postgres. verification/lakehouse_rig says how."
         )
     with tempfile.TemporaryDirectory(prefix="endive-rig-") as scratch:
         out = Path(scratch) / "lakehouse.json"
-        script = Path(__file__).parent / "lakehouse.py"
-        command = [python, str(script), "--jars", str(jars), "--seconds", str(seconds), "--out", str(out)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 900.0)
+        command = [python, "-m", "verification.lakehouse_rig", "--jars", str(jars.absolute()), "--out", str(out)]
+        command += [
+            "--seconds",
+            str(seconds),
+            *(word for key, value in choices.items() for word in (f"--{key}", value)),
+        ]
+        checkout = Path(__file__).parents[1]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=seconds + 900.0, cwd=checkout
+        )
         if done.returncode:
-            raise IcebergMissingError(
-                f"the lakehouse did not run: {(done.stderr.splitlines() or ['nothing said'])[-1]}"
-            )
+            said = (done.stderr.splitlines() or ["nothing said"])[-1]
+            raise IcebergMissingError(f"the lakehouse did not run: {said}")
         document: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return document
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from endive.objectives.intervals import wilson
-from endive.observation.compared_figures import Seen, figures_of, order_interval
+from endive.observation.compared_figures import Seen, figures_of, order_interval, seen_of_trace
 from endive.observation.exact import Z_95
 
 
@@ -118,3 +118,20 @@ def test_of_few_commits_without_failures_nothing_is_compared():
 def test_intervals_are_those_of_the_text_books():
     assert (0.2366, 0.7634) == pytest.approx(wilson(0.5, 10, Z_95), abs=1e-4)
     assert (40.0, 60.0) == order_interval(np.arange(101.0)[:100], 0.5)
+
+
+def test_the_work_of_a_statement_is_no_part_of_its_commit():
+    columns = {
+        "timestamp": ["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"],
+        "source": ["w", "w"],
+        "duration_ms": ["5000", "4000"],
+        "runtime_ms": ["3500", ""],
+        "attempts": ["", ""],
+        "outcome": ["committed", "committed"],
+        "reason": ["", ""],
+    }
+
+    seen = seen_of_trace(columns)["w"]
+
+    assert [1_500.0, 4_000.0] == seen.durations_ms.tolist()
+    assert 59_000.0 == seen.times_ms[1] - seen.times_ms[0]  # they end when the whole statement has

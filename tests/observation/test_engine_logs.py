@@ -229,3 +229,22 @@ def test_a_log_adds_what_failed_and_says_when_commits_began(tmp_path):
         for part in ("1 of 3 commits of the log are no snapshot", "does not know 4 of 6 snapshots")
         if part in note
     ]
+
+
+def test_what_a_report_does_not_time_was_work_and_so_was_that_of_a_statement_refused_for_good(tmp_path):
+    """Statements of 20 s whose commits Iceberg timed at 3 s; a third fails, having waited 16 s."""
+    own = {"kind": "validated_overwrite", "operation": "overwrite", "duration_ms": 3_000.0, "is_reported": True}
+    table = history(commits(2, 60_000, writer="spark-a", offset_ms=1_772_366_400_000.0, **own))
+    path = tmp_path / "commits.csv"
+    path.write_text(
+        "timestamp,operation,outcome,duration_ms,writer,exception\n"
+        "2026-03-01T11:59:41Z,overwrite,committed,20000,merge,\n"
+        "2026-03-01T12:00:41Z,overwrite,committed,20000,merge,\n"
+        "2026-03-01T12:01:40Z,overwrite,failed,16000,merge,ValidationException: Found conflicting files\n"
+        "2026-03-01T12:02:40Z,overwrite,failed,16000,merge,CommitFailedException: Requirement failed\n"
+    )
+
+    joined = join_log(table, *read_log(path))
+
+    assert [17_000.0, 17_000.0, 13_000.0, None] == [each.runtime_ms for each in joined.commits]
+    assert [True, True, False, False] == [each.is_reported for each in joined.commits]

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.config import load_simulation_config, read_toml
 from endive.observation.folder_memory import forget, observed_note
+from endive.observation.latency_fit import SIGMAS
 from endive.observation.observe import observe
 from endive.observation.observed_folder import write_folder
 
@@ -118,5 +119,5 @@ def test_a_store_that_nobody_measured_is_fitted_to_the_commits_that_were_seen(tm
     assert found["explains"], found["verdict"]
     fitted = read_toml(folder / "store.toml")["latency"]["read"]
     assert 100.0 == pytest.approx(fitted["median_ms"], rel=0.15)
-    assert 0.02 == fitted["sigma"]
+    assert SIGMAS[0] == fitted["sigma"]
     assert "--fit" in observed_note(folder)

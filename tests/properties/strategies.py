@@ -363,6 +363,13 @@ def partition_choices(draw: Any, num_partitions: int) -> Mapping:
     choice: Mapping = {"count": draw(st.integers(1, num_partitions))}
     if draw(st.integers(0, 3)) == 0:
         choice = {"count_distribution": draw(count_tables())}
+    if "count" in choice and draw(st.integers(0, 3)) == 0:
+        weights = draw(
+            st.lists(st.sampled_from((0.0, 1.0, 3.5)), min_size=0, max_size=num_partitions - choice["count"])
+        )
+        choice["weights"] = draw(st.permutations([*weights, *[1.0] * choice["count"]]))
+        maybe(choice, draw, "write_fraction", st.sampled_from((0.3, 0.5, 1.0)))
+        return choice
     _add_selection(draw, choice)
     return choice
 

@@ -80,6 +80,15 @@ def test_partitions_of_a_table_that_is_only_read_are_only_read(make_partitions):
         assert sorted(choice.partitions(True, key, 0)[0]) == list(read)
 
 
+def test_partitions_are_picked_as_often_as_their_weights_say_and_others_never(make_partitions):
+    choice = make_partitions(count=1, only=(1, 4), weights=(3.0, 1.0))
+
+    picked = Counter(choice.partitions(True, key, 0)[0] for key in range(4_000))
+
+    assert {(1,), (4,)} == set(picked)
+    assert 3_000 == pytest.approx(picked[1,], abs=120)
+
+
 def test_partitions_of_two_tables_of_a_txn_are_chosen_independently(make_partitions):
     choice = make_partitions(count=1)
     pairs = Counter(tuple(choice.partitions(True, key, at)[0][0] for at in (0, 1)) for key in range(20_000))

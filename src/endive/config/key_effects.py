@@ -454,6 +454,7 @@ SOURCE_READINGS: Final = (
     ),
     _row("partitions", is_("catalog.partitions.enabled", True), "catalog.partitions.enabled is false"),
     _row("partitions.alpha", is_("partitions.selection", "zipf"), "partitions.selection is 'uniform'"),
+    _row("partitions.selection", is_absent("partitions.weights"), "partitions.weights are given instead"),
     _row("retry_backoff.enabled", NEVER, "the policy says it", unless=ALWAYS),
     *(
         _row(

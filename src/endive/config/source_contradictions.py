@@ -80,6 +80,11 @@ def _unknown(scene: Scene) -> tuple[int | str, ...]:
     return unknown_tables(scene.value("tables"), scene.config.catalog)
 
 
+def _fewest_partitions(scene: Scene) -> int:
+    """Of any table."""
+    return int(min(scene.value("catalog.partitions.per_table") or [scene.value("catalog.partitions.num_partitions")]))
+
+
 UNKNOWN_TABLES: Final = is_so("tables.only catalog.num_tables catalog.table_names", lambda s: bool(_unknown(s)))
 KEEPS: Final = is_("keeps_table", True)
 KEEPS_AND_STAYS: Final = all_of(KEEPS, _arrives(Closed, Jobs))
@@ -399,6 +404,31 @@ SOURCE_ROWS: Final = (
         all_of(PARTITIONED, is_more("partitions.count", "catalog.partitions.num_partitions")),
         "{key} = {partitions.count} must not exceed catalog.partitions.num_partitions = "
         "{catalog.partitions.num_partitions}.",
+    ),
+    Contradiction(
+        "partitions.weights",
+        all_of(
+            PARTITIONED,
+            is_so(
+                "partitions.weights catalog.partitions.num_partitions catalog.partitions.per_table",
+                lambda s: len(s.value("partitions.weights") or ()) > _fewest_partitions(s),
+            ),
+        ),
+        "{key} = {value} must not hold more numbers than a table has partitions: catalog.partitions.num_partitions, or "
+        "the least of catalog.partitions.per_table.",
+    ),
+    Contradiction(
+        "partitions.count",
+        all_of(
+            PARTITIONED,
+            is_so(
+                "partitions.count partitions.weights",
+                lambda s: (
+                    0 < sum(each > 0 for each in s.value("partitions.weights") or ()) < s.value("partitions.count")
+                ),
+            ),
+        ),
+        "{key} = {partitions.count} must not exceed the number of partitions with a weight in partitions.weights.",
     ),
     Contradiction(
         "arrivals.path",

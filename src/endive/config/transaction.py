@@ -43,6 +43,7 @@ from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
 
 TABLES_PER_TXN_MAX = 256
+WEIGHTS_MAX = 1_000
 RETRIES_MAX = 10_000_000  # attempts of Delta Spark
 RESTARTS_MAX = 1_000_000
 RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
@@ -294,6 +295,21 @@ class TableChoice(Table):
     )
 
 
+def _weights(value: Any) -> Any:
+    is_list = isinstance(value, (list, tuple)) and 0 < len(value) <= WEIGHTS_MAX
+    numbers = [each for each in value if type(each) in (int, float) and 0.0 <= each <= 1e9] if is_list else []
+    if not any(numbers) or len(numbers) < len(value):
+        raise refusal(
+            f"must be a list of 1 to {WEIGHTS_MAX} numbers from 0 to 1e9, such as [3, 1, 0]; not all of them 0."
+        )
+    return tuple(float(each) for each in numbers)
+
+
+PartitionWeights = Annotated[
+    tuple[float, ...], BeforeValidator(_weights), Described("a list of numbers, one for each partition")
+]
+
+
 class PartitionChoice(Table):
     """Which partitions of each table a txn touches, and how many of them it writes."""
 
@@ -307,6 +323,12 @@ class PartitionChoice(Table):
         "uniform", description="How partitions are picked; zipf makes the first ones hot."
     )
     alpha: ZipfExponent = Field(1.5, description="Exponent.")
+    weights: PartitionWeights | None = Field(
+        None,
+        description="How often each partition is picked, the first one first, instead of selection; one that is not in "
+        "the list is never picked. `endive observe` finds them in a table's manifests.",
+        json_schema_extra={"default_text": "none"},
+    )
     write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
 
 

@@ -111,17 +111,18 @@ class _Row:
 
 
 def seen_of_trace(columns: Mapping[str, list[Any]]) -> dict[str, Seen]:
-    """The real commits of each source of an observed folder."""
+    """The real commits of each source of an observed folder; the work of a statement is no part of its commit."""
     rows: dict[str, list[_Row]] = {}
-    names = ("timestamp", "source", "duration_ms", "attempts", "outcome", "reason")
+    names = ("timestamp", "source", "duration_ms", "runtime_ms", "attempts", "outcome", "reason")
     for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
-        when, name, duration, attempts, outcome, reason = cells
-        took_ms = None if is_empty(duration) else float(duration)
+        when, name, duration, runtime, attempts, outcome, reason = cells
+        whole_ms = None if is_empty(duration) else float(duration)
+        took_ms = whole_ms if whole_ms is None or is_empty(runtime) else max(0.0, whole_ms - float(runtime))
         begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0
         tries = None if is_empty(attempts) else int(attempts)
         told = "" if is_empty(reason) else str(reason)
         rows.setdefault(name, []).append(
-            _Row(begin_ms + (took_ms or 0.0), took_ms, tries, str(outcome) not in FAILED, told)
+            _Row(begin_ms + (whole_ms or 0.0), took_ms, tries, str(outcome) not in FAILED, told)
         )
     return {name: _seen(own) for name, own in rows.items()}
 

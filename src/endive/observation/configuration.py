@@ -121,6 +121,8 @@ def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
         found["touched_files"] = min(source.touched_files, shape.data_files or 1)
     if partitions_section(shape) and source.partitions:
         found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
+        if source.weights and sum(each > 0.0 for each in source.weights) >= found["partitions"]["count"]:
+            found["partitions"]["weights"] = list(source.weights)
     return found
 
 

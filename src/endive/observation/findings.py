@@ -17,6 +17,9 @@ from endive.observation.sources import FittedSource
 QUANTILES: Final = (0.5, 0.95, 0.99)
 LOG: Final = "log"
 REPORTS: Final = "reports"
+COMMITS: Final = "commit"
+STATEMENTS: Final = "statement"
+TIMED: Final = "timed statement"
 _HOUR_US: Final = 3_600_000_000
 _BINS_MAX: Final = 200
 
@@ -79,8 +82,15 @@ def _source(source: FittedSource) -> dict[str, Any]:
         "attempts": _attempts(commits),
         "reasons": _reasons(commits),
         "runtime": source.work,
-        "durations_of": "statement" if any(commit.is_statement for commit in commits) else "commit",
+        "durations_of": _durations_of(commits),
     }
+
+
+def _durations_of(commits: Sequence[Commit]) -> str:
+    """What durations are of: commits, whole statements, or statements whose commits Iceberg timed."""
+    if not any(commit.is_statement for commit in commits):
+        return COMMITS
+    return TIMED if any(commit.is_reported for commit in commits) else STATEMENTS
 
 
 def _rate(rate: RateCheck) -> dict[str, Any]:

@@ -27,11 +27,13 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     found = _matches(history.commits, made)
     engines = _engines(history.commits, found)
     joined = [_joined(commit, found.get(place)) for place, commit in enumerate(history.commits)]
+    reported = [commit for commit in joined if commit.is_reported and commit.runtime_ms is not None]
     failed = [
         replace(
             commit,
             engine=engines.get(commit.writer, commit.engine),
             overwrite=_overwrite(commit, history.shape.settings),
+            runtime_ms=_worked_ms(commit, reported),
         )
         for commit in log.commits
         if not commit.is_committed
@@ -144,15 +146,31 @@ def _engines(snapshots: Sequence[Commit], found: dict[int, Commit]) -> dict[str,
     return {writer: engines.most_common(1)[0][0] for writer, engines in counts.items()}
 
 
+def _worked_ms(row: Commit, reported: Sequence[Commit]) -> float | None:
+    """How long a statement worked that was refused for good: all but what a commit of its kind usually takes."""
+    if row.runtime_ms is not None or row.duration_ms is None or row.reason != "validation_exception":
+        return row.runtime_ms
+    alike = [each for each in reported if each.writer == row.writer] or [
+        each for each in reported if each.operation == row.operation
+    ]
+    usual_ms = median((each.duration_ms or 0.0) - (each.runtime_ms or 0.0) for each in alike or reported or [row])
+    return max(0.0, row.duration_ms - usual_ms) if alike or reported else None
+
+
 def _joined(commit: Commit, row: Commit | None) -> Commit:
+    """A snapshot with its row of the log; what a report does not count as commit was work."""
     if row is None:
         return commit
+    runtime_ms = row.runtime_ms
+    if commit.is_reported and commit.duration_ms is not None and row.duration_ms is not None:
+        runtime_ms = max(0.0, row.duration_ms - commit.duration_ms)
     return replace(
         commit,
         time_us=row.time_us,
         writer=row.writer if row.writer != row.engine or row.engine != "unknown" else commit.writer,
         duration_ms=row.duration_ms,
-        runtime_ms=row.runtime_ms,
+        runtime_ms=runtime_ms,
+        is_reported=commit.is_reported and row.duration_ms is not None,
         attempts=commit.attempts if row.attempts is None else row.attempts,
         read=row.read,
         is_submission=True,

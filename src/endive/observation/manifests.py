@@ -20,6 +20,7 @@ PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a t
 FAILURES_MAX: Final = 3  # then the store is taken for out of reach
 BYTES_MAX: Final = 64 * 2**20  # of one list or manifest, expanded
 RECORDS_MAX: Final = 200_000
+NOWHERE: Final = ""  # of a manifest that covers several partitions
 
 
 class ManifestFiles:
@@ -61,6 +62,7 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
     if not chosen:
         return history
     counted: dict[int, int] = {}
+    places: dict[int, set[str]] = {}
     last: tuple[int, list[Any]] | None = None
     problem = ""
     failures = 0
@@ -78,6 +80,8 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
             failures += 1
             continue
         counted[commit.snapshot_id] = len(manifests)
+        for manifest in manifests:
+            _place(manifest, places)
         last = (size_bytes, manifests) if commit is chosen[-1] else last
     notes = history.notes
     if problem:
@@ -85,8 +89,13 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
             *notes,
             f"{history.name}: not all manifest lists could be read ({problem}); their manifests are not counted.",
         )
+    known = {own: tuple(sorted(names)) for own, names in places.items() if NOWHERE not in names}
     commits = tuple(
-        replace(commit, manifests=counted[commit.snapshot_id]) if commit.snapshot_id in counted else commit
+        replace(
+            commit,
+            manifests=counted.get(commit.snapshot_id or 0, commit.manifests),
+            places=known.get(commit.snapshot_id or 0, ()),
+        )
         for commit in history.commits
     )
     shape = history.shape
@@ -95,6 +104,17 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
         shape = replace(_shape(history, last), partitions=partitions)
         notes = (*notes, *told)
     return replace(history, commits=commits, notes=notes, shape=shape)
+
+
+def _place(manifest: Any, places: dict[int, set[str]]) -> None:
+    """Where a snapshot added files: its own manifest says it in the list, by equal bounds, if it is one partition."""
+    is_new = not (manifest.existing_files_count or manifest.deleted_files_count) and int(manifest.content) == 0
+    bounds = manifest.partitions or []
+    if not is_new or not bounds or not manifest.added_files_count:
+        return
+    is_one = all(each.lower_bound == each.upper_bound and not each.contains_null for each in bounds)
+    name = "/".join((each.lower_bound or b"").hex() for each in bounds) if is_one else NOWHERE
+    places.setdefault(manifest.added_snapshot_id, set()).add(name)
 
 
 def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFiles) -> tuple[int | None, list[str]]:

@@ -16,7 +16,7 @@ DELETE: Final = "delete"
 REPLACE: Final = "replace"
 OPERATIONS: Final = (APPEND, OVERWRITE, DELETE, REPLACE)  # org.apache.iceberg.DataOperations
 UNKNOWN: Final = "unknown"
-QUERY_ENGINES: Final = ("spark", "trino", "presto")  # an INSERT of theirs works before it commits
+WORKING_ENGINES: Final = ("spark", "trino", "presto", "pyiceberg")  # an append of theirs writes files before it commits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,7 @@ class Commit:
     total_files: int | None = None
     added_bytes: int = 0
     changed_partitions: int | None = None
+    places: tuple[str, ...] = ()  # the partitions it added files to, where manifests tell
     manifests: int | None = None  # after it
     duration_ms: float | None = None
     runtime_ms: float | None = None  # the part of the duration that was work before the commit
@@ -48,15 +49,16 @@ class Commit:
     reason: str = ""  # why it failed, in the words of ``endive.vocabulary.REASONS``, or the exception's class
     read: str = ""  # what it had read, if the exception tells
     is_submission: bool = False  # time_us is when it began, not when its snapshot was made
+    is_reported: bool = False  # Iceberg's own timer says how long the commit took
 
     @property
     def is_statement(self) -> bool:
-        """Whether its duration has the work in it: a client's log of a query engine, or of what validates."""
+        """Whether its duration has the work in it: a client's log of an engine that works, or of what validates."""
         if self.duration_ms is None or not self.is_submission:
             return False
         if self.runtime_ms is not None:
             return self.runtime_ms > 0.0
-        return self.operation != APPEND or self.engine in QUERY_ENGINES
+        return self.operation != APPEND or self.engine in WORKING_ENGINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

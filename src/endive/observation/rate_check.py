@@ -168,6 +168,7 @@ def _with_work(
     """Closed loops turn as fast as they did, and statements take as long as they did."""
     changed = apply_overrides(document, {})
     fitted = [each for each in sources if _is_loop(changed, each) or _statement_ms(each) is not None]
+    wholes = {each.name for each in fitted if _statement_ms(each) is not None}
     added_ms = {each.name: 0.0 for each in fitted}
     for _ in range(PASSES if fitted else 0):
         found = simulate(changed, sources, window_ms)
@@ -176,12 +177,12 @@ def _with_work(
             break
         for name, beyond_ms in off.items():
             added_ms[name] += beyond_ms
-            _set_cycle(_section(changed, name), _section(document, name), added_ms[name])
+            _set_cycle(_section(changed, name), _section(document, name), added_ms[name], name in wholes)
     told = [
         f"source.{each.name}.runtime = {added_ms[each.name]:,.0f} ms more: what a turn of it takes beyond what the "
         "model knows of"
         for each in fitted
-        if added_ms[each.name] >= 1.0 and _is_loop(changed, each)
+        if added_ms[each.name] >= 1.0 and _is_loop(changed, each) and each.name not in wholes
     ]
     return changed, told
 
@@ -198,28 +199,30 @@ def _statement_ms(source: FittedSource) -> float | None:
 
 def _beyond_ms(document: Mapping[str, Any], source: FittedSource, found: Simulated, window_ms: float) -> float:
     """What a turn, or a statement, takes beyond the model's; 0 if that is near enough."""
-    if _is_loop(document, source):
+    whole_ms = _statement_ms(source)
+    if whole_ms is not None:
+        seen_ms, model_ms = whole_ms, found.took_ms
+    else:
         active_ms = (source.stop_ms or window_ms) - (source.start_ms or 0.0)
         seen_ms = active_ms / len(source.commits)
         model_ms = active_ms / max(1.0, found.submitted)
-    else:
-        seen_ms, model_ms = _statement_ms(source) or 0.0, found.took_ms
     beyond_ms = seen_ms - model_ms
     return beyond_ms if abs(beyond_ms) > CYCLE_ALLOWED * seen_ms else 0.0
 
 
-def _set_cycle(section: dict[str, Any], fitted: Mapping[str, Any], added_ms: float) -> None:
-    """A turn longer by work, or shorter by thinking less and then working less."""
+def _set_cycle(section: dict[str, Any], fitted: Mapping[str, Any], added_ms: float, is_whole: bool) -> None:
+    """A turn longer by work, or shorter by thinking less and then working less; a log of statements knows pauses."""
     spared_ms = 0.0
-    if fitted["arrivals"]["kind"] == "closed":
+    if fitted["arrivals"]["kind"] == "closed" and not is_whole:
         think = fitted["arrivals"]["think_ms"]
         thought = [[share, max(0.0, ms + min(0.0, added_ms))] for share, ms in think["quantiles"]]
         section["arrivals"] = {**fitted["arrivals"], "think_ms": {**think, "quantiles": thought}}
         spared_ms = float(np.mean([ms for _, ms in think["quantiles"]]) - np.mean([ms for _, ms in thought]))
-    section["runtime"] = _moved(fitted["runtime"], added_ms if added_ms > 0.0 else added_ms + spared_ms)
+    section["runtime"] = moved(fitted["runtime"], added_ms if added_ms > 0.0 else added_ms + spared_ms)
 
 
-def _moved(work: Mapping[str, Any], by_ms: float) -> dict[str, Any]:
+def moved(work: Mapping[str, Any], by_ms: float) -> dict[str, Any]:
+    """A law of work, longer or shorter by so much; none is below nothing."""
     if "quantiles" in work:
         return {**work, "quantiles": [[share, round(max(0.0, ms + by_ms), 3)] for share, ms in work["quantiles"]]}
     return {**work, "ms": round(max(0.0, work["ms"] + by_ms), 3)}

@@ -18,20 +18,23 @@ import numpy as np
 from endive.config import apply_overrides, parse_config, parse_overrides
 from endive.observation.cause_search import Cause, find_cause
 from endive.observation.compared_figures import Figure, Seen, figures_of, seen_of_trace
-from endive.observation.findings import REPORTS
+from endive.observation.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.folder_memory import given_document
 from endive.observation.latency_fit import fit_store
+from endive.observation.log import FAILED
 from endive.observation.observed_folder import STORE_FILE, TRACE_FILE, read_findings, read_history
-from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms
+from endive.observation.rate_check import moved
+from endive.observation.replay_trace import MARGIN_MS, as_observed, loading_ms, reads_back
 from endive.observation.scaling import scaled
 from endive.simulation import Simulation
+from endive.workload.trace_file import is_empty
 
 SEEDS: Final = 20
 SEARCH_SEEDS: Final = 3
 FIT_SEEDS: Final = 2
+WORK_PASSES: Final = 2
 SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
-RELOAD: Final = "reload"
 COLUMNS: Final = ("submit_ms", "commit_latency_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int, int], None]
 
@@ -173,11 +176,15 @@ class Stage:
         self._columns = columns
         self._findings = findings
         self._real = seen_of_trace(columns)
-        told = findings.get("sources") or []
-        statements = {
-            each["name"] for each in told if isinstance(each, dict) and each.get("durations_of") == "statement"
+        told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
+        self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
+        self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
+        split = {
+            str(name)
+            for name, work, outcome in zip(columns["source"], columns["runtime_ms"], columns["outcome"], strict=True)
+            if not is_empty(work) and str(outcome) not in FAILED
         }
-        self._statements = frozenset(str(name) for name in statements)
+        self._whole = self._statements - split  # nobody tells their work from their commits
 
     def shortened(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
@@ -189,10 +196,17 @@ class Stage:
         self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
     ) -> dict[str, list[Seen]]:
         """Every source begins to commit when it did."""
-        observed = as_observed(
-            timed(document, self._findings), self._columns, scratch / TRACE_FILE, statements=self._statements
-        )
+        observed = self._as_observed(document, scratch)
         return self._run(observed, self._untold_ms(observed), runs, progress)
+
+    def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
+        return as_observed(
+            timed(document, self._findings),
+            self._columns,
+            scratch / TRACE_FILE,
+            statements=self._statements,
+            timed=self._timed,
+        )
 
     def run_ahead(
         self,
@@ -203,22 +217,38 @@ class Stage:
         progress: Callable[[int], None],
     ) -> dict[str, list[Seen]]:
         """Every source submits by its fitted law: what would happen if."""
-        observed = as_observed(
-            timed(base, self._findings), self._columns, scratch / TRACE_FILE, statements=self._statements
-        )
-        return self._run(timed(document, self._findings), self._untold_ms(observed), runs, progress)
+        untold_ms = self._untold_ms(self._as_observed(base, scratch))
+        return self._run(timed(document, self._findings), untold_ms, runs, progress)
 
     def fit(self, document: Mapping[str, Any], profile: Path, scratch: Path) -> dict[str, Any]:
-        """The configuration on a store whose latency fits the commits that were seen."""
+        """The configuration on a store whose latency fits the commits that were seen.
+
+        Statements whose commits nobody timed are given the work that is left of them then.
+        """
 
         def on_store(path: str) -> dict[str, Any]:
             plain = {key: value for key, value in document["storage"].items() if key in ("max_parallel", "objects")}
             return {**apply_overrides(document, {}), "storage": {**plain, "provider": path}}
 
         part = self.shortened(SEARCH_TXNS_MAX)
-        names = [name for name in part._real if name not in self._statements]
-        runs = lambda path: part.run(on_store(path), FIT_SEEDS, scratch, lambda done: None)  # noqa: E731
-        return on_store(str(fit_store(part._real, names, runs, profile).absolute()))
+        names = [name for name in part._real if name not in self._whole]
+
+        def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
+            return part.run(changed, FIT_SEEDS, scratch, lambda done: None)
+
+        fitted = on_store(str(fit_store(part._real, names, lambda path: run(on_store(path)), profile).absolute()))
+        for _ in range(WORK_PASSES if self._whole else 0):
+            part._move_work(fitted, run(fitted))
+        return fitted
+
+    def _move_work(self, document: Mapping[str, Any], runs: Mapping[str, list[Seen]]) -> None:
+        """Give whole statements as much more work, or less, as their medians differ."""
+        for source in document["source"]:
+            real, own = self._real.get(source["name"]), runs.get(source["name"], [])
+            took = np.concatenate([seen.durations_ms for seen in own] or [np.array([])])
+            if source["name"] in self._whole and real is not None and len(real.durations_ms) and len(took):
+                beyond_ms = float(np.median(real.durations_ms) - np.median(took))
+                source["runtime"] = moved(source["runtime"], beyond_ms)
 
     def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
         """The figures of a few runs."""
@@ -238,9 +268,11 @@ class Stage:
         A report's timer stops before the table is read back (``SnapshotProducer.commit``: the timer ends, then
         ``notifyListeners`` refreshes); that takes as long as loading it. A log's duration is the caller's own.
         """
-        if self._findings.get("durations_from") != REPORTS or parse_config(observed).commit.after_success != RELOAD:
+        if not reads_back(observed):
             return {}
-        return loading_ms(observed)
+        if self._findings.get("durations_from") == REPORTS:
+            return loading_ms(observed)
+        return {name: ms for name, ms in loading_ms(observed).items() if name in self._timed} if self._timed else {}
 
     def _run(
         self,
@@ -262,7 +294,7 @@ class Stage:
                 own = names == name
                 plain = str(name).partition("~")[0]
                 part = {key: each[own] for key, each in columns.items()}
-                took = part["total_latency_ms" if plain in self._statements else "commit_latency_ms"]
+                took = part["total_latency_ms" if plain in self._whole else "commit_latency_ms"]
                 part["took_ms"] = took - untold_ms.get(plain, 0.0)
                 found.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
             progress(seed + 1)

@@ -95,6 +95,7 @@ def _joined(commit: Any, report: CommitReport | None) -> Any:
         commit,
         duration_ms=report.duration_ms,
         attempts=report.attempts,
+        is_reported=report.duration_ms is not None,
         manifests=commit.manifests if report.manifests is None else report.manifests,
     )
 

@@ -7,7 +7,7 @@ the table's properties; what it read, and how long it worked before it committed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
@@ -16,6 +16,7 @@ from endive.objectives import duration_text
 from endive.observation.arrival_fit import CLOSED, FEW, PERIODIC, FittedArrivals, fit_arrivals, quantile_table
 from endive.observation.exact import count_interval
 from endive.observation.observed_history import DELETE, Commit, TableHistory
+from endive.observation.partition_choice import partition_numbers, partition_weights
 from endive.observation.writers import find_writers
 
 WORK_ASSUMED_MS: Final = 60_000.0
@@ -49,6 +50,7 @@ class FittedSource:
     overwrite: str
     touched_files: int | None  # data files that one commit took away or laid deletes over; None of appends
     partitions: int | None  # that one commit changed
+    weights: tuple[float, ...] | None  # how often it picks each partition, where manifests tell
     work: dict[str, Any]  # between reading the table and committing, as a distribution
     is_work_assumed: bool  # nothing but a guess says how long it works
     start_ms: float | None  # since the table's first commit
@@ -131,11 +133,14 @@ class FittedSource:
 
 def fit_sources(history: TableHistory) -> tuple[FittedSource, ...]:
     """The sources of a table, busiest first."""
-    found = [_fit(name, commits, history) for name, commits in find_writers(history.commits)]
+    numbers = partition_numbers(history.commits)
+    found = [_fit(name, commits, history, numbers) for name, commits in find_writers(history.commits)]
     return tuple(sorted(found, key=lambda source: (-len(source.commits), source.name)))
 
 
-def _fit(name: str, commits: Sequence[Commit], history: TableHistory) -> FittedSource:
+def _fit(
+    name: str, commits: Sequence[Commit], history: TableHistory, numbers: Mapping[int, tuple[int, ...]]
+) -> FittedSource:
     window_ms, origin_us = history.duration_ms, history.commits[0].time_us
     arrivals = fit_arrivals(commits, window_ms, origin_us)
     kind = Counter(commit.kind for commit in commits).most_common(1)[0][0]
@@ -153,6 +158,7 @@ def _fit(name: str, commits: Sequence[Commit], history: TableHistory) -> FittedS
         overwrite=overwrites.most_common(1)[0][0] if overwrites else "",
         touched_files=_whole(usual([float(n) for n in map(_touched, commits) if n])),
         partitions=_whole(usual([float(each.changed_partitions) for each in commits if each.changed_partitions])),
+        weights=partition_weights(commits, numbers, history.shape.partitions or 0),
         work=work,
         is_work_assumed=is_assumed,
         start_ms=start_ms,

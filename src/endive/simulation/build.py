@@ -538,8 +538,11 @@ def build_table_choice(choice: TableChoice, catalog: CatalogConfig) -> Choice:
 def build_partition_choice(choice: PartitionChoice, num_partitions: int) -> Choice:
     """Which partitions of a table a txn touches."""
     is_zipf = choice.selection == "zipf"
+    picked = [place for place, weight in enumerate(choice.weights or ()) if weight > 0.0]
     return Choice(
         total=num_partitions,
+        only=tuple(picked),
+        weights=tuple((choice.weights or ())[place] for place in picked),
         **_build_count(choice, None, num_partitions),
         selector=ZipfPartitionSelector(choice.alpha, choice.write_fraction)
         if is_zipf

@@ -110,6 +110,7 @@ class Choice:
     count_alpha: float  # of the drawn count; must be 0 if the count is fixed
     selector: TableSelector | PartitionSelector
     only: tuple[int, ...] = ()  # those it may pick, the first being the hottest; empty: all
+    weights: tuple[float, ...] = ()  # how often each of ``only`` is picked, instead of the selector's weights
     law: CountDistribution | None = None  # of the drawn count, instead of Zipf's
     _code: NDArray[np.float64] | None = field(init=False, repr=False, compare=False)
 
@@ -136,7 +137,7 @@ class Choice:
         if not self.only:
             return zipf_tails(self.total, alpha)
         weights = [0.0] * self.total
-        for item, weight in zip(self.only, truncated_zipf_pmf(len(self.only), alpha), strict=True):
+        for item, weight in zip(self.only, self.weights or truncated_zipf_pmf(len(self.only), alpha), strict=True):
             weights[item] = weight
         return tails_of(weights)
 

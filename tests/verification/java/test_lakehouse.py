@@ -7,24 +7,25 @@ from csv import DictReader
 
 import pytest
 
-from endive.observation.metadata import history_of
-from endive.observation.observe import with_reports
 from endive.observation.sources import fit_sources
 from endive.verification.suite import WRONG
-from verification.suites.java.lakehouse import HELD, TABLE, check, read_recording, replay_recording
+from verification.suites.java.lakehouse import (
+    RECORDINGS,
+    checks_of,
+    read_recording,
+    recorded_history,
+    replay_recording,
+)
 
 
 @pytest.fixture(scope="module")
 def recording():
-    return read_recording()
+    return read_recording(RECORDINGS[0])
 
 
 @pytest.fixture(scope="module")
 def history(recording, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lakehouse")
-    (folder / "events").write_text(recording["events"])
-    (folder / "log.csv").write_text(recording["log"])
-    return with_reports(history_of(recording["metadata"].encode(), TABLE), [folder / "events", folder / "log.csv"])
+    return recorded_history(recording, tmp_path_factory.mktemp("lakehouse"))
 
 
 def test_every_statement_of_the_log_is_in_the_history_with_its_outcome(recording, history):
@@ -55,7 +56,7 @@ def test_failed_merges_say_what_they_had_read(history):
 @pytest.mark.slow
 def test_the_replay_of_the_recording_calls_nothing_wrong_and_fails_merges_for_their_reason(recording):
     result = replay_recording(recording, 2)
-    checks = [check(name, figure) for name, figure in result.figures if figure.name.startswith(HELD)]
+    checks = checks_of(RECORDINGS[0], recording, result)
 
     assert [] == [(each.what, each.name, each.expected, each.actual) for each in checks if each.verdict == WRONG]
     reasons = {figure.name: figure.model for name, figure in result.figures if name == "merge"}
