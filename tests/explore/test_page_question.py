@@ -6,7 +6,8 @@ import pytest
 from tests.explore.conftest import WRITERS
 
 from endive.errors import ConfigError
-from endive.explore.limits import TXNS_MAX
+from endive.explore.jobs import first
+from endive.explore.limits import DURATION_MS_MAX, TXNS_MAX
 from endive.explore.page_question import problems_by_key, read_question
 from endive.explore.reproduction import reproduction_of
 from endive.explore.starting_points import Starts, start_of
@@ -29,6 +30,19 @@ def test_a_change_is_read_as_on_the_command_line(starts):
 
     assert 7 == base.config.sources[0].retry
     assert 90_000.0 == base.config.simulation.duration_ms
+
+
+def test_a_start_that_states_no_length_gets_one_that_can_tell_and_the_answer_says_so(tmp_path):
+    file = tmp_path / "nightly.toml"
+    file.write_text('[[source]]\nname = "load"\narrivals = { kind = "periodic", period_ms = "1d" }\n')
+    start = start_of(file, group="Your file")
+
+    base = read_question({"start": start.id, "changes": {}}, Starts({start.id: start})).base()
+
+    assert DURATION_MS_MAX == base.config.simulation.duration_ms
+    assert base.notes[0].startswith("simulation.duration_ms is not given, so a run is 7 d long, about 7 txns")
+    (event,) = first(base, lambda: False)
+    assert base.notes[0] == event["warnings"][-1]
 
 
 def test_a_rate_replaces_the_arrivals_whatever_they_were(starts):

@@ -31,6 +31,7 @@ from endive.workload.expected_txns import expected_by_source
 
 MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
 RETRIES_TIPPING: Final = 0.4  # of a txn, on average: tables that tip over now and then have more while they do not
+_UNSAID: Final = "unsaid_"  # what begins so, a run can say how much hinges on
 _CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
 
 
@@ -67,6 +68,19 @@ def caveats_of_both(
         for caveat in caveats:
             extents[caveat.text] += [f"{side}: {caveat.extent}"] if caveat.extent else []
     return tuple(" ".join([text, *told]) for text, told in extents.items())
+
+
+def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
+    """What a configuration leaves unsaid or only supposes, whatever its runs show: a code and a sentence of each."""
+    plain = config.to_dict()
+    found = (
+        ("unsaid_reading", reading_unsaid(plain)),
+        ("unsaid_overlap", overlap_unsaid(plain)),
+        ("borrowed_latency", borrowed_note(config.catalog)),
+        ("hypothetical_catalog", _rebasing_note(config)),
+        ("missing_log_store", _log_store_note(config)),
+    )
+    return tuple((code, text) for code, text in found if text is not None)
 
 
 def _found(
@@ -174,8 +188,8 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     part = assumed_part(figures, total["phases_ms"], counts)
     share = 0.0 if part is None else part.share
     found = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
-    notes = (borrowed_note(config.catalog), _rebasing_note(config), _log_store_note(config))
-    return [*(Caveat(note, _CERTAIN) for note in notes if note is not None), *found]
+    notes = [text for code, text in caveats_of_config(config) if not code.startswith(_UNSAID)]
+    return [*(Caveat(note, _CERTAIN) for note in notes), *found]
 
 
 def _rebasing_note(config: SimulationConfig) -> str | None:

@@ -36,7 +36,7 @@ def is_stated(config: SimulationConfig) -> bool:
     return "duration_ms" in config.simulation.model_fields_set
 
 
-def long_enough(base: Base, objective: Objective) -> tuple[Base, str | None]:
+def long_enough(base: Base, objective: Objective, longest_ms: float = LENGTHS_MS[-1]) -> tuple[Base, str | None]:
     """The configuration with runs as long as they need to be, and what was chosen; as it is if it says so itself."""
     config = base.config
     if is_stated(config):
@@ -47,7 +47,7 @@ def long_enough(base: Base, objective: Objective) -> tuple[Base, str | None]:
     margins_ms = config.simulation.warmup_ms + config.simulation.cooldown_ms
     if not needs or needs[rarest] <= config.simulation.duration_ms - margins_ms:
         return base, None
-    cap_ms = TXNS_MAX / max(sum(rates.values()), 1e-12)
+    cap_ms = min(longest_ms, TXNS_MAX / max(sum(rates.values()), 1e-12))
     allowed = [length for length in LENGTHS_MS if length <= cap_ms] or [config.simulation.duration_ms]
     chosen = next((length for length in allowed if length - 2 * margins_ms >= needs[rarest]), allowed[-1])
     if chosen <= config.simulation.duration_ms:

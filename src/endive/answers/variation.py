@@ -30,6 +30,7 @@ class Base:
     document: Mapping[str, Any]
     source: str  # of the document: relative paths start there
     config: SimulationConfig
+    notes: tuple[str, ...] = ()  # what was chosen that the document did not say
 
     def with_values(self, values: Mapping[str, Any]) -> SimulationConfig:
         """The configuration with these keys replaced."""

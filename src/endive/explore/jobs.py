@@ -14,7 +14,6 @@ from endive.answers.compare_page import difference_words
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.variation import Base
-from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
@@ -33,7 +32,7 @@ Job = Callable[[Any, IsCancelled], Events]
 
 def first(base: Base, is_cancelled: IsCancelled) -> Events:
     """One short run."""
-    yield _answered(base.config, Watched(is_cancelled), FIRST_TXNS, 1, "first")
+    yield _answered(base, Watched(is_cancelled), FIRST_TXNS, 1, "first")
 
 
 def refine(base: Base, is_cancelled: IsCancelled) -> Events:
@@ -42,19 +41,20 @@ def refine(base: Base, is_cancelled: IsCancelled) -> Events:
     txns, share = float(FIRST_TXNS), shortened(base.config, FIRST_TXNS)[1]
     while share < 1.0:
         txns *= LONGER
-        event = _answered(base.config, replicator, txns, 1, "refined")
+        event = _answered(base, replicator, txns, 1, "refined")
         share = event["share"]
         if share < 1.0:
             yield event
     for seeds in SEEDS:
-        yield _answered(base.config, replicator, float("inf"), seeds, "done" if seeds == SEEDS[-1] else "refined")
+        yield _answered(base, replicator, float("inf"), seeds, "done" if seeds == SEEDS[-1] else "refined")
 
 
-def _answered(config: SimulationConfig, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
+def _answered(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
+    config = base.config
     short, share = shortened(config, txns)
     begin = config.simulation.seed
     samples = replicator.samples(short, range(begin, begin + seeds))
-    answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run")
+    answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run", base.notes)
     return answer_event(answer, stage=stage, share=share)
 
 

@@ -36,6 +36,11 @@ def refuse_beyond_limits(config: SimulationConfig) -> None:
         raise ConfigError(f"{problem} {INSTEAD}" for problem in problems)
 
 
+def is_beyond_limits(config: SimulationConfig) -> bool:
+    """Whether it exceeds any limit."""
+    return next(_exceeded(config), None) is not None
+
+
 def _exceeded(config: SimulationConfig) -> Iterator[str]:
     duration_ms = config.simulation.duration_ms
     if duration_ms > DURATION_MS_MAX:

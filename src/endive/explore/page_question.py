@@ -7,15 +7,23 @@ nothing as the text leaves the key out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from endive.answers.length import long_enough
 from endive.answers.variation import RATE_KEY, Base
 from endive.config import parse_config, parse_overrides
 from endive.config.overrides import apply_overrides, plain_copy, split_key
+from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
-from endive.explore.limits import CHANGES_MAX, refuse_beyond_limits, refuse_paths
+from endive.explore.limits import (
+    CHANGES_MAX,
+    DURATION_MS_MAX,
+    is_beyond_limits,
+    refuse_beyond_limits,
+    refuse_paths,
+)
 from endive.explore.starting_points import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200
@@ -49,17 +57,25 @@ class Question:
         return [key for key, text in self.changes.items() if text is None]
 
     def base(self) -> Base:
-        """The configuration; ConfigError with every problem, those of limits and paths too."""
+        """The configuration, long enough to tell; ConfigError with every problem, those of limits and paths too."""
         begun = self.start.base
         document = apply_overrides(_without(begun.document, self.left_out), self.values)
         refuse_paths(document, begun.document)  # before anything named in it is opened
         config = parse_config(document, source=begun.source)
         refuse_beyond_limits(config)
-        return Base(document, begun.source, config)
+        return _long_enough(Base(document, begun.source, config))
 
     def settings(self) -> list[str]:
         """The changes as options of the command line."""
         return [f"{key}={_setting(value)}" for key, value in self.values.items()]
+
+
+def _long_enough(base: Base) -> Base:
+    """With a length that can tell, if none is stated and the page may simulate it; it says what was chosen."""
+    chosen, note = long_enough(base, objective_of(base.config), DURATION_MS_MAX)
+    if note is None or is_beyond_limits(chosen.config):
+        return base
+    return replace(chosen, notes=(note,))
 
 
 def read_question(body: object, starts: Starts) -> Question:

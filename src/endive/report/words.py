@@ -127,6 +127,9 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "unsaid_catalog_latency": "Catalog latency not given",
     "unsaid_overlap": "Overlap not given",
     "unsaid_reading": "What was read not given",
+    "borrowed_latency": "Latency of another catalog",
+    "hypothetical_catalog": "Hypothetical catalog",
+    "missing_log_store": "No such LogStore",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",
 }

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from endive.answers.caveats import caveats_of_config
 from endive.config import parse_config
 from endive.pipeline.analysis.assumptions import assumption_rows
 
@@ -19,6 +20,9 @@ def rows(scope="all", study="s", point=0, manifest_list_ms=100.0):
     return phases, requests
 
 
+ARRIVALS = {"kind": "poisson", "per_s": 1.0}
+STREAM = {"name": "stream", "arrivals": ARRIVALS}
+MERGE = {"name": "merge", "arrivals": ARRIVALS, "operation_types": {"validated_overwrite": 1.0}}
 PHASES = {"commit": 60.0, "backoff": 40.0, "runtime": 900.0}
 
 
@@ -67,3 +71,19 @@ def test_a_profile_that_is_gone_says_nothing():
     gone["storage"]["provider"] = "/nowhere/gone.toml"
 
     assert assumption_rows({("s", 0): json.dumps(gone)}, *rows()) == []
+
+
+@pytest.mark.parametrize(
+    ("sections", "code"),
+    [
+        ({"source": [STREAM, MERGE]}, "unsaid_reading"),
+        ({"catalog": {"profile": "polaris"}}, "borrowed_latency"),
+        ({"catalog": {"type": "service", "service": {"flavour": "rest", "server_retries": 3}}}, "hypothetical_catalog"),
+        ({"table": {"format": "delta"}, "catalog": {"type": "put_if_absent"}}, "missing_log_store"),
+    ],
+)
+def test_a_study_has_the_caveats_of_every_other_answer_in_their_words(sections, code):
+    told = dict(caveats_of_config(parse_config(sections)))
+    found = assumption_rows({("s", point): config(**sections) for point in range(2)}, *rows())
+
+    assert [told[code]] == [row["text"] for row in found if row["warning"] == code]

@@ -1,5 +1,6 @@
 """Configurations whose commit latency rests on assumed figures, and what nobody gave: a latency, an overlap.
 
+The sentences are those of every other answer (``endive.answers.caveats``).
 Which figures a configuration uses is ``endive.simulation.knowledge``'s, and the share ``endive.results.knowledge``'s.
 """
 
@@ -10,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from endive.answers.caveats import caveats_of_config
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
-from endive.config.overlap import overlap_unsaid
-from endive.config.unsaid import reading_unsaid
 from endive.errors import EndiveError
 from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
@@ -36,7 +36,7 @@ def assumption_rows(
         of_object[row["operation"]] = row["per_committed_txn"] or 0.0
     found: list[dict[str, Any]] = []
     unsaid: dict[str, None] = {}
-    overlaps: dict[tuple[str, str, str], None] = {}
+    caveats: dict[tuple[str, str, str], None] = {}
     for (study, point), text in configs.items():
         place = (study, point)
         figures = known_figures(text)
@@ -45,12 +45,18 @@ def assumption_rows(
             found.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
-        plain = json.loads(text)
-        for code, sentence in (("unsaid_reading", reading_unsaid(plain)), ("unsaid_overlap", overlap_unsaid(plain))):
-            if sentence is not None:
-                overlaps[study, code, sentence] = None
-    found += [_row(study, code, None, sentence) for study, code, sentence in overlaps]
+        for code, sentence in _caveats(text):
+            caveats[study, code, sentence] = None
+    found += [_row(study, code, None, sentence) for study, code, sentence in caveats]
     return found + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
+
+
+def _caveats(text: str) -> tuple[tuple[str, str], ...]:
+    """What answers say of this configuration; nothing if it cannot be read any more."""
+    try:
+        return caveats_of_config(parse_config(json.loads(text)))
+    except EndiveError:
+        return ()
 
 
 def _whole(rows: Iterable[Row]) -> Iterator[Row]:
