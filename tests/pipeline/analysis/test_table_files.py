@@ -135,3 +135,9 @@ def test_a_table_without_rows_has_the_same_bytes_whatever_it_was_made_from():
     full = pa.table({"text": ["a", "b"], "number": [1.0, 2.0]})
 
     assert to_parquet(full.schema.empty_table()) == to_parquet(full.filter(pa.array([False, False])))
+
+
+def test_a_table_has_the_same_bytes_whatever_its_frame_said_of_where_it_is_from():
+    fields = [field.with_metadata({"endive.options": '{"path": "s3://lake/out"}'}) for field in TABLE.schema]
+
+    assert to_parquet(TABLE) == to_parquet(TABLE.cast(pa.schema(fields)))

@@ -67,8 +67,11 @@ def unit_of(column: str) -> str:
 
 
 def with_units(table: pa.Table) -> pa.Table:
-    """The same table, each field with its unit as metadata."""
-    fields = [field.with_metadata({"unit": unit}) if (unit := unit_of(field.name)) else field for field in table.schema]
+    """The same table, each field with its unit as metadata, and nothing else: Spark's frames tell where they are from."""
+    fields = [
+        field.with_metadata({"unit": unit}) if (unit := unit_of(field.name)) else field.remove_metadata()
+        for field in table.schema
+    ]
     return table.cast(pa.schema(fields))
 
 
