@@ -67,7 +67,7 @@ def unit_of(column: str) -> str:
 
 
 def with_units(table: pa.Table) -> pa.Table:
-    """The same table, each field with its unit as metadata, and nothing else: Spark's frames tell where they are from."""
+    """The same table, each field with its unit as metadata, and nothing of where a frame of Spark was read from."""
     fields = [
         field.with_metadata({"unit": unit}) if (unit := unit_of(field.name)) else field.remove_metadata()
         for field in table.schema
