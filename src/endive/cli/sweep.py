@@ -40,7 +40,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder of the dataset, or s3://bucket/prefix: new, empty, or of a sweep, which then goes on.",
+        help="Folder of the dataset, also hdfs://, s3://, gs:// or abfss://: new, empty, or of a sweep, which then goes on.",
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]
@@ -94,6 +94,14 @@ def sweep(
     retry_failed: RetryFailed = False,
     repair: Repair = False,
     commit_every: CommitEvery = 60.0,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CATALOG.DB.NAME",
+            help="Also write the txns as an Iceberg table, through a catalog that --conf gives to Spark with Iceberg's "
+            "runtime for its version (PySpark 4.1 has one).",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
@@ -103,7 +111,8 @@ def sweep(
     """
     from endive.config.study import load_study
     from endive.errors import OutputError
-    from endive.pipeline import PlannedStudy
+    from endive.pipeline import PlannedStudy, SweepFolder
+    from endive.pipeline.dataset.iceberg_table import check_table_name, write_table
     from endive.pipeline.spark.session import PYTHON_JOBS, parse_conf, session_on_demand, with_workers
 
     settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
@@ -113,6 +122,10 @@ def sweep(
         return
     if out is None:
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
+    if table is not None:
+        check_table_name(table)
+        if detail is Detail.RUNS:
+            raise OutputError(f"--table {table} is of txns, and --detail runs keeps none.")
     if not yes:
         planned.refuse_if_large()
     if not quiet:
@@ -129,7 +142,10 @@ def sweep(
             commit_every_s=commit_every,
             quiet=quiet,
         )
+        rows = None if table is None else write_table(session(), SweepFolder.read(outcome.folder), table)
     print_outcome(outcome)
+    if rows is not None:
+        typer.echo(f"{rows:,} txns in the table {table}")
     exit_if_failed(outcome)
 
 

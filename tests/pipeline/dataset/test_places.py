@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from endive.errors import OutputError
-from endive.pipeline.dataset import store_path
+from endive.pipeline.dataset import hdfs_path, store_path
+from endive.pipeline.dataset.hdfs_path import HdfsPath
 from endive.pipeline.dataset.places import place_of, spark_options, spark_path
 from endive.pipeline.dataset.store_path import StorePath
 
@@ -37,14 +38,37 @@ def test_other_stores_are_known_under_the_names_that_spark_gives_them(name, plac
     assert type(store_path._store(f"{place.scheme}://{place.bucket}")).__name__ in ("GCSStore", "AzureStore")
 
 
+def test_a_folder_of_hdfs_is_known_by_its_name_node_as_spark_knows_it(monkeypatch):
+    place = place_of("hdfs://node:8020/a/b/")
+
+    assert HdfsPath("node:8020", "a/b", "hdfs") == place
+    assert "hdfs://node:8020/a/b/x" == spark_path(place / "x")
+    assert place == place_of(str(place / "x")).parent
+
+
+def test_hdfs_without_the_library_of_hadoop_says_what_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setenv("ARROW_LIBHDFS_DIR", str(tmp_path))
+    monkeypatch.setattr(hdfs_path, "provide_java", lambda: None)
+    monkeypatch.setattr(hdfs_path.fs, "HadoopFileSystem", _without_library)
+
+    with pytest.raises(OutputError, match=r"^hdfs://node:1 is reached through Hadoop's libhdfs.so, and there is none"):
+        place_of("hdfs://node:1/a").exists()
+
+
+def _without_library(*arguments, **options):
+    raise OSError("Unable to load libhdfs: libhdfs.so: cannot open shared object file")
+
+
 def test_anything_else_is_a_folder():
     assert Path("out/a:b") == place_of("out/a:b")
     assert Path("/out/a") == place_of("file:///out/a") == place_of("file:/out/a")
 
 
-@pytest.mark.parametrize("url", ["ftp://bucket/out", "hdfs://host:8020/out", "s3://", "abfss://container/out"])
+@pytest.mark.parametrize("url", ["ftp://bucket/out", "hdfs:///out", "dbfs:/out", "s3://", "abfss://container/out"])
 def test_a_store_that_nobody_knows_is_refused(url):
-    with pytest.raises(OutputError, match=r"is no place for a dataset\. Name a folder .* s3://BUCKET/PREFIX .* gs://"):
+    with pytest.raises(
+        OutputError, match=r"is no place for a dataset\. Name a folder .*hdfs://NAMENODE.* s3://BUCKET/PREFIX .*gs://"
+    ):
         place_of(url)
 
 

@@ -25,7 +25,7 @@ from endive.pipeline.dataset.sweep_folder import RUNS, SweepFolder
 from endive.results import TRANSACTION_SCHEMA
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 TXNS: Final = "txns"
 POINTS: Final = "points"
@@ -154,15 +154,20 @@ def damaged(path: DatasetPath, error: Exception) -> OutputError:
 
 def create_views(spark: SparkSession, folder: SweepFolder, names: Sequence[str] = VIEWS) -> None:
     """Temporary views of Spark SQL; a query of ``txns`` that names a study or a point reads no other files."""
-    from pyspark.sql import functions as sf
-
     runs = read_runs(folder)
     spark.createDataFrame(runs).createOrReplaceTempView(names[1])
     spark.createDataFrame(read_points(runs)).createOrReplaceTempView(names[2])
+    txn_frame(spark, folder, runs).createOrReplaceTempView(names[0])
+
+
+def txn_frame(spark: SparkSession, folder: SweepFolder, runs: pa.Table) -> DataFrame:
+    """Every txn that was kept, with the axes of its run: Spark's own scan of the files."""
+    from pyspark.sql import functions as sf
+
     place = folder.path / TRANSACTIONS
     txns = spark.read.options(**spark_options(place)).parquet(spark_path(place))
     axes = spark.createDataFrame(runs.select(["study", "run_id", *axes_of(runs)]))
-    txns.join(sf.broadcast(axes), on=["study", "run_id"], how="inner").createOrReplaceTempView(names[0])
+    return txns.join(sf.broadcast(axes), on=["study", "run_id"], how="inner")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

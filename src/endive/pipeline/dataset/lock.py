@@ -1,7 +1,8 @@
 """One sweep at a time in one folder.
 
 The operating system holds the lock for a process and lets go of it when the process ends, however it ends, so a lock
-never outlives its owner. The file is empty: a dataset that is passed around tells nothing of who made it.
+never outlives its owner; HDFS does the same within a minute, and an object store has none. The file is empty: a
+dataset that is passed around tells nothing of who made it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,40 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.hdfs_path import LEASE_S, HdfsPath
+from endive.pipeline.dataset.places import DatasetPath
 from endive.results.writer import output_errors
 
 LOCK_FILE: Final = "_endive.lock"
+
+
+def lock_of(place: DatasetPath) -> AbstractContextManager[object]:
+    """The lock on a place, to be held while a sweep writes there; entering raises OutputError if another holds it."""
+    if isinstance(place, HdfsPath):
+        return _hdfs_lock(place)
+    return FolderLock(place) if isinstance(place, Path) else nullcontext()
+
+
+@contextmanager
+def _hdfs_lock(folder: HdfsPath) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context((folder / LOCK_FILE).locked())
+        except BlockingIOError:
+            raise OutputError(
+                f"Another sweep is writing into {folder}, or was killed there less than {LEASE_S} s ago. Wait until it "
+                "has ended, or choose another folder."
+            ) from None
+        except OSError as error:
+            raise OutputError(f"Cannot write {folder}: {error.strerror or error}.") from None
+        yield
 
 
 class FolderLock:

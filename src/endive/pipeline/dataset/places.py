@@ -1,7 +1,7 @@
-"""Where a dataset lies: a folder of a file system, or a prefix of an object store.
+"""Where a dataset lies: a folder of this machine's, a folder of HDFS, or a prefix of an object store.
 
-Few things differ between the two: how a file appears as a whole, how a plan is replaced, how a tree is taken away, and
-what Spark calls it. Everything else is the same for both, since a ``StorePath`` answers like a ``Path``.
+Few things differ between them: how a file appears as a whole, who may write, how a plan is replaced, how a tree is
+taken away, and what Spark calls it. Everything else is the same for all, since a ``StorePath`` answers like a ``Path``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -18,7 +18,8 @@ from typing import Any, Final, cast
 import pyarrow.parquet as pq
 
 from endive.errors import OutputError
-from endive.pipeline.dataset.seal import read_document
+from endive.pipeline.dataset.hdfs_path import HDFS, HdfsPath
+from endive.pipeline.dataset.seal import read_document, unsealed
 from endive.pipeline.dataset.store_path import S3, StorePath
 from endive.results.writer import AtomicFile, output_errors, sync_folder, write_atomically
 
@@ -27,7 +28,7 @@ DatasetPath = Path | StorePath
 ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)  # one slash: a Path has lost the second
 # What a place is called, by Spark or by its own tools, and the name it has here.
-_STORES: Final = {"s3": S3, "s3a": S3, "gs": "gs", "gcs": "gs", "abfss": "abfss", "abfs": "abfss"}
+_STORES: Final = {"s3": S3, "s3a": S3, "gs": "gs", "gcs": "gs", "abfss": "abfss", "abfs": "abfss", HDFS: HDFS}
 
 
 def place_of(path: str | DatasetPath) -> DatasetPath:
@@ -41,13 +42,20 @@ def place_of(path: str | DatasetPath) -> DatasetPath:
     scheme = _STORES.get(url[1].lower())
     if url[1].lower() == "file":
         return Path(f"/{url[2]}")
-    if scheme is None or not bucket or (scheme == "abfss" and "@" not in bucket):
+    is_nameless = scheme == HDFS and ":///" in str(path)
+    if scheme is None or not bucket or (scheme == "abfss" and "@" not in bucket) or is_nameless:
         raise OutputError(
-            f"{url[1]}://{url[2]} is no place for a dataset. Name a folder that every worker sees, or a prefix of an "
-            "object store: s3://BUCKET/PREFIX (or s3a://), gs://BUCKET/PREFIX, "
-            "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX."
+            f"{path} is no place for a dataset. Name a folder that every worker sees (of DBFS /dbfs/FOLDER), "
+            "hdfs://NAMENODE:PORT/FOLDER, or a prefix of an object store: s3://BUCKET/PREFIX (or s3a://), "
+            "gs://BUCKET/PREFIX, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX."
         )
-    return StorePath(bucket, "/".join(part for part in key.split("/") if part), scheme)
+    kind = HdfsPath if scheme == HDFS else StorePath
+    return kind(bucket, "/".join(part for part in key.split("/") if part), scheme)
+
+
+def has_lock(place: DatasetPath) -> bool:
+    """Whether one process alone can be at work there; in an object store several may."""
+    return isinstance(place, (Path, HdfsPath))
 
 
 def place_errors(place: DatasetPath) -> AbstractContextManager[None]:
@@ -86,6 +94,17 @@ def replace_plan(place: DatasetPath, content: bytes, version: str | None) -> str
 def read_plan(place: DatasetPath) -> tuple[bytes, str | None]:
     """The file that ``replace_plan`` has written, and its version."""
     return (read_document(place), None) if isinstance(place, Path) else place.read_version()
+
+
+def recover_plan(place: DatasetPath) -> None:
+    """Bring back a plan whose writer died between the two steps in which HDFS replaces a file."""
+    if not isinstance(place, HdfsPath) or place.is_file():
+        return
+    for partial in place.parent.glob(f".{place.name}.*.tmp"):
+        with suppress(OSError, ValueError):
+            unsealed(read_document(partial))
+            partial.move_to(place)
+            return
 
 
 class StagedObject:

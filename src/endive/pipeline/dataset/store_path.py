@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from endive.errors import OutputError
 
@@ -25,7 +25,7 @@ S3: Final = "s3"
 RETRIES_MAX: Final = 3
 PATIENCE_S: Final = 20.0  # with a store that does not answer, retries included
 CONNECT_S: Final = 5.0
-_ANYWHERE: Final = "**/"
+ANYWHERE: Final = "**/"
 _FORBIDDEN: Final = "403 Forbidden"  # of a list the library says no more than that
 _PERMISSIONS: Final = "permission denied; reading, writing, listing and deleting below it are needed"
 _REFUSALS: Final = {
@@ -55,11 +55,11 @@ class StorePath:
     def __str__(self) -> str:
         return f"{self.scheme}://{self.bucket}/{self.key}".rstrip("/")
 
-    def __truediv__(self, name: str) -> StorePath:
+    def __truediv__(self, name: str) -> Self:
         return self._at(f"{self.key}/{name}" if self.key else name)
 
-    def _at(self, key: str) -> StorePath:
-        return StorePath(self.bucket, key, self.scheme)
+    def _at(self, key: str) -> Self:
+        return type(self)(self.bucket, key, self.scheme)
 
     @property
     def _store(self) -> Any:
@@ -81,11 +81,11 @@ class StorePath:
         return PurePosixPath(self.key).suffix
 
     @property
-    def parent(self) -> StorePath:
+    def parent(self) -> Self:
         """What the key lies below."""
         return self._at(self.key.rpartition("/")[0])
 
-    def resolve(self) -> StorePath:
+    def resolve(self) -> Self:
         """Itself: a store has no links."""
         return self
 
@@ -167,23 +167,23 @@ class StorePath:
         with _os_errors(self):
             _library().delete(self._store, [self.key])
 
-    def iterdir(self) -> Iterator[StorePath]:
+    def iterdir(self) -> Iterator[Self]:
         """What lies directly below: objects, and names that others lie below."""
         with _os_errors(self):
             found = _library().list_with_delimiter(self._store, prefix=self.key or None)
         keys = [*(meta["path"] for meta in found["objects"]), *found["common_prefixes"]]
         yield from (self._at(key.rstrip("/")) for key in sorted(keys))
 
-    def glob(self, pattern: str) -> Iterator[StorePath]:
+    def glob(self, pattern: str) -> Iterator[Self]:
         """``NAME`` directly below, or objects called ``NAME`` anywhere below (``**/NAME``)."""
-        if not pattern.startswith(_ANYWHERE):
+        if not pattern.startswith(ANYWHERE):
             assert "/" not in pattern
             yield from (path for path in self.iterdir() if fnmatchcase(path.name, pattern))
             return
         with _os_errors(self):
             pages = list(_library().list(self._store, prefix=self.key or None))
         paths = sorted(self._at(meta["path"]) for page in pages for meta in page)
-        yield from (path for path in paths if fnmatchcase(path.name, pattern.removeprefix(_ANYWHERE)))
+        yield from (path for path in paths if fnmatchcase(path.name, pattern.removeprefix(ANYWHERE)))
 
     def remove_all(self, older_than_s: float | None = None) -> None:
         """Take away everything below this key; or what nobody has written since then."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json
 from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
-from endive.pipeline.dataset.lock import LOCK_FILE, FolderLock
+from endive.pipeline.dataset.lock import LOCK_FILE, lock_of
 from endive.pipeline.dataset.part_files import (
     DETAIL_SAMPLE,
     DETAIL_TRANSACTIONS,
@@ -31,9 +31,11 @@ from endive.pipeline.dataset.part_files import (
 from endive.pipeline.dataset.places import (
     DatasetPath,
     found_in,
+    has_lock,
     place_errors,
     place_of,
     read_plan,
+    recover_plan,
     remove_tree,
     replace_plan,
 )
@@ -111,12 +113,13 @@ class SweepFolder:
         """
         path = place_of(path).resolve()
         with place_errors(path):
+            recover_plan(path / MANIFEST)
             is_new = not path.exists()
         _refuse_foreign(path)
         with place_errors(path):
             path.mkdir(parents=True, exist_ok=True)
         try:
-            with FolderLock(path) if isinstance(path, Path) else nullcontext():
+            with lock_of(path):
                 plans = None if rebuild is None else rebuild(path)
                 if plans is not None:
                     folder = cls(path, plans, read_plan(path / MANIFEST)[1])
@@ -128,7 +131,7 @@ class SweepFolder:
                 yield folder
         finally:
             if is_new and not (path / MANIFEST).exists():
-                remove_tree(path if isinstance(path, Path) else path / FILES)  # nothing came of it
+                remove_tree(path if has_lock(path) else path / FILES)  # nothing came of it
 
     def write_manifest(self) -> None:
         """Let the present plan be the folder's plan."""
@@ -198,13 +201,13 @@ class SweepFolder:
         A store has no lock, so others may be at work there: what is the sweep's ``own`` goes, and what is a day old.
         """
         for place in (self.path / PROGRESS, self.path / STAGING):
-            if isinstance(place, Path):
+            if isinstance(place, Path) or has_lock(place):
                 remove_tree(place)
                 continue
             if own is not None:
                 remove_tree(place / own)
             place.remove_all(older_than_s=ABANDONED_S)
-        if not isinstance(self.path, Path):
+        if not has_lock(self.path):
             return  # where nothing is ever half there
         for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):
             for leftover in (self.path / dataset).glob("**/.*.tmp"):

@@ -1,0 +1,142 @@
+"""Servers of other file systems, for the slow tests: HDFS as a cluster in one process, Azure's blobs as an emulator.
+
+HDFS comes from Maven (its mini cluster) and needs ``libhdfs.so``, which the Hadoop distribution has: set
+ARROW_LIBHDFS_DIR or HADOOP_HOME. The emulator is npm's ``azurite``, on PATH. What is missing skips its tests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+from pathlib import Path
+
+import pyspark
+import pytest
+from tests.pipeline.processes import PATIENCE_S
+
+from endive.pipeline.dataset import store_path
+from endive.pipeline.dataset.places import place_of
+from endive.pipeline.dataset.store_path import StorePath
+from verification.java_rig.jars import _by_maven, cache_folder
+
+HADOOP_JARS = (
+    "org.apache.hadoop:hadoop-client-minicluster:3.5.0",
+    "org.junit.jupiter:junit-jupiter-api:5.10.2",
+    "org.junit.platform:junit-platform-commons:1.10.2",
+    "org.opentest4j:opentest4j:1.3.0",
+)
+AZURE_ACCOUNT = "devstoreaccount1"  # the emulator's own, with the key that all emulators have
+AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+@contextmanager
+def _process(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    with (folder / "said.txt").open("w") as said:
+        server = subprocess.Popen(command, stdout=said, stderr=said, text=True, cwd=folder)
+        try:
+            yield server
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Look again and again."""
+    end_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="session")
+def hdfs_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """``hdfs://host:port`` of a name node with one data node."""
+    if not (os.environ.get("ARROW_LIBHDFS_DIR") or os.environ.get("HADOOP_HOME")):
+        pytest.skip("no libhdfs.so: set ARROW_LIBHDFS_DIR or HADOOP_HOME")
+    maven, jars = shutil.which("mvn"), cache_folder() / "hadoop"
+    jars.mkdir(parents=True, exist_ok=True)
+    for coordinates in HADOOP_JARS:
+        _, artifact, version = coordinates.split(":")
+        if not (jars / f"{artifact}-{version}.jar").is_file() and (
+            maven is None or _by_maven(maven, coordinates, jars)
+        ):
+            pytest.skip(f"{coordinates} cannot be fetched")
+    folder = tmp_path_factory.mktemp("hdfs")
+    classes = f"{jars}/*:{Path(pyspark.__file__).parent}/jars/*"
+    java = Path(os.environ.get("JAVA_HOME", "/usr")) / "bin" / "java"
+    manager = "org.apache.hadoop.test.MiniDFSClusterManager"
+    details = folder / "details.json"
+    command = [java, "-Xmx512m", "-cp", classes, manager, "-format", "-datanodes", "1", "-writeDetails", details]
+    with _process([str(word) for word in command], folder) as server:
+        wait_until(
+            lambda: server.poll() is not None or (details.is_file() and details.read_text().strip().endswith("}"))
+        )
+        assert server.poll() is None, (folder / "said.txt").read_text()[-2000:]
+        yield f"hdfs://127.0.0.1:{json.loads(details.read_text())['namenode_port']}"
+
+
+@pytest.fixture
+def hdfs_place(hdfs_address: str) -> StorePath:
+    """A folder of HDFS that is not there yet."""
+    place = place_of(f"{hdfs_address}/tests/out")
+    assert isinstance(place, StorePath)
+    place.remove_all()
+    return place
+
+
+def _create_container(url: str) -> None:
+    """One request, signed as the service wants it."""
+    told = f"x-ms-date:{formatdate(usegmt=True)}\nx-ms-version:2023-11-03\n"
+    signed = "PUT" + 12 * "\n" + f"{told}/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/lake\nrestype:container"
+    digest = hmac.digest(base64.b64decode(AZURE_KEY), signed.encode(), "sha256")
+    headers = dict(line.split(":", 1) for line in told.splitlines())
+    headers["Authorization"] = f"SharedKey {AZURE_ACCOUNT}:{base64.b64encode(digest).decode()}"
+    request = urllib.request.Request(url, method="PUT", headers={**headers, "Content-Length": "0"})
+    urllib.request.urlopen(request, timeout=PATIENCE_S).close()
+
+
+@pytest.fixture(scope="session")
+def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """``host:port`` of the emulator, with a container ``lake`` in it."""
+    pytest.importorskip("obstore")
+    program = shutil.which("azurite-blob")
+    if program is None:
+        pytest.skip("no azurite-blob on PATH: npm install azurite")
+    folder = tmp_path_factory.mktemp("azure")
+    command = [program, "--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"]
+    with _process(command, folder) as server:
+        listens = re.compile(r"successfully listens on http://(\S+)")
+        wait_until(lambda: server.poll() is not None or listens.search((folder / "said.txt").read_text()) is not None)
+        found = listens.search((folder / "said.txt").read_text())
+        assert found is not None, (folder / "said.txt").read_text()[-2000:]
+        _create_container(f"http://{found[1]}/{AZURE_ACCOUNT}/lake?restype=container")
+        yield found[1]
+
+
+@pytest.fixture
+def azure_place(azure_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorePath]:
+    """An empty prefix of a container."""
+    settings = {
+        "AZURE_STORAGE_ACCOUNT_NAME": AZURE_ACCOUNT,
+        "AZURE_STORAGE_ACCOUNT_KEY": AZURE_KEY,
+        "AZURE_STORAGE_USE_EMULATOR": "true",
+        "AZURITE_BLOB_STORAGE_URL": f"http://{azure_endpoint}",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    store_path._store.cache_clear()
+    place = place_of(f"abfss://lake@{AZURE_ACCOUNT}.dfs.core.windows.net/tests/out")
+    assert isinstance(place, StorePath)
+    place.remove_all()
+    yield place
+    store_path._store.cache_clear()
