@@ -40,7 +40,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder of the dataset, also hdfs://, s3://, gs:// or abfss://: new, empty, or of a sweep, which then goes on.",
+        help="Folder of the dataset, or s3://, gs://, abfss://, hdfs://: new, empty, or of a sweep, which goes on.",
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]

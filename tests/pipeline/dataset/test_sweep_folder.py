@@ -76,7 +76,7 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("url", ["ftp://bucket/out", "hdfs://host:8020/out"])
+@pytest.mark.parametrize("url", ["ftp://bucket/out", "dbfs://host/out"])
 def test_a_place_of_a_kind_nobody_knows_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
     monkeypatch.chdir(tmp_path)
 

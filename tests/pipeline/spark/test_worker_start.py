@@ -6,8 +6,7 @@ import pytest
 
 from endive.errors import EngineError
 from endive.pipeline.analysis.run_analysis import spark_errors
-from endive.pipeline.spark.session import LOCAL_SETTINGS
-from endive.pipeline.spark.worker_start import WORKER_DAEMON, no_workers
+from endive.pipeline.spark.session import LOCAL_SETTINGS, WORKER_DAEMON, no_workers
 from endive.pipeline.sweep import run_sweep
 
 SAID = (

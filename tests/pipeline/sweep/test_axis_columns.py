@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from endive.errors import ConfigError
-from endive.pipeline.sweep.axis_columns import axis_fields, axis_values
 from endive.pipeline.sweep.plan import Run
+from endive.pipeline.sweep.planned_study import axis_fields, axis_values
 
 
 def runs(*values: dict) -> list[Run]:

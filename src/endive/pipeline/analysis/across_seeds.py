@@ -32,6 +32,12 @@ from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
 from endive.results.schema import Ints
 
+METHOD: Final = (
+    "two-sided 95 % interval of the mean over seeds, from how seeds differ: of shares Wilson's, with the design effect "
+    "between seeds; of other figures Student's t, with a variance that grows with the mean, so that no end lies below "
+    "0; degrees of freedom are n - 1, fewer where few seeds make most of the spread; null for a single seed"
+)
+
 Floats = npt.NDArray[np.float64]
 
 STATISTICS: Final = ("seeds", "mean", "stddev", "ci95_low", "ci95_high")

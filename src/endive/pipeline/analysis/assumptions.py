@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+import pyarrow.compute as pc
+
 from endive.answers.caveats import caveats_of_config
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
 from endive.errors import EndiveError
+from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
 from endive.simulation.knowledge import figures_of_config
@@ -85,3 +88,17 @@ def _figures(storage: str, catalog: str) -> tuple[KnownFigure, ...]:
         return figures_of_config(parse_config({"storage": json.loads(storage), "catalog": json.loads(catalog)}))
     except EndiveError:
         return ()
+
+
+def first_configuration(dataset: Dataset, study: str) -> dict[str, Any]:
+    """``configuration``, ``config_hash``, ``seeds`` and ``known`` of the study's first point."""
+    runs = dataset.runs.filter(pc.equal(dataset.runs["study"], study)).select(["point", "seed", "config_hash"])
+    rows = sorted(runs.to_pylist(), key=lambda row: (row["point"], row["seed"]))
+    first = rows[0]
+    text = dataset.configs[study, first["point"]]
+    return {
+        "configuration": json.loads(text),
+        "config_hash": first["config_hash"],
+        "seeds": sorted({row["seed"] for row in rows}),
+        "known": [figure.to_dict() for figure in known_figures(text)],
+    }

@@ -16,9 +16,8 @@ from endive.objectives import Objective
 from endive.pipeline.analysis.across_seeds import figures_across_seeds
 from endive.pipeline.analysis.assumptions import assumption_rows
 from endive.pipeline.analysis.breakdown import conflicts, phases, requests
-from endive.pipeline.analysis.configurations import configuration_table, configurations
+from endive.pipeline.analysis.configurations import configuration_table, configurations, drift
 from endive.pipeline.analysis.count_tables import LATENCIES, OUTCOMES, TIMELINE, collect_counts
-from endive.pipeline.analysis.drift import drift
 from endive.pipeline.analysis.histograms import attempts_histogram, convoy
 from endive.pipeline.analysis.load_axis import LoadAxis
 from endive.pipeline.analysis.measured import EXTRA_FIGURES, MEASURED, measured

@@ -11,11 +11,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.count_bins import largest_count
 from endive.pipeline.analysis.count_tables import OUTCOME_SUMS
 from endive.pipeline.analysis.measured import ratio
 from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, summed
-from endive.pipeline.analysis.txn_counts import NO_HISTORY
+from endive.pipeline.analysis.txn_counts import NO_HISTORY, largest_count
 
 ATTEMPTS: Final = (*POINT_GROUP, "attempts_low", "attempts_high", "txns_committed", "txns_aborted", "share")
 CONVOY: Final = (

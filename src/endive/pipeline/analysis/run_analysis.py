@@ -16,18 +16,16 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.pipeline.analysis.across_seeds import METHOD
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
-from endive.pipeline.analysis.confidence import METHOD
-from endive.pipeline.analysis.first_configuration import first_configuration
+from endive.pipeline.analysis.assumptions import first_configuration
 from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.dataset.dataset_table import count_kept_txns
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
-from endive.pipeline.spark.hadoop import store_package
-from endive.pipeline.spark.session import EMPTY_PHRASE, LONG_JOBS, PYTHON_JOBS
-from endive.pipeline.spark.worker_start import no_workers
+from endive.pipeline.spark.session import EMPTY_PHRASE, LONG_JOBS, PYTHON_JOBS, no_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -167,9 +165,6 @@ def _told(said: str) -> EndiveError:
             f"{unquote(file[1])} is damaged and cannot be read. Delete it and start the same 'endive sweep' again: "
             "only what is missing is simulated. Nothing was changed."
         )
-    if "S3AFileSystem not found" in said:
-        arguments = f"--packages {store_package()} pyspark-shell"
-        return EngineError(f"Spark has no way to S3. Give it one: set PYSPARK_SUBMIT_ARGS='{arguments}'.")
     if workers := no_workers(said):
         return EngineError(workers)
     if "OutOfMemoryError" in said:

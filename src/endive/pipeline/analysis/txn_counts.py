@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.count_bins import smallest_count_sql
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.results import schema as s
+from endive.results.schema import Ints
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,6 +28,7 @@ TRIES: Final = ("attempts_low", "n_behind_low")  # null outside the window
 NO_HISTORY: Final = -1  # in the place of n_behind_low, of txns that read none
 COMMITTED: Final = "committed"
 STAGES: Final = ("executing", "committing")  # outcomes of txns that were in flight when their run ended
+EXACT_BELOW: Final = 4  # bins of attempts and n_behind: one per value, then two to an octave (4-5, 6-7, 8-11, ...)
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 
 _WINDOW_SCHEMA: Final = pa.schema(
@@ -128,3 +129,30 @@ def _terms() -> dict[str, str]:
 
 
 TERMS: Final[Mapping[str, str]] = _terms()
+
+
+# ---- bins of counts ------------------------------------------------------------------------------------
+
+
+def place_of_count(counts: Ints) -> Ints:
+    """The number of the bin in which each count lies; counts are not negative and below 2**53."""
+    lengths = np.frexp(counts.astype(np.float64))[1].astype(np.int64)  # in binary digits
+    upper_half = (counts >> np.maximum(lengths - 2, 0)) & 1
+    return np.where(counts < EXACT_BELOW, counts, 2 * (lengths - 1) + upper_half)
+
+
+def smallest_count(places: Ints) -> Ints:
+    """The smallest count of each bin."""
+    return np.where(places < EXACT_BELOW, places, (2 + places % 2) << np.maximum(places // 2 - 1, 0))
+
+
+def smallest_count_sql(count: str) -> str:
+    """The smallest count of the bin of a count, in SQL; it is not negative."""
+    whole = f"cast({count} as bigint)"
+    shift = f"length(bin({whole})) - 2"  # all but the first two of its binary digits
+    return f"if({count} < {EXACT_BELOW}, {whole}, shiftleft(shiftright({whole}, {shift}), {shift}))"
+
+
+def largest_count(smallest: Ints) -> Ints:
+    """The largest count of the bin that begins at each of ``smallest``."""
+    return smallest_count(place_of_count(smallest) + 1) - 1

@@ -21,10 +21,11 @@ from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark.java import provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
 from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
-from endive.pipeline.spark.worker_start import WORKER_DAEMON
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+WORKER_DAEMON: Final = "endive.pipeline.spark.worker_daemon"
 
 EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
@@ -292,3 +293,14 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith(EMPTY_PHRASE)]
     return told[0].removeprefix(": ") if told else type(error).__name__
+
+
+def no_workers(said: str) -> str | None:
+    """What to do, if Spark says that workers do not start; None if it says something else."""
+    if f"port number from {WORKER_DAEMON}" not in said:
+        return None
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    return (
+        f"Spark's workers do not start with PYSPARK_PYTHON = {python}. Name a Python in which Endive and its packages "
+        "are installed, or none: then it is the one that runs this command."
+    )

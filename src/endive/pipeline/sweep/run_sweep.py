@@ -8,6 +8,7 @@ influence on results. Nothing needs ``sparkContext``, so Spark Connect works too
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,16 +26,17 @@ from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Par
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STAGING, STUDIES, StudyPlan, SweepFolder
-from endive.pipeline.spark.worker_start import no_workers
+from endive.pipeline.spark.session import no_workers
 from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_jobs, plan_parts, plan_tasks
 from endive.pipeline.sweep.planned_study import PlannedStudy
 from endive.pipeline.sweep.sweep_progress import Progress, watched
 from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
-from endive.pipeline.sweep.warm_up import start_warm_up
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_TINY: Final = {"simulation": {"duration_ms": 1_000}}
 
 COMMIT_EVERY_S: Final = 60.0  # of work, which is lost if a driver dies
 FIRST_PACE: Final = 30_000.0  # txns that a core does in a second: a slow guess, until a job has been timed
@@ -317,3 +319,25 @@ def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, An
 def _transactions_bytes(folder: SweepFolder, name: str) -> int:
     parts = folder.complete_parts(name) if name in folder.studies else []
     return sum(files.transactions.stat().st_size for files in parts if files.keeps_transactions)
+
+
+def start_warm_up(engine: str) -> threading.Thread | None:
+    """Begin to load the engine; None if it is not the compiled one. Join it before workers start on this machine."""
+    if engine == "reference":
+        return None
+    thread = threading.Thread(target=load_engine, args=(engine,), name="endive-warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def load_engine(engine: str) -> None:
+    """Compile the engine, or load it from disk; nothing if it is not the compiled one."""
+    from endive.simulation import Simulation
+
+    if engine == "reference":
+        return
+
+    try:
+        Simulation(_TINY).run(engine="compiled")
+    except Exception:
+        pass  # the runs will say what is wrong
