@@ -46,7 +46,7 @@ def place_of(path: str | DatasetPath) -> DatasetPath:
     if scheme is None or not bucket or (scheme == "abfss" and "@" not in bucket) or is_nameless:
         raise OutputError(
             f"{url[1]}://{url[2]} is no place for a dataset. Name a folder that every worker sees (of DBFS "
-            "/dbfs/FOLDER), hdfs://NAMENODE:PORT/FOLDER, or a prefix of an object store: s3://BUCKET/PREFIX (or s3a://), "
+            "/dbfs/FOLDER), hdfs://NAMENODE:PORT/FOLDER, or a prefix of an object store: s3://BUCKET/PREFIX (or s3a), "
             "gs://BUCKET/PREFIX, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX."
         )
     kind = HdfsPath if scheme == HDFS else StorePath
