@@ -111,25 +111,39 @@ def test_what_another_sweep_has_not_committed_yet_is_left_to_it_for_a_day(planne
     assert not theirs.exists()
 
 
-def test_to_open_a_dataset_takes_as_many_requests_whatever_the_number_of_its_parts(planned, store, monkeypatch):
+@pytest.fixture
+def asked(monkeypatch):
+    """The requests that are made of the store from now on."""
     library = store_path._library
-    asked: list[str] = []
+    requests: list[str] = []
 
     class Counting:
         def __init__(self, module):
             self._module = module
 
         def __getattr__(self, name):
-            asked.append(name)
+            requests.append(name)
             return getattr(self._module, name)
 
+    monkeypatch.setattr(store_path, "_library", lambda module="": Counting(library(module)))
+    return requests
+
+
+def test_to_find_out_which_parts_are_missing_takes_two_requests(planned, store, asked):
+    run_sweep(planned(), store, InProcessSpark)
+    folder = SweepFolder.read(store)
+    asked.clear()
+
+    assert [] == folder.missing_parts("small")
+    assert ["list", "list"] == asked
+
+
+def test_to_open_a_dataset_takes_as_many_requests_whatever_the_number_of_its_parts(planned, store, asked):
     counts = []
     for seeds in (1, 4):
         run_sweep(planned(seeds=seeds), store, InProcessSpark)
-        with monkeypatch.context() as patch:
-            patch.setattr(store_path, "_library", lambda module="": Counting(library(module)))
-            asked.clear()
-            parts = len(open_dataset(str(store)).folder.studies["small"].parts)
+        asked.clear()
+        parts = len(open_dataset(str(store)).folder.studies["small"].parts)
         counts.append((parts, len(asked)))
 
     (few, requests), (many, requests_then) = counts

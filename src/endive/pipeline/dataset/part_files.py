@@ -84,9 +84,14 @@ class PartFiles:
         return bool(self.part.kept)
 
     @property
+    def last(self) -> DatasetPath:
+        """The last of its files to appear, which makes it complete."""
+        return self.transactions if self.keeps_transactions else self.record
+
+    @property
     def is_complete(self) -> bool:
-        """Whether the part is there. The last of its files to appear decides."""
-        return (self.transactions if self.keeps_transactions else self.record).exists()
+        """Whether the part is there."""
+        return self.last.exists()
 
     def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
@@ -147,9 +152,10 @@ class PartFiles:
         return (self.transactions, self.record, self.latencies)
 
     def _check_parquet(self, path: DatasetPath, facts: FileFacts, *, reads: bool) -> None:
-        if not path.exists():
-            raise self._damaged(path, "it is missing")
-        found_bytes = path.stat().st_size
+        try:
+            found_bytes = path.stat().st_size
+        except FileNotFoundError:
+            raise self._damaged(path, "it is missing") from None
         if found_bytes != facts.size_bytes:
             raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
         if reads and file_digest(path) != facts.digest:

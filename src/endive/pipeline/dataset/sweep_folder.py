@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ STAGING: Final = "_staging"
 RUNS: Final = "runs"
 GROUPS: Final = "groups"
 STUDIES: Final = "studies"
+READERS: Final = 8  # records that are read at once; in a store each is some requests
 ABANDONED_S: Final = 86_400.0  # after which nobody will commit what lies in a store uncommitted
 
 
@@ -184,11 +186,25 @@ class SweepFolder:
 
     def complete_parts(self, study: str) -> list[PartFiles]:
         """The parts that are there."""
-        return [files for files in self._all_files(study) if files.is_complete]
+        there = self._files_there(study)
+        return [files for files in self._all_files(study) if files.last in there]
 
     def missing_parts(self, study: str) -> list[Part]:
         """The parts that are not there yet."""
-        return [files.part for files in self._all_files(study) if not files.is_complete]
+        there = self._files_there(study)
+        return [files.part for files in self._all_files(study) if files.last not in there]
+
+    def _files_there(self, study: str) -> set[DatasetPath]:
+        """The files that can make a part complete, by two listings: to ask for each would take a request for each."""
+        return {
+            path for dataset in (TRANSACTIONS, RECORDS) for path in self.partition(dataset, study).glob("**/part-*")
+        }
+
+    def records(self, study: str) -> list[dict[str, Any]]:
+        """What the parts that are there say of their runs; OutputError if a file is damaged."""
+        with ThreadPoolExecutor(READERS) as readers:
+            documents = list(readers.map(PartFiles.read_record, self.complete_parts(study)))
+        return [run for document in documents for run in document["runs"]]
 
     def _all_files(self, study: str) -> list[PartFiles]:
         return [self.files(study, part) for part in self.studies[study].parts]

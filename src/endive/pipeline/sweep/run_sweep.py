@@ -135,8 +135,7 @@ def _complete(folder: SweepFolder, planned: PlannedStudy) -> dict[str, dict[str,
     name = planned.study.name
     if name not in folder.studies:
         return {}
-    records = [record for files in folder.complete_parts(name) for record in files.read_record()["runs"]]
-    return {record["run_id"]: record for record in records}
+    return {record["run_id"]: record for record in folder.records(name)}
 
 
 def _forget_failed(folder: SweepFolder, name: str, records: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
