@@ -6,23 +6,19 @@ ARROW_LIBHDFS_DIR or HADOOP_HOME. The emulator is npm's ``azurite``, on PATH. Wh
 
 from __future__ import annotations
 
-import base64
-import hmac
 import json
 import os
 import re
 import shutil
 import subprocess
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from email.utils import formatdate
 from pathlib import Path
 
 import pyspark
 import pytest
-from tests.pipeline.processes import PATIENCE_S
+from tests.observation.test_azurite import ACCOUNT, KEY, create_container
+from tests.waiting import wait_until
 
 from endive.pipeline.dataset import store_path
 from endive.pipeline.dataset.places import place_of
@@ -35,8 +31,6 @@ HADOOP_JARS = (
     "org.junit.platform:junit-platform-commons:1.10.2",
     "org.opentest4j:opentest4j:1.3.0",
 )
-AZURE_ACCOUNT = "devstoreaccount1"  # the emulator's own, with the key that all emulators have
-AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 
 @contextmanager
@@ -48,14 +42,6 @@ def _process(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]
         finally:
             server.terminate()
             server.wait(30)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Look again and again."""
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")
@@ -94,17 +80,6 @@ def hdfs_place(hdfs_address: str) -> StorePath:
     return place
 
 
-def _create_container(url: str) -> None:
-    """One request, signed as the service wants it."""
-    told = f"x-ms-date:{formatdate(usegmt=True)}\nx-ms-version:2023-11-03\n"
-    signed = "PUT" + 12 * "\n" + f"{told}/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/lake\nrestype:container"
-    digest = hmac.digest(base64.b64decode(AZURE_KEY), signed.encode(), "sha256")
-    headers = dict(line.split(":", 1) for line in told.splitlines())
-    headers["Authorization"] = f"SharedKey {AZURE_ACCOUNT}:{base64.b64encode(digest).decode()}"
-    request = urllib.request.Request(url, method="PUT", headers={**headers, "Content-Length": "0"})
-    urllib.request.urlopen(request, timeout=PATIENCE_S).close()
-
-
 @pytest.fixture(scope="session")
 def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """``host:port`` of the emulator, with a container ``lake`` in it."""
@@ -116,10 +91,10 @@ def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [program, "--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"]
     with _process(command, folder) as server:
         listens = re.compile(r"successfully listens on http://(\S+)")
-        wait_until(lambda: server.poll() is not None or listens.search((folder / "said.txt").read_text()) is not None)
+        wait_until(lambda: server.poll() is not None or listens.search((folder / "said.txt").read_text()), "azurite")
         found = listens.search((folder / "said.txt").read_text())
         assert found is not None, (folder / "said.txt").read_text()[-2000:]
-        _create_container(f"http://{found[1]}/{AZURE_ACCOUNT}/lake?restype=container")
+        create_container(int(found[1].rpartition(":")[2]), "lake")
         yield found[1]
 
 
@@ -127,15 +102,15 @@ def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def azure_place(azure_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorePath]:
     """An empty prefix of a container."""
     settings = {
-        "AZURE_STORAGE_ACCOUNT_NAME": AZURE_ACCOUNT,
-        "AZURE_STORAGE_ACCOUNT_KEY": AZURE_KEY,
+        "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+        "AZURE_STORAGE_ACCOUNT_KEY": KEY,
         "AZURE_STORAGE_USE_EMULATOR": "true",
         "AZURITE_BLOB_STORAGE_URL": f"http://{azure_endpoint}",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     store_path._store.cache_clear()
-    place = place_of(f"abfss://lake@{AZURE_ACCOUNT}.dfs.core.windows.net/tests/out")
+    place = place_of(f"abfss://lake@{ACCOUNT}.dfs.core.windows.net/tests/out")
     assert isinstance(place, StorePath)
     place.remove_all()
     yield place

@@ -8,9 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from tests.pipeline.file_systems import azure_endpoint, azure_place, hdfs_address, hdfs_place, wait_until
+from tests.pipeline.file_systems import azure_endpoint, azure_place, hdfs_address, hdfs_place
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.sweep.test_sweep_to_store import files, objects
+from tests.waiting import wait_until
 
 from endive.errors import OutputError
 from endive.pipeline import run_sweep
@@ -88,7 +89,7 @@ def test_a_study_whose_process_is_killed_on_spark_ends_with_the_files_of_a_folde
     killed = subprocess.Popen(
         study(study_file, "--out", place, *longer), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-    wait_until(lambda: killed.poll() is not None or any(place.glob("**/part-*")))
+    wait_until(lambda: killed.poll() is not None or any(place.glob("**/part-*")), "a part")
     killed.send_signal(signal.SIGKILL)
     killed.wait()
 
@@ -97,7 +98,7 @@ def test_a_study_whose_process_is_killed_on_spark_ends_with_the_files_of_a_folde
         assert 0 == there.returncode or "was killed there less than" in there.stderr, there.stderr
         return there.returncode == 0
 
-    wait_until(goes_on)
+    wait_until(goes_on, "a sweep that goes on")
 
     assert 0 == here.returncode, here.stderr
     assert files(tmp_path / "out") == without_lock(objects(place))
