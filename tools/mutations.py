@@ -157,9 +157,23 @@ MUTATIONS: Final = (
     Mutation(
         "z instead of t",
         "src/endive/objectives/intervals.py",
-        "whole, few = (np.square(student_ts(found, confidence) / z)",
-        "whole, few = (np.square(0 * student_ts(found, confidence) + 1.0)",
+        "whole, few, least = (np.square(student_ts(found, confidence) / z)",
+        "whole, few, least = (np.square(0 * student_ts(found, confidence) + 1.0)",
         INTERVALS,
+    ),
+    Mutation(
+        "few runs that differ are all there is",
+        "src/endive/objectives/intervals.py",
+        "seen = seen + (least - few) * np.maximum(0.0, measured - chance)",
+        "seen = seen + 0.0 * (least - few) * chance",
+        INTERVALS,
+    ),
+    Mutation(
+        "runs that differ are not repeated",
+        "src/endive/answers/enough.py",
+        "(do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL)",
+        "judge_samples(objective, samples).outcome == CANNOT_TELL",
+        "tests/answers/test_enough.py",
     ),
     Mutation(
         "degrees always n-1",
