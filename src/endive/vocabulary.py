@@ -139,9 +139,13 @@ READ, WRITE, CAS, APPEND, TAIL_APPEND, HEAD, DELETE, LIST, CREATE = range(len(OP
 N_OPERATIONS: Final = len(OPERATIONS)
 N_SLOTS: Final = len(OBJECTS) * N_OPERATIONS  # the slot of a latency is object * N_OPERATIONS + operation
 
-# Requests that are counted: the pairs that formats and commit points declare. Whatever else is sent, by parts of the
-# user's own, is counted in one sum. A format's pairs are in its words; another format is one more line here.
-COMMIT_POINT_REQUESTS: Final = {"catalog": ("read", "write", "cas"), "log": ("cas", "append", "head")}
+# Requests that are counted: the pairs that formats and commit points declare (create and delete of a catalog are calls
+# for the lock of a table, and its release). Whatever else is sent, by parts of the user's own, is counted in one sum. A
+# format's pairs are in its words; another format is one more line here.
+COMMIT_POINT_REQUESTS: Final = {
+    "catalog": ("read", "write", "cas", "create", "delete"),
+    "log": ("cas", "append", "head"),
+}
 _DECLARED: Final = COMMIT_POINT_REQUESTS | iceberg.REQUESTS | delta.REQUESTS
 assert set(_DECLARED) <= set(OBJECTS), "a request for an object that nobody has"
 assert {op for ops in _DECLARED.values() for op in ops} <= set(OPERATIONS), "an operation that no store has"
@@ -199,6 +203,7 @@ class Row(Record):
     manifest_append_physical_success: Int32
     manifest_append_physical_failure: Int32
     manifest_append_sealed_rewrite: Int32
+    gathered: Int32  # other txns whose files its commit carried
 
 
 _NAMES: Final = names_of(Row)

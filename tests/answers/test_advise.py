@@ -42,9 +42,11 @@ def test_every_offer_is_another_configuration():
 
     assert busy_config().config_hash() not in hashes
     assert len(hashes) == len(set(hashes))
-    assert {"retries", "backoff", "writers", "isolation", "tables", "kept", "store", "catalog"} <= {
-        name for name, _ in found
-    }
+    assert {"retries", "backoff", "isolation", "tables", "kept", "store", "catalog"} <= {name for name, _ in found}
+    one_table = busy_config(catalog={"type": "service", "latency_ms": 5})
+    assert [5_000.0 / 4] == [
+        config.sources[0].gather_every_ms for name, config in offered(one_table) if name == "writers"
+    ]
 
 
 def test_what_nobody_can_have_is_tried_only_if_it_is_asked_for_by_name_or_as_such():

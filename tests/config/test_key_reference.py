@@ -63,7 +63,7 @@ def test_a_row_tells_key_allowed_values_default_and_meaning():
         "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs"
         == rows["`source.<name>.retry`"][1]
     )
-    assert ("refresh", "start", "start", "start") == next(
+    assert ("refresh", "start", "start", "start", "refresh") == next(
         row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
     )
 

@@ -27,7 +27,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "metadata": ("each_attempt", "if_current", "per_conflict", "per_false_conflict"),
     "history": ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"),
     "history_io": ("serial", "batched"),
-    "merging": ("bins", "off", "n_behind"),
+    "merging": ("bins", "off", "n_behind", "flush"),
     "repair": ("after_refresh", "before_refresh"),
     "real_conflict": ("abort", "merge"),
     "after_success": ("reload", "clean_up", "none"),
@@ -39,6 +39,7 @@ PROTOCOLS = {
     "pyiceberg": {"history": "fixed_start_on_retry", "merging": "off", "real_conflict": "abort"},
     "spec": {"history": "since_last_attempt", "merging": "n_behind", "real_conflict": "abort"},
     "merge": {"history": "every_kind", "merging": "off", "real_conflict": "merge"},
+    "v4": {"history": "fixed_start", "merging": "flush", "real_conflict": "abort"},
 }
 BACKOFFS: dict[str, tuple[str, ...]] = {
     "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
@@ -163,10 +164,31 @@ def _add_service(draw: Any, catalog: Mapping) -> None:
     maybe(service, draw, "workers", st.integers(0, 3))
     maybe(service, draw, "time", distributions(high=8.0))
     maybe(service, draw, "commit_latency", distributions(high=40.0))
+    maybe(service, draw, "refusal", st.sampled_from(("retried", "retried", "final")))
     if flavour == "rest":
         maybe(service, draw, "server_retries", st.integers(0, 3))
+        if service.get("server_retries"):
+            maybe(service, draw, "rebase", st.sampled_from(("metadata", "list")))
+        elif catalog["num_tables"] == 1:
+            maybe(service, draw, "batch_ms", st.sampled_from((20.0, 100.0, 700.0)))
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())
+        if not catalog.get("table_metadata_inlined"):
+            maybe(service, draw, "reads_metadata", st.sampled_from(("never", "load", "load_and_commit")))
+    elif catalog["num_tables"] == 1:
+        maybe(service, draw, "lock", table_locks())
     catalog["service"] = service
+
+
+@st.composite
+def table_locks(draw: Any) -> Mapping:
+    """Hive's, or DynamoDB's beside Glue, faster than they are."""
+    lock: Mapping = {"kind": draw(st.sampled_from(("hive", "dynamodb"))), "wait_ms": draw(ms(1.0, 40.0))}
+    if lock["kind"] == "dynamodb":
+        lock |= {"lease_ms": draw(ms(1.0, 100.0)), "latency": draw(distributions(high=8.0))}
+    maybe(lock, draw, "multiplier", st.sampled_from((1.0, 3.0)))
+    lock["wait_max_ms"] = draw(ms(40.0, 90.0))
+    lock["timeout_ms"] = draw(st.sampled_from((10.0, 200.0, 180_000.0)))
+    return lock
 
 
 @st.composite
@@ -214,7 +236,7 @@ def commits(draw: Any) -> Mapping:
     resolved = PROTOCOLS[protocol] | commit
     if resolved["history"] == "none":
         commit.pop("history_io", None)
-    if resolved["merging"] == "bins":
+    if resolved["merging"] in ("bins", "flush"):
         maybe(commit, draw, "min_count_to_merge", st.sampled_from((2, 5, 100)))
     if resolved["merging"] == "n_behind":
         maybe(commit, draw, "manifests_per_concurrent_commit", st.sampled_from((0.0, 0.5, 1.5)))
@@ -330,6 +352,25 @@ def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
     )
     if not is_again:
         maybe(source, draw, "commit_queue", st.sampled_from(("mine", "ours")))
+
+
+def _add_coordinator(draw: Any, sources: list[Mapping], transaction: Mapping, catalog: Mapping) -> None:
+    """One that gathers the files of the sources which share a queue, if all they do is append."""
+    if catalog["num_tables"] > 1 or "partitions" in catalog or draw(st.booleans()):
+        return
+    for source in sources:
+        queue = source.get("commit_queue")
+        mates = [each for each in sources if each.get("commit_queue") == queue]
+        if queue is not None and source is mates[0]:
+            every_ms = draw(ms(20.0, 900.0))
+            for mate in mates:
+                if "partial_progress" in mate or mate["arrivals"]["kind"] == "trace":
+                    break
+            else:
+                for mate in mates:
+                    unused = {"validated_overwrite": 0.0, "rewrite_files": 0.0, "expire_snapshots": 0.0}
+                    mate["operation_types"] = {**unused, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
+                    mate["gather_every_ms"] = every_ms
 
 
 def count_tables() -> st.SearchStrategy[Mapping]:
@@ -491,11 +532,21 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
             draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog, is_java
         )
         source.update({key: value for key, value in whole.items() if key not in given})
-    drop_unread(transaction, sources)
     has_failures = catalog["type"] != "append" and draw(st.booleans())
+    if "lock" in catalog.get("service", {}):
+        has_failures = False
+        if commit.get("metadata", "if_current" if commit["protocol"] == "pyiceberg" else "") == "if_current":
+            del catalog["service"]["lock"]
+    if not has_failures:
+        _add_coordinator(draw, sources, transaction, catalog)
+    drop_unread(transaction, sources)
     if has_failures and not can_keep_and_fail:
         for source in sources:
             source.pop("keeps_table", None)
+    lost = draw(failures()) if has_failures else {}
+    if lost and catalog.get("service", {}).get("flavour") == "rest" and draw(st.booleans()):
+        catalog["service"]["idempotency_keys"] = True
+        lost = {key: value for key, value in lost.items() if key not in ("status_checks", "absent_commit")}
     return {
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
@@ -505,7 +556,7 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         "transaction": transaction,
         "conflict": {"detector": detector},
         "source": sources,
-        **({"failures": draw(failures())} if has_failures else {}),
+        **({"failures": lost} if has_failures else {}),
     }
 
 

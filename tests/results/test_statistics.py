@@ -289,7 +289,8 @@ def test_counters_of_the_summary_are_those_of_the_window(commit):
 
 
 def test_the_seeds_counters_are_those_of_the_whole_run(commit, make_row):
-    given = {name: 10 + i for i, name in enumerate(s.COUNTERS)}
+    named = [name for name in s.COUNTERS if name != "gathered"]  # not one of the seed's
+    given = {name: 10 + i for i, name in enumerate(named)}
     requests = {
         "requests_manifest_list_read": 1,
         "requests_manifest_list_write": 2,

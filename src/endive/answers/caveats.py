@@ -16,6 +16,7 @@ from endive.answers.estimates import pooled_figures, pooled_window, success_esti
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
+from endive.config.availability import hypothetical_notes
 from endive.config.catalog_profile import borrowed_note
 from endive.config.overlap import overlap_sources, overlap_unsaid
 from endive.config.unsaid import reading_sources, reading_unsaid
@@ -77,7 +78,7 @@ def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
         ("unsaid_reading", reading_unsaid(plain)),
         ("unsaid_overlap", overlap_unsaid(plain)),
         ("borrowed_latency", borrowed_note(config.catalog)),
-        ("hypothetical_catalog", _rebasing_note(config)),
+        *(("hypothetical_catalog", note) for note in hypothetical_notes(config)),
         ("missing_log_store", _log_store_note(config)),
     )
     return tuple((code, text) for code, text in found if text is not None)
@@ -190,17 +191,6 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     found = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
     notes = [text for code, text in caveats_of_config(config) if not code.startswith(_UNSAID)]
     return [*(Caveat(note, _CERTAIN) for note in notes), *found]
-
-
-def _rebasing_note(config: SimulationConfig) -> str | None:
-    """What nobody can have is said wherever it is answered with."""
-    retries = config.catalog.service.server_retries
-    if config.catalog.type != "service" or not retries:
-        return None
-    return (
-        f"catalog.service.server_retries = {retries} is hypothetical: no catalog whose source was read rebases a "
-        "commit, and one that did would have to read and rewrite the manifest list, which costs nothing here."
-    )
 
 
 def _log_store_note(config: SimulationConfig) -> str | None:

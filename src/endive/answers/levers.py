@@ -182,7 +182,7 @@ LEVERS: Final = (
         NEEDS,
         "a coordinator to which the writers hand their files",
         RIVALS,
-        "files wait until the coordinator commits, and all fail with it",
+        "files wait until the coordinator commits, and all fail with it: a single place to fail",
         offers.gathering,
     ),
     Lever(
@@ -277,6 +277,16 @@ LEVERS: Final = (
         TRIES,
         "another catalog to run, which reads and rewrites the list itself",
         offers.rebasing_catalog,
+        ICEBERG,
+    ),
+    Lever(
+        "grouping",
+        SYSTEM,
+        HYPOTHETICAL,
+        "no catalog whose source was read groups commits; of closed services it is not known",
+        RIVALS,
+        "another catalog to run, and every commit waits for its group",
+        offers.grouping_catalog,
         ICEBERG,
     ),
     Lever(

@@ -23,6 +23,9 @@ BATCHES: Final = (2, 10)
 PARTITIONS: Final = 8
 SNAPSHOTS_KEPT: Final = 100
 PAUSE_MS: Final = 1_000.0
+GATHER_MIN_MS: Final = 1_000.0
+GATHER_MAX_MS: Final = 5_000.0
+SERVER_BATCH_MS: Final = 100.0
 STAYING: Final = ("closed", "jobs")  # arrivals with clients that can keep something
 REGULAR: Final = ("poisson", "fixed", "periodic", "jobs")
 FASTER_STORES: Final = {"s3": ("s3x", "S3 Express"), "azure": ("azurex", "Azure Premium")}  # of the same cloud
@@ -110,12 +113,16 @@ def _batched(name: str, k: int) -> tuple[str, Values]:
 
 
 def gathering(base: Base) -> Offers:
-    """Appends of clients that wait for their commit: one coordinator commits the files of all, once in their cycle."""
+    """Writers hand their files to a coordinator, which commits those of all at once; the load stays what it is."""
     for source in base.config.sources:
-        clients = getattr(source.arrivals, "clients", 1)
-        if clients > 1 and _does(source, *APPENDS):
-            words = f"{source.name}: one commit for the files of all {clients}"
-            yield Offer(words=words, keys=_arrivals(source, clients=1), aims_at=source.name)
+        writers = getattr(source.arrivals, "jobs", getattr(source.arrivals, "clients", 1))
+        if writers > 1 and _does(source, *APPENDS) and source.gather_every_ms is None:
+            period_ms = getattr(source.arrivals, "period_ms", GATHER_MAX_MS)
+            every_ms = min(max(GATHER_MIN_MS, period_ms / 4), GATHER_MAX_MS)
+            words = f"{source.name}: one commit for the files of all {writers}, every {duration_text(every_ms)}"
+            queue = source.commit_queue or source.name
+            keys = {_named(source, "commit_queue"): queue, _named(source, "gather_every_ms"): every_ms}
+            yield Offer(words=words, keys=keys, aims_at=source.name)
 
 
 def fewer_threads(base: Base) -> Offers:
@@ -284,8 +291,20 @@ def rebasing_catalog(base: Base) -> Offers:
     """A server that tries a refused append again itself."""
     catalog = base.config.catalog
     if catalog.type == "service" and catalog.service.server_retries == 0:
-        keys = {"catalog.service.flavour": "rest", "catalog.service.server_retries": 5}
+        keys = {
+            "catalog.service.flavour": "rest",
+            "catalog.service.server_retries": 5,
+            "catalog.service.rebase": "list",
+        }
         yield Offer(words="a REST catalog that rebases appends", keys=keys)
+
+
+def grouping_catalog(base: Base) -> Offers:
+    """A server that takes the appends of a moment together."""
+    catalog = base.config.catalog
+    if catalog.type == "service" and catalog.service.batch_ms is None:
+        keys = {"catalog.service.flavour": "rest", "catalog.service.batch_ms": SERVER_BATCH_MS}
+        yield Offer(words=f"a REST catalog that groups commits of {SERVER_BATCH_MS:g} ms", keys=keys)
 
 
 def faster_catalog(base: Base) -> Offers:

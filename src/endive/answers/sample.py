@@ -18,7 +18,7 @@ from endive.results.columns import Columns
 from endive.results.history import HistoryCheck
 from endive.results.schema import KINDS
 from endive.results.statistics import Slice
-from endive.simulation.streams import streams_of
+from endive.workload.streams import streams_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ A server's state:
 """
 
 from endive.kernel import Ints, MutableInts, rule
-from endive.record import Int8, Int64, Record, record
+from endive.record import Float, Int8, Int64, Record, record
 
 # Scopes: which versions a commit is checked against.
 SCOPES = ("catalog", "group", "table", "partition")
@@ -154,3 +154,51 @@ def take_worker(free_us: MutableInts, workers: int, now_us: int, service_us: int
     done_us = max(now_us, free_us[best]) + service_us
     free_us[best] = done_us
     return done_us
+
+
+# --- who orders commits ------------------------------------------------------------------------------
+
+LOCKS = ("none", "hive", "dynamodb")
+LOCK_NONE, LOCK_HIVE, LOCK_DYNAMODB = range(len(LOCKS))
+
+
+@record
+class LockTerms(Record):
+    """A lock that a client takes before it looks at a table's pointer and swaps it, and how it asks for it."""
+
+    kind: Int8
+    wait_ms: Float  # before it asks again: at first,
+    multiplier: Float
+    wait_max_ms: Float  # and at most
+    lease_us: Int64  # that a client waits out once it has seen that the lock is held
+    timeout_us: Int64
+
+
+@rule
+def is_locked_out(terms: LockTerms, refusals: int, waited_us: int) -> bool:
+    """Whether a client stops asking (``Tasks.runTaskWithRetry``); Hive's first call asks for a place in the queue."""
+    checks = refusals - 1 if terms.kind == LOCK_HIVE else refusals
+    return checks > 1 and waited_us > terms.timeout_us
+
+
+@rule
+def next_multiple_us(now_us: int, every_us: int) -> int:
+    """When whoever gathers commits takes those that are there: at the multiples of its interval."""
+    return (now_us + every_us - 1) // every_us * every_us
+
+
+@record
+class Batch(Record):
+    """The commits to one table that a server takes together."""
+
+    taken_us: Int64 = -1  # when no other can join
+    done_us: Int64  # when all of them are installed
+
+
+@rule
+def join_batch(batch: Batch, now_us: int, every_us: int) -> bool:
+    """A commit joins the batch that is open, or opens the next; whether it did the latter."""
+    is_open = now_us <= batch.taken_us
+    if not is_open:
+        batch.taken_us = next_multiple_us(max(now_us, batch.done_us), every_us)
+    return not is_open

@@ -7,7 +7,9 @@ and if that still is the expected one, swaps it. ``rest``: one request; the serv
 metadata object itself, then swaps; it may rebase and retry changes that commute.
 """
 
-from collections.abc import Generator
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import TypeVar
 
 from endive.catalog import rules
 from endive.catalog.catalog import Catalog
@@ -23,15 +25,19 @@ from endive.rng import (
     POINTER_READ,
     READ_BACK,
     REFRESH,
+    SERVER_LIST,
     SERVICE,
     START_READ,
     STATUS_READ,
+    TABLE_LOCK,
     slot,
 )
 from endive.storage.client import Client, Clock
 from endive.storage.contention import request_leg_us
 from endive.storage.provider import Request, StorageProvider
-from endive.vocabulary import CAS, CATALOG, METADATA, READ, WRITE
+from endive.vocabulary import CAS, CATALOG, CREATE, DELETE, MANIFEST_LIST, METADATA, READ, WRITE
+
+T = TypeVar("T")
 
 # Which queueing of one attempt a service time is drawn for: positions of the SERVICE slot.
 SERVED_READ = 0
@@ -42,6 +48,8 @@ SERVED_BACK = 4
 SERVED_STATUS = 5
 SERVED_BASE = 6
 SERVED_LOOK = 7
+SERVED_LOCK = 8
+SERVED_UNLOCK = 9
 SERVED_POSITIONS = {
     START_READ: SERVED_START,
     REFRESH: SERVED_READ,
@@ -66,6 +74,10 @@ class ServiceCatalog(Catalog):
         commit_latency: LatencyDistribution | None = None,
         flavour: str = "pointer",
         server_retries: int = 0,
+        rewrites_list: bool = False,
+        batch_us: int = 0,
+        lock: rules.LockTerms | None = None,
+        lock_latency: LatencyDistribution | None = None,
         storage: StorageProvider | None = None,
         refusal_returns_snapshot: bool = False,
     ) -> None:
@@ -77,18 +89,25 @@ class ServiceCatalog(Catalog):
         self.service_time = service_time
         self.is_rest = flavour == "rest"
         self.server_retries = server_retries
+        self.rewrites_list = rewrites_list
+        self.batch_us = batch_us
+        self.lock = lock
+        self.lock_latency = lock_latency
         self._storage = storage
         self._free_us = [0] * workers
+        self._batches: dict[int, rules.Batch] = {}
+        self.locks: dict[int, TableLock] = {}
 
     @property
     def distributions(self) -> tuple[LatencyDistribution, ...]:
-        found = (self.latency, self.commit_latency)
-        return found if self.service_time is None else (*found, self.service_time)
+        given = (self.latency, self.commit_latency, self.service_time, self.lock_latency)
+        return tuple(each for each in given if each is not None)
 
     def attach(self, clock: Clock) -> None:
         """Bind to the engine's clock; every worker is free."""
         super().attach(clock)
         self._free_us = [0] * self.workers
+        self._batches, self.locks = {}, {}
 
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
@@ -96,14 +115,57 @@ class ServiceCatalog(Catalog):
         """One request, served by a worker."""
         client = self._client(client)
         client.note(CATALOG, READ, 0)
-        position = SERVED_POSITIONS[step]
-        latency_us = self.latency.sample_us(client.key, slot(client.attempt, step, 0))
+        served = slot(client.attempt, SERVICE, SERVED_POSITIONS[step])
+        return (yield from self._call(client, slot(client.attempt, step, 0), served, self._snapshot))
+
+    def _call(self, client: Client, counter: int, served: int, evaluate: Callable[[], T]) -> Generator[int, None, T]:
+        """A request and its answer, which is that of the instant at which a worker has served it."""
+        latency_us = self.latency.sample_us(client.key, counter)
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us
-        yield from self._serve(client, slot(client.attempt, SERVICE, position))
-        snapshot = self._snapshot()
+        yield from self._serve(client, served)
+        answer = evaluate()
         yield latency_us - leg_us
-        return snapshot
+        return answer
+
+    # --- a lock beside the pointer ------------------------------------------------------------------
+
+    def ask_for_lock(
+        self, client: Client, table: int, tries: int, *, is_look: bool = False
+    ) -> Generator[int, None, bool]:
+        """Whether the txn holds the lock now; a look tells whether nobody does, and takes nothing."""
+        assert self.lock is not None
+        lock = self.locks.setdefault(table, TableLock())
+        client.note(CATALOG, READ if is_look else CREATE, 0)
+        counter = slot(client.attempt, TABLE_LOCK, 0) + tries
+        if self.lock.kind == rules.LOCK_HIVE:
+            served = slot(client.attempt, SERVICE, SERVED_LOCK) + tries
+            return (yield from self._call(client, counter, served, lambda: lock.queue_for(client.txn_id)))
+        return (
+            yield from self._call_store(client, counter, lambda: lock.is_free if is_look else lock.take(client.txn_id))
+        )
+
+    def release_lock(self, client: Client, table: int) -> Generator[int, None, None]:
+        """Give it back, or leave the queue for it."""
+        assert self.lock is not None
+        lock = self.locks[table]
+        client.note(CATALOG, DELETE, 0)
+        counter = slot(client.attempt, TABLE_LOCK, 1)
+        if self.lock.kind == rules.LOCK_HIVE:
+            served = slot(client.attempt, SERVICE, SERVED_UNLOCK)
+            yield from self._call(client, counter, served, lambda: lock.release(client.txn_id))
+        else:
+            yield from self._call_store(client, counter, lambda: lock.release(client.txn_id))
+
+    def _call_store(self, client: Client, counter: int, evaluate: Callable[[], T]) -> Generator[int, None, T]:
+        """A request to the table in DynamoDB that holds the locks; no worker of the catalog's serves it."""
+        assert self.lock_latency is not None
+        latency_us = self.lock_latency.sample_us(client.key, counter)
+        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
+        yield leg_us
+        answer = evaluate()
+        yield latency_us - leg_us
+        return answer
 
     def _serve(self, client: Client, counter: int) -> Generator[int, None, None]:
         """Wait for a worker and for its work."""
@@ -121,7 +183,9 @@ class ServiceCatalog(Catalog):
         latency_us = self.commit_latency.sample_us(client.key, slot(client.attempt, COMMIT, 0))
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us
-        if self.is_rest:
+        if self.batch_us:
+            success, rebased_us = yield from self._serve_batch(intention, client)
+        elif self.is_rest:
             success, rebased_us = yield from self._serve_rest(intention, client)
         else:
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT))
@@ -139,6 +203,8 @@ class ServiceCatalog(Catalog):
         for tried in range(self.server_retries + 1):
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT) + tried)
             if self.is_current(intention):
+                if tried and self.rewrites_list:
+                    yield from self._rewrite_lists(intention, client, tried)
                 yield from self._write_metadata(intention, client, tried)
                 if self._decide(intention):
                     return True, rebased_us
@@ -155,3 +221,63 @@ class ServiceCatalog(Catalog):
         for position in range(intention.n_written):
             counter = slot(client.attempt, METADATA_WRITE, position) + tried
             yield from self._storage.ask(Request(METADATA, WRITE, counter, intention.server_bytes), client)
+
+    def _rewrite_lists(self, intention: IntentionRecord, client: Client, tried: int) -> Generator[int, None, None]:
+        """A rebased commit needs a list that holds its own manifest and those of whoever came first."""
+        assert self._storage is not None
+        for position in range(intention.n_written):
+            counter = slot(client.attempt, SERVER_LIST, position) + 2 * tried
+            yield from self._storage.ask(Request(MANIFEST_LIST, READ, counter, intention.list_bytes), client)
+            yield from self._storage.ask(Request(MANIFEST_LIST, WRITE, counter + 1, intention.list_bytes), client)
+
+    def _serve_batch(self, intention: IntentionRecord, client: Client) -> Generator[int, None, tuple[bool, int | None]]:
+        """Wait for the batch to be taken and written; then whatever commutes is installed, whoever came first."""
+        yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT))
+        batch = self._batches.setdefault(intention.tables[0], rules.Batch())
+        if rules.join_batch(batch, self._clock.now_us, self.batch_us):
+            batch.done_us = batch.taken_us
+            batch.done_us += sum(self._rewrite_lists(intention, client, 0))
+            batch.done_us += sum(self._write_metadata(intention, client, 0))
+        yield batch.done_us - self._clock.now_us
+        rebased_us = None
+        if intention.commutes and not self.is_current(intention):
+            rebased_us = self._clock.now_us
+            intention = intention._replace(base=self._snapshot())
+        return self._decide(intention), rebased_us
+
+
+class TableLock:
+    """Who holds the lock of a table, and who waits for it, by the ids of txns."""
+
+    __slots__ = ("holder", "waiting")
+
+    def __init__(self) -> None:
+        self.holder: int | None = None
+        self.waiting: deque[int] = deque()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody holds it."""
+        return self.holder is None
+
+    def take(self, txn_id: int) -> bool:
+        """Take it if nobody holds it."""
+        if self.holder is None:
+            self.holder = txn_id
+        return self.holder == txn_id
+
+    def queue_for(self, txn_id: int) -> bool:
+        """Take it if nobody holds it or was here before."""
+        if txn_id not in self.waiting:
+            self.waiting.append(txn_id)
+        if self.holder is None and self.waiting[0] == txn_id:
+            self.waiting.popleft()
+            self.holder = txn_id
+        return self.holder == txn_id
+
+    def release(self, txn_id: int) -> None:
+        """Give it back, or leave the queue."""
+        if self.holder == txn_id:
+            self.holder = None
+        else:
+            self.waiting.remove(txn_id)

@@ -69,6 +69,7 @@ class IntentionRecord(NamedTuple):
     commutes: bool = False  # an append: a server may rebase it on its own
     size_bytes: int = 100  # of the object that the commit itself creates, where it creates one
     server_bytes: int | None = None  # of the object a server has to write for it; None: there is none
+    list_bytes: int = 0  # of the list that a server has to rewrite if it rebases the commit
     touched: tuple[Any, ...] = ()  # per written table, if its data files are modelled
     keeps_table: bool = False  # its committer goes on from what it leaves behind
 

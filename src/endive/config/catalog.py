@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from endive.config.catalog_profile import DYNAMODB, UNSAID_LATENCY_MS, CatalogName, catalog_profile
 from endive.config.distribution import Distribution, Fixed, Spec
+from endive.config.lock_table import TableLock
 from endive.config.values import (
     Bytes,
     Count,
@@ -97,7 +98,39 @@ class ServiceConfig(Table):
         json_schema_extra={"default_text": "catalog.latency"},
     )
     server_retries: Annotated[int, Whole(0, 1_000_000)] = Field(
-        0, description="Times the server itself tries a refused commit again."
+        0, description="Times the server itself tries a refused append again, on the newest base (hypothetical)."
+    )
+    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = Field(
+        "never",
+        description="When a REST server reads metadata.json from the store: never (it serves it from its database, as "
+        "Lakekeeper does), whenever a table is loaded, or before every commit too (Polaris).",
+        json_schema_extra={"default_text": "never; load_and_commit with the profile polaris"},
+    )
+    refusal: Annotated[Literal["retried", "final"], OneOf()] = Field(
+        "retried",
+        description="Whether clients try again after a refusal; one that is answered 400 instead of 409 is final "
+        "(polaris #5138).",
+    )
+    idempotency_keys: Flag = Field(
+        False,
+        description="Whether a commit carries a key by which the server knows it again (REST, Iceberg 1.11): after a "
+        "lost answer it is sent again until one comes back, and no outcome stays unknown.",
+    )
+    rebase: Annotated[Literal["metadata", "list"], OneOf()] = Field(
+        "metadata",
+        description="What the server rewrites to put an append on another base: its metadata only, as the first "
+        "documents have it, or the manifest list too, which it reads, and which every format in use needs.",
+    )
+    batch_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = Field(
+        None,
+        description="Interval at whose multiples the server takes all commits to a table that have arrived, rewrites "
+        "list and metadata once, and installs every append among them whatever its base (hypothetical).",
+        json_schema_extra={"default_text": "none: one by one"},
+    )
+    lock: TableLock | None = Field(
+        None,
+        description="The lock a client takes around the look at the pointer and the swap.",
+        json_schema_extra={"default_text": "none"},
     )
     flavour: Annotated[Literal["pointer", "rest"], OneOf()] = Field(
         "pointer",

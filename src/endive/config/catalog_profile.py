@@ -1,7 +1,7 @@
 """Profiles of catalog services: what one request takes, how the service commits, and how well that is known.
 
-A profile fills in ``catalog.latency`` and ``catalog.service.flavour`` where the configuration leaves them out; the
-service that answers is ``endive.catalog.service``.
+A profile fills in ``catalog.latency``, ``catalog.service.flavour`` and ``reads_metadata`` where the configuration has
+none; the service that answers is ``endive.catalog.service``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class CatalogProfile:
     known: str
     source: str
     mechanism: str  # what its commits and loads do, and what of it is not simulated
+    reads_metadata: str = "never"  # when its server reads metadata.json from the store
     price: CallPrice | None = None
     borrowed_from: str = ""  # the product whose latency stands in for its own
 

@@ -39,7 +39,7 @@ class RecordedRelease:
         return core_schema.no_info_plain_validator_function(check)
 
 
-Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge"], OneOf()]
+Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge", "v4"], OneOf()]
 
 PRESETS: dict[str, dict[str, str]] = {
     "iceberg": {
@@ -94,6 +94,19 @@ PRESETS: dict[str, dict[str, str]] = {
         "after_success": "none",
         "head": "never",
     },
+    "v4": {
+        "base": "refresh",
+        "io": "before_swap",
+        "repair": "after_refresh",
+        "own_manifest": "none",
+        "metadata": "each_attempt",
+        "history": "fixed_start",
+        "history_io": "serial",
+        "merging": "flush",
+        "real_conflict": "abort",
+        "after_success": "reload",
+        "head": "profile",
+    },
 }
 CHOICES = tuple(PRESETS["iceberg"])
 
@@ -117,8 +130,8 @@ class CommitConfig(Table):
     protocol: Protocol = Field(
         "iceberg",
         description="Preset of the choices below: Java Iceberg as measured, PyIceberg, the refactoring "
-        "specification (swap first, repair after), or the original experiments (the same, but real "
-        "conflicts are merged).",
+        "specification (swap first, repair after), the original experiments (the same, but real "
+        "conflicts are merged), or Iceberg v4 as proposed (root manifests).",
     )
     release: Annotated[str, RecordedRelease()] = Field(
         RELEASES[-1],
@@ -157,11 +170,13 @@ class CommitConfig(Table):
     history_io: Annotated[Literal["serial", "batched"], OneOf()] = _choice(
         "history_io", "Whether those lists are read one after another or storage.max_parallel at a time."
     )
-    merging: Annotated[Literal["bins", "off", "n_behind"], OneOf()] = _choice(
-        "merging", "Manifest merging: whole bins of enough manifests, never, or in proportion to n_behind."
+    merging: Annotated[Literal["bins", "off", "n_behind", "flush"], OneOf()] = _choice(
+        "merging",
+        "Manifest merging: whole bins of enough manifests, never, in proportion to n_behind, or entries of a root "
+        "manifest that one leaf takes.",
     )
     min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = Field(
-        100, description="Smallest bin of manifests that is merged."
+        100, description="Smallest bin of manifests that is merged, or entries at which a root is flushed."
     )
     manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = Field(
         1.5, description="Manifests read and written per snapshot behind."

@@ -47,6 +47,62 @@ DELTA: Final = is_("table.format", "delta")
 DELTA_COMMIT_POINTS: Final = (*DELTA_LOGS, "service")
 
 
+LOCKED: Final = is_so("catalog.service.lock", lambda s: s.value("catalog.service.lock") is not None)
+BATCHED: Final = is_so("catalog.service.batch_ms", lambda s: s.value("catalog.service.batch_ms") is not None)
+MULTI_TABLE: Final = is_so(
+    "catalog.num_tables",
+    lambda s: (
+        s.config.catalog.num_tables > 1
+        and any(
+            each.tables.count > 1 or each.tables.count_zipf is not None or each.tables.count_distribution is not None
+            for each in s.config.sources
+        )
+    ),
+)
+ORDER_ROWS: Final = (
+    Contradiction(
+        "catalog.service.lock",
+        all_of(LOCKED, is_("catalog.service.flavour", "rest")),
+        "{key} is not available with catalog.service.flavour = 'rest', whose server decides alone. Locks are taken by "
+        "clients of a pointer: Hive, and Glue with a lock manager. Set catalog.service.flavour = 'pointer'.",
+    ),
+    Contradiction(
+        "catalog.service.lock",
+        all_of(LOCKED, MULTI_TABLE),
+        "{key} is held on one table, and a source commits to several at once. Set tables.count = 1, or leave out the "
+        "lock.",
+    ),
+    Contradiction(
+        "catalog.service.lock",
+        all_of(LOCKED, is_("commit.metadata", "if_current")),
+        "{key} is simulated for clients that write the metadata before they ask for it, and commit.metadata is "
+        "'if_current'. Choose commit.protocol = 'iceberg'.",
+    ),
+    Contradiction(
+        "catalog.service.lock",
+        all_of(LOCKED, is_above("failures.lost_answer_rate", 0)),
+        "{key} is not simulated together with failures.lost_answer_rate = {failures.lost_answer_rate}: who holds the "
+        "lock after a lost answer is not known. Keep one of them.",
+    ),
+    Contradiction(
+        "catalog.service.batch_ms",
+        all_of(BATCHED, is_("catalog.service.flavour", "pointer")),
+        "{key} = {value} needs catalog.service.flavour = 'rest': behind a pointer every client writes its own "
+        "metadata.",
+    ),
+    Contradiction(
+        "catalog.service.batch_ms",
+        all_of(BATCHED, is_above("catalog.service.server_retries", 0)),
+        "{key} = {value} installs every append whatever its base, so catalog.service.server_retries = "
+        "{catalog.service.server_retries} has nothing to do. Keep one of them.",
+    ),
+    Contradiction(
+        "catalog.service.batch_ms",
+        all_of(BATCHED, MULTI_TABLE),
+        "{key} = {value} gathers commits to one table, and a source commits to several at once. Set tables.count = 1.",
+    ),
+)
+
 SECTION_ROWS: Final = (
     Contradiction(
         "simulation.warmup_ms",
@@ -105,6 +161,7 @@ SECTION_ROWS: Final = (
         ),
         "catalog.service.calls_per_s = {value} says how many calls are taken, and so do workers and time. Keep one.",
     ),
+    *ORDER_ROWS,
     Contradiction(
         "catalog.table_names",
         is_so(

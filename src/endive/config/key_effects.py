@@ -99,6 +99,12 @@ _READS_METADATA: Final = Condition(
     ("catalog.table_metadata_inlined", *_IS_REST.about),
     lambda scene: not scene.config.catalog.table_metadata_inlined and not _IS_REST.holds(scene),
 )
+_IN_DYNAMODB: Final = Condition(
+    '`catalog.service.lock.kind = "dynamodb"`',
+    ("catalog.service.lock.kind",),
+    lambda s: s.config.catalog.service.lock is None or s.config.catalog.service.lock.kind == "dynamodb",
+)
+_QUEUES: Final = Condition("`commit_queue`", ("commit_queue",), lambda s: s.value("commit_queue") is not None)
 _OF_LOST_ANSWERS: Final = "failures.lost_answer_timeout_ms failures.lost_check_rate failures.status_checks"
 _OF_CHECKS: Final = "failures.status_check_wait_ms failures.status_check_wait_max_ms failures.absent_commit"
 _OF_ICEBERG: Final = "it belongs to table.format = 'iceberg', and table.format is '{table.format}'"
@@ -212,12 +218,47 @@ READINGS: Final = (
     ),
     _row("catalog.profile", is_("catalog.type", "service"), "only catalog.type = 'service' is a server with a profile"),
     _row("catalog.service", is_("catalog.type", "service"), "only catalog.type = 'service' is a server"),
-    _row("catalog.service.flavour catalog.service.server_retries", is_(FORMAT, ICEBERG), _OF_ICEBERG),
+    _row(
+        "catalog.service.flavour catalog.service.server_retries catalog.service.batch_ms catalog.service.lock",
+        is_(FORMAT, ICEBERG),
+        _OF_ICEBERG,
+    ),
+    *(
+        _row(f"catalog.service.{key}", is_not(f"catalog.service.{key}", value), _DEFAULT, unless=ALWAYS)
+        for key, value in (("reads_metadata", "never"), ("refusal", "retried"), ("idempotency_keys", False))
+    ),
+    *(
+        _row(f"catalog.service.{key}", _IS_REST, "only catalog.service.flavour = 'rest' has it")
+        for key in ("reads_metadata", "idempotency_keys")
+    ),
+    _row(
+        "catalog.service.reads_metadata",
+        is_("catalog.table_metadata_inlined", False),
+        _INLINED,
+    ),
+    _row(
+        "catalog.service.idempotency_keys",
+        is_above("failures.lost_answer_rate", 0),
+        "no answer is lost at failures.lost_answer_rate = 0",
+        unless=is_given("failures.lost_answer_rate"),
+    ),
+    _row(
+        "failures.status_checks failures.absent_commit",
+        is_not("catalog.service.idempotency_keys", True),
+        "catalog.service.idempotency_keys tells what became of a commit",
+    ),
     _row(
         "catalog.service.server_retries",
         _IS_REST,
         "only catalog.service.flavour = 'rest' can rebase a change and try again",
     ),
+    _row("catalog.service.rebase", is_not("catalog.service.rebase", "metadata"), _DEFAULT, unless=ALWAYS),
+    _row(
+        "catalog.service.rebase",
+        is_above("catalog.service.server_retries", 0),
+        "at catalog.service.server_retries = 0 the server rebases nothing",
+    ),
+    *(_row(f"catalog.service.lock.{key}", _IN_DYNAMODB, "the lock is Hive's") for key in ("lease_ms", "latency")),
     *(
         _row(key, is_("catalog.partitions.enabled", True), "catalog.partitions.enabled is false")
         for key in ("catalog.partitions.num_partitions", "catalog.partitions.per_table")
@@ -240,7 +281,7 @@ READINGS: Final = (
         is_("commit.protocol", "iceberg"),
         "commit.protocol is '{commit.protocol}', and releases are Java Iceberg's",
     ),
-    _row("commit.min_count_to_merge", is_("commit.merging", "bins"), "commit.merging is '{commit.merging}'"),
+    _row("commit.min_count_to_merge", is_("commit.merging", "bins", "flush"), "commit.merging is '{commit.merging}'"),
     _row(
         "commit.manifests_per_concurrent_commit",
         is_("commit.merging", "n_behind"),
@@ -439,6 +480,12 @@ SOURCE_READINGS: Final = (
             ("pause_ms", ["rerun"]),
             ("unknown", ["carried", "restart"]),
         )
+    ),
+    _row(
+        "gather_every_ms",
+        _QUEUES,
+        "without commit_queue nobody waits",
+        unless=is_absent("gather_every_ms"),
     ),
     _row("tables.one_each", is_("tables.one_each", True), _DEFAULT, unless=ALWAYS),
     _row(

@@ -112,7 +112,7 @@ def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]
         inner = tables_of(declared)
         if len(inner) == 1 and not inner[0].tags and allowed_text(declared) == "a table":
             yield from _rows(key, inner[0].table)
-        elif name not in ("distribution", "kind"):
+        elif name not in ("distribution", "kind") or declared.description:  # a tag of variants needs no words
             yield _row(key, declared)
 
 

@@ -91,11 +91,15 @@ def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConf
 
 
 def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
-    """``latency_ms`` and ``latency`` made to agree, whichever was given; the profile's flavour unless one is given."""
+    """``latency_ms`` and ``latency`` made to agree, whichever was given; what the profile says unless it is given."""
     latency, service = catalog.latency, catalog.service
     latency_ms = latency.ms if isinstance(latency, Fixed) and latency.min_latency_ms is None else None
-    if catalog.profile is not None and "flavour" not in service.model_fields_set:
-        service = service.model_copy(update={"flavour": catalog_profile(catalog.profile).flavour})
+    if catalog.profile is not None:
+        profile, given = catalog_profile(catalog.profile), service.model_fields_set
+        flavour = service.flavour if "flavour" in given else profile.flavour
+        has_file = flavour == "rest" and not catalog.table_metadata_inlined
+        reads = profile.reads_metadata if "reads_metadata" not in given and has_file else service.reads_metadata
+        service = service.model_copy(update={"flavour": flavour, "reads_metadata": reads})
     return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
 
 

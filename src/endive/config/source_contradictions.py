@@ -28,6 +28,7 @@ from endive.vocabulary import KINDS, KINDS_OF
 
 KEPT_TABLES_MAX: Final = 10_000_000
 APPENDS: Final = ("fast_append", "merge_append")
+ADDS_ALONE: Final = ("fast_append", "merge_append", "blind_append")
 OF_WHOLE_TABLES: Final = ("rewrite_manifests", "expire_snapshots")
 APPEND: Final = is_("catalog.type", "append")
 BY_FILES: Final = is_("conflict.detector", "files")
@@ -179,6 +180,59 @@ READ_ROWS: Final = (
         ),
         "{key} = {value} does not fit checks = {checks!q}: Spark and Trino write no equality deletes, and the sinks "
         "that do (Flink, Kafka Connect) check nothing. Set checks = 'none', or leave deletes out.",
+    ),
+)
+
+
+def _shares_unlike(scene: Scene) -> bool:
+    """Whether another source of the same queue gathers at another interval, or into another table."""
+    assert scene.source is not None
+    own = scene.source
+    mates = [each for each in scene.config.sources if each.commit_queue == own.commit_queue]
+    return any((each.gather_every_ms, each.tables.only) != (own.gather_every_ms, own.tables.only) for each in mates)
+
+
+GATHERS: Final = is_so(
+    "gather_every_ms commit_queue",
+    lambda s: s.value("gather_every_ms") is not None and s.value("commit_queue") is not None,
+)
+GATHER_ROWS: Final = (
+    Contradiction(
+        "gather_every_ms",
+        all_of(
+            GATHERS,
+            is_so(
+                "operation_types",
+                lambda s: any(
+                    weight for kind, weight in s.value("operation_types").model_dump().items() if kind not in ADDS_ALONE
+                ),
+            ),
+        ),
+        "{key} = {value} gathers files that are added, and operation_types has other kinds. Make a source of appends "
+        f"alone ({', '.join(ADDS_ALONE)}), or leave gather_every_ms out: they then commit one after another.",
+    ),
+    Contradiction(
+        "gather_every_ms",
+        all_of(GATHERS, is_so("tables catalog.num_tables", lambda s: _own_tables(s) > 1)),
+        "{key} = {value} makes one commit to one table of all, and the source has {n_own}. Name one in tables.only.",
+    ),
+    Contradiction(
+        "gather_every_ms",
+        all_of(GATHERS, PARTITIONED),
+        "{key} = {value} is not simulated for catalog.partitions.enabled = true: which partitions one commit of many "
+        "writers touches is not kept. Leave the partitions out, or gather_every_ms.",
+    ),
+    Contradiction(
+        "gather_every_ms",
+        all_of(GATHERS, is_above("failures.lost_answer_rate", 0)),
+        "{key} = {value} is not simulated together with failures.lost_answer_rate = {failures.lost_answer_rate}: what "
+        "the writers learn then is not known. Keep one of them.",
+    ),
+    Contradiction(
+        "gather_every_ms",
+        all_of(GATHERS, is_so("gather_every_ms commit_queue tables", _shares_unlike)),
+        "{key} = {value}: sources that share commit_queue = {commit_queue!q} have one coordinator. Give them the same "
+        "gather_every_ms and tables.only, or queues of their own.",
     ),
 )
 
@@ -361,6 +415,7 @@ SOURCE_ROWS: Final = (
         "{key} = {value} holds the turn until the txn has ended, and application_retries or after_failure = 'rerun' "
         "would work and pause meanwhile. Leave one of them out.",
     ),
+    *GATHER_ROWS,
     Contradiction(
         "fresh_within_ms",
         is_so(

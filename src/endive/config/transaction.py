@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from endive.config.after_failure import AfterFailure, Aftermath
 from endive.config.arrivals import Arrivals
@@ -418,8 +418,14 @@ class SourceKeys(Table):
     commit_queue: Annotated[str, Words()] | None = Field(
         None,
         description="Name of a queue in which txns that have done their work wait for their turn to commit, one after "
-        "another, as threads of one process do; sources that name the same queue share it.",
+        "another, as threads of one process do; sources that name the same queue share it. 'none' is none.",
         json_schema_extra={"default_text": "none: all commit as they are ready"},
+    )
+    gather_every_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = Field(
+        None,
+        description="Makes a coordinator of commit_queue: at every multiple of this interval the files of all txns "
+        "that wait there are committed at once, by one append (Kafka Connect, Flink's committer). Only for appends.",
+        json_schema_extra={"default_text": "none: one after another"},
     )
     fresh_within_ms: Milliseconds | None = Field(
         None,
@@ -524,6 +530,12 @@ class SourceKeys(Table):
         description="Chance that a conflict on a table is real, instead of what follows from the files or partitions "
         "touched.",
     )
+
+    @field_validator("commit_queue", "gather_every_ms", mode="before")
+    @classmethod
+    def _say_none(cls, value: Any) -> Any:
+        """``"none"``, so that a study can leave them out at some of its points."""
+        return None if value == "none" else value
 
     @property
     def has_own_probability(self) -> bool:

@@ -14,8 +14,18 @@ from endive.report.material import Material
 from endive.report.page import legend_html, without_legends
 from endive.report.report import Section
 
-ALONG: Final = ("success", "throughput", "latency", "by-source")  # charts that marks stand on
-ORDER: Final = ("success", "latency", "throughput", "phases", "requests", "by-source", "aborts", "conflicts")
+ALONG: Final = ("success", "throughput", "latency", "freshness", "by-source")  # charts that marks stand on
+ORDER: Final = (
+    "success",
+    "freshness",
+    "latency",
+    "throughput",
+    "phases",
+    "requests",
+    "by-source",
+    "aborts",
+    "conflicts",
+)
 
 
 def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, Any]:

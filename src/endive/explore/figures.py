@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from endive.answers.price import usd_per_commit
+from endive.answers.price import bill_of, usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
+from endive.config.stream import stream_problem
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
 from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.verdict_text import figure_text, interval_text, judged_text
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
+OF_STREAMS: Final = ("p95_freshness",)
 PER_HOUR_BELOW: Final = 0.01  # txns per second
 S_PER_H: Final = 3_600.0
 WHOLE: Final = ("retries_mean", "requests_per_commit")
@@ -38,6 +40,7 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
         "whole": {name: _figure(answer, ALL, "", name) for name in (*SHOWN, *WHOLE)},
         "txns": 0 if total is None else total["txns"]["submitted"],
         "usd_per_commit": None if total is None else usd_per_commit(config, total),
+        "usd_per_month": None if total is None or (bill := bill_of(config, answer.samples)) is None else bill.usd,
         "warnings": answer.warnings,
     }
 
@@ -55,12 +58,13 @@ def _source(answer: RunAnswer, name: str) -> dict[str, Any]:
     figures = answer.figures(SOURCE, name)
     source = next(source for source in answer.config.sources if source.name == name)
     weights: Mapping[str, float] = source.operation_types.model_dump()
+    shown = SHOWN if stream_problem(source) is not None else (*SHOWN, *OF_STREAMS)
     return {
         "name": name,
         "kinds": [kind.replace("_", " ") for kind, weight in weights.items() if weight],
         "outcome": _outcome(answer.verdict, name),
         "txns": "no txn yet" if figures is None else outcome_text(figures["txns"]),
-        "figures": {field: _figure(answer, SOURCE, name, field) for field in SHOWN} if figures else {},
+        "figures": {field: _figure(answer, SOURCE, name, field) for field in shown} if figures else {},
     }
 
 

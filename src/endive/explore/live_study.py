@@ -31,6 +31,7 @@ FIGURES: Final = {
     "committed_per_s": "committed_per_s",
     "offered_per_s": "offered_per_s",
     **{f"commit_latency_{part}_ms": f"{part}_commit" for part in ("p50", "p95", "p99", "mean")},
+    **{f"freshness_{part}_ms": f"{part}_freshness" for part in ("p50", "p95", "p99", "max")},
     "retries_mean": "retries_mean",
     "requests_per_committed_txn": "requests_per_commit",
 }

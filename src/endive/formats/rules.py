@@ -23,7 +23,7 @@ from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
 from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
 from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.table import metadata_bytes
+from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
 from endive.formats.operation import CLASS_NONE, Operation
 from endive.formats.payer import Payer
@@ -400,6 +400,14 @@ def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan
         return size_bytes
     snapshots = effects.snapshots_after(operation, table, made.iceberg)
     return metadata_bytes(world.format.iceberg.sizes, snapshots)
+
+
+@rule
+def server_list_bytes(world: Any, table: TableState) -> int:
+    """Size of the list that a server rewrites to put a commit on another base."""
+    if world.format.is_delta == 1:
+        return 0
+    return list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
 
 
 # --- who conflicts with whom ------------------------------------------------------------------------

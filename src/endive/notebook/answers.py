@@ -89,7 +89,8 @@ class Runs:
             }
         )
         figures = {name: pooled_figures(self.answer.samples, SOURCE, name) for name in names}
-        return run_chart(latencies, {name: figure["phases_ms"] for name, figure in figures.items()})
+        ages = {name: part.ages for name, part in parts.items() if part.ages is not None}
+        return run_chart(latencies, {name: figure["phases_ms"] for name, figure in figures.items()}, ages)
 
 
 def _figure_rows(sample: Sample) -> Iterator[dict[str, Any]]:

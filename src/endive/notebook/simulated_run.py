@@ -62,9 +62,11 @@ class Run(SimulationResult):
     def plot(self) -> Any:
         """Commit latency by source, and where it goes; needs the extra ``report``."""
         from endive.report.run_chart import run_chart
+        from endive.report.run_page import ages_by_source
 
         blocks = self.to_json_dict()["by_source"]
-        return run_chart(self.transactions, {name: block["phases_ms"] for name, block in blocks.items()})
+        phases = {name: block["phases_ms"] for name, block in blocks.items()}
+        return run_chart(self.transactions, phases, ages_by_source(self._alone.config, self.transactions))
 
 
 @overload

@@ -161,15 +161,10 @@ def _guess(written: str, known: tuple[str, ...]) -> str:
 
 
 def unkept(subjects: Iterable[Subject]) -> str | None:
-    """What to say where a figure is not kept by a study: by table, or of data; None if all are."""
+    """What to say where a figure is not kept by a study: by table; None if all are."""
     for subject in subjects:
         if subject.scope == TABLE:
             return of_tables(str(subject))
-        if subject.field.is_of_data:
-            return (
-                f"'{subject}' is about how late data are, and a study keeps no figure of that. Judge success and "
-                "latency here; 'endive run', 'limit', 'advise' and 'compare' judge freshness."
-            )
     return None
 
 

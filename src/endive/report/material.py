@@ -17,11 +17,13 @@ from endive.report.reading import Row, Study
 from endive.report.words import PERCENT_FIGURES, STORE_NAMES, figure_words, log_ticks, shown
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
+FRESHNESS: Final = tuple(f"freshness_{name}_ms" for name in ("p95", "p50", "p99", "max"))
 FIGURES: Final = (
     "success_rate",
     "committed_per_s",
     "offered_per_s",
     *LATENCIES,
+    *FRESHNESS,
     "retries_mean",
     "requests_per_committed_txn",
 )

@@ -14,7 +14,7 @@ from endive.report.comparison import Comparison, compare
 from endive.report.curves import curve_chart, latency_throughput
 from endive.report.groups import by_scope, conflicts
 from endive.report.heatmap import heatmap
-from endive.report.material import CONFIDENCE, LATENCIES, Material, asked_metrics, prepare
+from endive.report.material import CONFIDENCE, FRESHNESS, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.spread import attempts, convoy, timeline
@@ -137,8 +137,18 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
             f"{_missing(material)}",
         )
     )
+    if any(material.values("configurations", figure) for figure in FRESHNESS):
+        drawn.add(
+            curve_chart(
+                material,
+                "freshness",
+                f"How late data are{whose} against {along}",
+                FRESHNESS,
+                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time.",
+            )
+        )
     for metric in asked:
-        if metric in ("success_rate", "committed_per_s", *LATENCIES):
+        if metric in ("success_rate", "committed_per_s", *LATENCIES, *FRESHNESS):
             continue  # drawn for every study
         name = figure_words(metric)[0]
         drawn.add(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from endive.config import load_simulation_config
+from endive.config import SimulationConfig, load_simulation_config
 from endive.config.printable import printable_values
 from endive.config.slo import objective_of
 from endive.errors import IntakeError, OutputError
@@ -24,12 +24,18 @@ from endive.objectives.certainty import ONE_RUN
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.chart import Spec
 from endive.report.chart_files import to_svg
-from endive.report.run_specs import BINS, attempt_spec, latency_spec, phase_spec, themed, time_spec
+from endive.report.run_specs import BINS, attempt_spec, freshness_spec, latency_spec, phase_spec, themed, time_spec
 from endive.report.words import number, percent, shown
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
+from endive.results.freshness import Ages, ages_of
+from endive.results.window import Window
+from endive.workload.streams import streams_of
 
 SUMMARY_BYTES_MAX: Final = 64 * 2**20
-_COLUMNS: Final = ["source", "status", "submit_ms", "end_ms", "commit_latency_ms", "attempts"]
+_COLUMNS: Final = [
+    *("source", "client", "status", "reason", "submit_ms", "end_ms", "commit_latency_ms", "attempts"),
+    "commits_untold",
+]
 # A browser's letters may be wider than those the pictures were laid out with.
 _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8") + "svg{overflow:visible}"
 
@@ -48,7 +54,7 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     headline = f"In this run the objective ({verdict.objective.text}) {outcome}; {ONE_RUN}."
     lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *_source_lines(summary))
     title = summary.get("label") or folder.name
-    charts = _charts(summary, txns)
+    charts = _charts(summary, txns, ages_by_source(config, txns))
     figures = [
         f'<figure class="wide"><figcaption><h3>{escape(name)}</h3><p>{escape(reading)}</p></figcaption>'
         f'<div role="img" aria-label="{escape(name)}">{to_svg(themed(spec))}</div></figure>'
@@ -142,7 +148,18 @@ def in_window(txns: pa.Table, window: Mapping[str, Any]) -> pa.Table:
     )
 
 
-def _charts(summary: Mapping[str, Any], txns: pa.Table) -> list[tuple[str, str, Spec]]:
+def ages_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Ages]:
+    """How late the data of every stream are."""
+    times = config.simulation
+    window = Window.of_ms(duration_ms=times.duration_ms, warmup_ms=times.warmup_ms, cooldown_ms=times.cooldown_ms)
+    found = {}
+    for stream in streams_of(config):
+        name = config.sources[stream.source].name
+        found[name] = ages_of(stream, window, txns.filter(pc.equal(txns["source"], name)))
+    return found
+
+
+def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]) -> list[tuple[str, str, Spec]]:
     names = list(summary["by_source"])
     window = summary["window"]
     counted = in_window(txns, window)
@@ -157,6 +174,11 @@ def _charts(summary: Mapping[str, Any], txns: pa.Table) -> list[tuple[str, str, 
             "Commits over simulated time",
             f"Commits of each source in {BINS} bins of time, warm-up and cool-down included.",
             time_spec(txns, names, float(window["duration_ms"])),
+        ),
+        (
+            "How late data are",
+            "The share of time in which the newest data a reader sees were no older; dashed, what is asked for.",
+            freshness_spec(ages),
         ),
         (
             "Attempts",

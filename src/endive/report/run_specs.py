@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from endive.report.chart import COLOURS, CONFIG, THEME, Spec
+from endive.results.freshness import Ages
 
 BINS: Final = 60  # of simulated time
 CURVE_POINTS: Final = 100
@@ -57,6 +58,27 @@ def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
     spec = _spec(values, {"type": "area", "interpolate": "step-after", "opacity": 0.8}, {"x": x, "y": y})
     spec["encoding"] |= {"color": _by_source(names), "row": row}
     return {**spec, "height": 90, "resolve": {"scale": {"y": "independent"}}}
+
+
+def freshness_spec(ages: Mapping[str, Ages]) -> Spec:
+    """The share of time in which the newest data that a reader sees were no older than that; a rule at each bound."""
+    shares = np.linspace(0.0, 1.0, CURVE_POINTS + 1)
+    told = {name: found for name, found in ages.items() if found.total_us}
+    values = [
+        {"source": name, "s": float(age) / 1000.0, "share": float(share)}
+        for name, found in told.items()
+        for age, share in zip(found.at(shares), shares, strict=True)
+    ]
+    x = {"field": "s", "type": "quantitative", "title": "age of the newest visible data (s)"}
+    y = {"field": "share", "type": "quantitative", "title": "share of time", "axis": {"format": ".0%"}}
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, "color": _by_source(list(told))}}
+    bounds = sorted({found.bound_us / 1e6 for found in told.values() if found.bound_us is not None})
+    rules = {
+        "data": {"values": [{"s": bound} for bound in bounds]},
+        "mark": {"type": "rule", "stroke": "var(--bad)", "strokeDash": [3, 3]},
+        "encoding": {"x": x},
+    }
+    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "layer": [line, rules]}
 
 
 def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:

@@ -22,12 +22,19 @@ FIGURE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "total_latency_p95_ms": ("total latency P95", "ms"),
     "total_latency_p99_ms": ("total latency P99", "ms"),
     "total_latency_mean_ms": ("total latency, mean", "ms"),
+    "freshness_p50_ms": ("age of the newest visible data P50", "ms"),
+    "freshness_p95_ms": ("age of the newest visible data P95", "ms"),
+    "freshness_p99_ms": ("age of the newest visible data P99", "ms"),
+    "freshness_mean_ms": ("age of the newest visible data, mean", "ms"),
+    "freshness_max_ms": ("age of the newest visible data, most", "ms"),
+    "stale_share": ("time with data older than the bound", "%"),
+    "lost_share": ("data lost", "%"),
     "retries_mean": ("retries", "per txn"),
     "requests_per_txn": ("requests", "per txn that ended"),
     "requests_per_committed_txn": ("requests", "per committed txn"),
     "in_flight_committing_share": ("still committing at the end", "%"),
 }
-PERCENT_FIGURES: Final = frozenset({"success_rate", "in_flight_committing_share", "share"})
+PERCENT_FIGURES: Final = frozenset({"success_rate", "in_flight_committing_share", "share", "stale_share", "lost_share"})
 
 _AXIS_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "transaction.inter_arrival.scale": ("time between arrivals, mean", "ms"),

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from endive.kernel import jitted
 from endive.results.columns import TIMES, Columns
@@ -146,6 +147,20 @@ class StreamTxns:
                 for stream in streams
             ]
         )
+
+
+def ages_of(stream: Stream, window: Window, txns: pa.Table) -> Ages:
+    """The same from the rows of a run: ``txns`` are those of the stream's source."""
+    status, reason = (np.asarray(txns[name].to_pylist(), object) for name in ("status", "reason"))
+    is_untold = (reason == "commit_state_unknown") & (txns["commits_untold"].to_numpy() > 0)
+    fate = np.where(status == "committed", _VISIBLE, np.where(status == "aborted", _FAILED, _UNDER_WAY))
+    fate = np.where((status == "aborted") & is_untold, _UNTOLD, fate)
+    client = np.asarray(txns["client"].fill_null(0).to_numpy(), np.int64)
+    submit, end = (
+        np.floor(txns[name].fill_null(-0.001).to_numpy() * 1000.0 + 0.5).astype(np.int64)
+        for name in ("submit_ms", "end_ms")
+    )
+    return _of_stream(stream, window, client, submit, end, fate.astype(np.int64))
 
 
 def _of_stream(stream: Stream, window: Window, client: Ints, submit: Ints, end: Ints, fate: Ints) -> Ages:

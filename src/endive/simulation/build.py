@@ -18,7 +18,7 @@ from endive.catalog import (
     InstantCatalog,
     ServiceCatalog,
 )
-from endive.catalog.rules import SCOPES
+from endive.catalog.rules import LOCKS, SCOPES, LockTerms
 from endive.config import SimulationConfig
 from endive.config.after_failure import AfterFailure
 from endive.config.arrivals import Closed as ClosedTable
@@ -27,6 +27,7 @@ from endive.config.arrivals import Jobs as JobsTable
 from endive.config.arrivals import Periodic as PeriodicTable
 from endive.config.arrivals import Trace as TraceTable
 from endive.config.catalog import CatalogConfig
+from endive.config.lock_table import TableLock
 from endive.config.table_list import own_tables
 from endive.config.transaction import PartitionChoice, ShareOfFiles, SourceConfig, TableChoice
 from endive.distributions import (
@@ -102,6 +103,7 @@ from endive.workload import (
 )
 
 NO_QUEUE = -1
+RESENT_MAX = 1_000  # times that a commit with an idempotency key is sent until an answer comes back
 
 CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog]
 WorkloadFactory = Callable[[WorkloadConfig], Workload]
@@ -134,7 +136,8 @@ class Parts:
     slow_down: SlowDown
     is_pointer_checked: bool
     is_partition_scoped: bool
-    queues: int  # before the commit
+    queues: tuple[int, ...]  # before the commit: the interval of those that gather, else 0
+    lock: LockTerms
     transaction_types: tuple[type[Transaction], ...]
 
     def own_part(self) -> str | None:
@@ -181,7 +184,8 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         and config.catalog.type == "service"
         and config.catalog.service.flavour == "pointer",
         is_partition_scoped=config.catalog.scope == "partition",
-        queues=len(queue_names(config)),
+        queues=build_queues(config),
+        lock=build_lock(config.catalog.service.lock),
         transaction_types=tuple(types.get(kind, Transaction) for kind in KINDS),
     )
 
@@ -333,6 +337,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
     if section.type == "instant":
         return InstantCatalog(state, latency, refusal_returns_snapshot=section.refusal_returns_snapshot)
     time, swap, calls_per_s = section.service.time, section.service.commit_latency, section.service.calls_per_s
+    lock = section.service.lock
     service_time = None if time is None else from_table(time.to_table(), "catalog.service.time")
     return ServiceCatalog(
         state,
@@ -342,6 +347,10 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         commit_latency=None if swap is None else from_table(swap.to_table(), "catalog.service.commit_latency"),
         flavour="pointer" if config.table.format == "delta" else section.service.flavour,
         server_retries=section.service.server_retries,
+        rewrites_list=section.service.rebase == "list",
+        batch_us=us_of(section.service.batch_ms or 0.0),
+        lock=None if lock is None else build_lock(lock),
+        lock_latency=None if lock is None or lock.kind == "hive" else from_table(lock.latency.to_table(), "lock"),
         storage=unthrottled(storage),
         refusal_returns_snapshot=section.refusal_returns_snapshot,
     )
@@ -381,20 +390,21 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         parallel_max=config.storage.max_parallel,
         is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
         is_metadata_always_read=int(commit.metadata_read == "each_attempt"),
+        server_reads=protocol.SERVER_READS.index(catalog.service.reads_metadata),
     )
 
 
 def build_failures(config: SimulationConfig) -> Failures:
     """What goes wrong besides refusals."""
-    section = config.failures
+    section, has_keys = config.failures, config.catalog.service.idempotency_keys
     return Failures(
         lost_answer_rate=section.lost_answer_rate,
         lost_check_rate=section.lost_check_rate,
         timeout_us=us_of(section.lost_answer_timeout_ms),
-        checks_max=section.status_checks,
+        checks_max=RESENT_MAX if has_keys else section.status_checks,
         check_wait_min_ms=section.status_check_wait_ms,
         check_wait_max_ms=section.status_check_wait_max_ms,
-        is_absent_refused=int(section.absent_commit == "retry"),
+        is_absent_refused=int(has_keys or section.absent_commit == "retry"),
     )
 
 
@@ -453,7 +463,7 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
     """How the source's txns retry, wait and validate."""
     backoff = source.retry_backoff
     return TransactionTerms(
-        retries_max=source.retry,
+        retries_max=0 if config.catalog.service.refusal == "final" else source.retry,
         total_timeout_us=us_of(source.total_timeout_ms),
         application_retries=source.application_retries,
         backoff_policy=backoff.policy if backoff.enabled else "none",
@@ -474,6 +484,26 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
 def queue_names(config: SimulationConfig) -> list[str]:
     """The queues before the commit; sources that name the same one share it."""
     return list(dict.fromkeys(source.commit_queue for source in config.sources if source.commit_queue is not None))
+
+
+def build_queues(config: SimulationConfig) -> tuple[int, ...]:
+    """How often each queue commits all that wait, or 0 if they commit one after another."""
+    every_us = {source.commit_queue: us_of(source.gather_every_ms or 0.0) for source in config.sources}
+    return tuple(every_us[name] for name in queue_names(config))
+
+
+def build_lock(table: TableLock | None) -> LockTerms:
+    """How a client asks for the lock of its table, if it has one."""
+    if table is None:
+        return LockTerms()
+    return LockTerms(
+        kind=LOCKS.index(table.kind),
+        wait_ms=table.wait_ms,
+        multiplier=table.multiplier,
+        wait_max_ms=table.wait_max_ms,
+        lease_us=us_of(table.lease_ms),
+        timeout_us=us_of(table.timeout_ms),
+    )
 
 
 def build_aftermath(table: AfterFailure) -> Aftermath:

@@ -66,6 +66,7 @@ class ObservedCatalog(Catalog):
         self._applied: dict[int, int] = {}
         self._rebased: dict[int, Rebase] = {}
         self._left_behind: dict[int, CatalogSnapshot] = {}  # what each left behind
+        self._carrying: dict[int, tuple[int, bool]] = {}  # how many each carries that was applied, or was not
         self._kept: dict[int, CatalogSnapshot] = {}  # by clients that keep their table, between two of their txns
 
     def __getattr__(self, name: str) -> Any:
@@ -245,14 +246,26 @@ class ObservedCatalog(Catalog):
 
     # --- the end of a txn, the end of a run ---------------------------------------------------------
 
-    def end(self, txn_id: int, is_committed: bool, *, is_unknown: bool = False) -> None:
+    def end(self, txn_id: int, is_committed: bool, *, is_unknown: bool = False, carries: int = 0) -> None:
         """A txn has ended, and this is what it was told; nothing, if it is unknown to it."""
         is_applied = self._applied.pop(txn_id, None) is not None
+        if carries:
+            self._carrying[txn_id] = carries, is_applied
         self._shown.pop(txn_id, None)
         self._left_behind.pop(txn_id, None)
         if is_unknown:
             books.leave_untold(self._ledger, int(is_applied))
         elif not books.check_told(self._ledger, txn_id, is_committed, int(is_applied), self._clock.now_us):
+            self._fail()
+
+    def end_carried(self, txn_id: int, carrier: int, is_committed: bool) -> None:
+        """A txn has ended whose files another's commit carried: it was told what became of that one."""
+        carries, is_applied = self._carrying.pop(carrier, (0, False))
+        if carries > 1:
+            self._carrying[carrier] = carries - 1, is_applied
+        self._shown.pop(txn_id, None)
+        is_real = is_applied and carries > 0 and txn_id not in self._applied
+        if not books.check_told(self._ledger, txn_id, is_committed, int(is_real), self._clock.now_us):
             self._fail()
 
     def close(self, reported: int) -> HistoryCheck:

@@ -85,7 +85,8 @@ class ReferenceEngine:
             failures=parts.failures,
             is_pointer_checked=parts.is_pointer_checked,
             is_partition_scoped=parts.is_partition_scoped,
-            queues=tuple(CommitQueue() for _ in range(parts.queues)),
+            lock=parts.lock,
+            queues=tuple(CommitQueue(every_us) for every_us in parts.queues),
             wake=self._wake,
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
@@ -205,7 +206,11 @@ class ReferenceEngine:
             if self._observed is not None:
                 self._observed.keep(txn_id, known)
         if self._observed is not None:
-            self._observed.end(txn_id, is_committed, is_unknown=txn.row.reason == COMMIT_STATE_UNKNOWN)
+            if txn.carrier is None:
+                is_unknown = txn.row.reason == COMMIT_STATE_UNKNOWN
+                self._observed.end(txn_id, is_committed, is_unknown=is_unknown, carries=txn.row.gathered)
+            else:
+                self._observed.end_carried(txn_id, txn.carrier, is_committed)
         self._record(txn, source, index, COMMITTED if is_committed else ABORTED)
         if source.arrivals.clients:
             next_index = index + 1
@@ -226,7 +231,7 @@ class ReferenceEngine:
         if self._read_sets is not None:
             self._read_sets.extend(read_sets_of(txn))
         self._rows.append(values_of(row))
-        self._reported += status == COMMITTED
+        self._reported += status == COMMITTED and txn.carrier is None
         self._table_ids.extend(txn.tables)
         if len(self._rows) >= ROWS_PER_BATCH:
             self._flush()

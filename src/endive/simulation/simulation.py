@@ -16,10 +16,10 @@ from endive.simulation.build import CatalogFactory, OwnParts, Parts, WorkloadFac
 from endive.simulation.compiled import CompiledEngine
 from endive.simulation.knowledge import known_figures
 from endive.simulation.reference import Progress, ReferenceEngine
-from endive.simulation.streams import streams_of
 from endive.storage import StorageProvider
 from endive.storage.client import TracedRequest
 from endive.transaction import ConflictDetector, Transaction
+from endive.workload.streams import streams_of
 
 ENGINES = ("auto", "reference", "compiled")
 ConfigLike = SimulationConfig | Mapping[str, Any] | str | os.PathLike[str]

@@ -7,6 +7,7 @@ and pays what they say.
 from collections.abc import Callable, Generator
 from contextlib import suppress
 
+from endive.catalog.rules import LOCK_DYNAMODB, LOCK_NONE
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
 from endive.formats import data_files, rules
 from endive.formats.file_history import TouchedFiles
@@ -32,6 +33,7 @@ from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answe
 from endive.transaction.second_look import TableMovedError, filter_files, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
+from endive.transaction.table_lock import leave_lock, take_lock
 from endive.transaction.transaction_values import (
     TransactionDraft,
     TransactionStatus,
@@ -48,6 +50,7 @@ from endive.vocabulary import (
     PHASE_RUNTIME,
     STORAGE_FAILED,
     TABLE_MOVED,
+    TIMEOUT,
 )
 
 Life = Generator[int, None, None]
@@ -83,6 +86,8 @@ class Transaction:
         self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
         self.start: CatalogSnapshot | None = None  # what it began with, the last time it began
         self.known: CatalogSnapshot | None = None  # the newest state it was shown, or left behind
+        self.is_locked_out = False  # it asked in vain for the lock of its table
+        self.carrier: int | None = None  # the txn that committed its files, if another did
         self.status = TransactionStatus.PENDING
         self.row = client.row
         self.row.kind = draft.kind
@@ -149,7 +154,9 @@ class Transaction:
             if self.row.commit_start_us == NONE:
                 self.row.commit_start_us = world.clock.now_us
             if self.terms.queue >= 0:
-                yield from wait_for_turn(self, world)
+                carried = yield from wait_for_turn(self, world)
+                if carried is not None:
+                    return carried
             reason = yield from self._commit(world, start)
             if not retry.may_start_over(reason) or self.row.restarts >= self.terms.application_retries:
                 return reason
@@ -232,6 +239,8 @@ class Transaction:
             reason = retry.reason_to_stop(
                 attempt, self.terms.retries_max, clock.now_us - begin_us, self.terms.total_timeout_us
             )
+            if self.is_locked_out and world.lock.kind == LOCK_DYNAMODB:
+                reason = TIMEOUT  # an IllegalStateException, which nobody retries (``GlueTableOperations``)
             if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
@@ -405,7 +414,21 @@ class Transaction:
     def _swap(
         self, world: World, base: CatalogSnapshot, plans: list[Plan]
     ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
-        """The conditional write, and what comes right before it: how it ended, and the state if the answer told it."""
+        """The conditional write under the table's lock, if it has one: how it ended, and the state if that was told."""
+        if world.lock.kind == LOCK_NONE:
+            return (yield from self._look_and_swap(world, base, plans))
+        self.is_locked_out = not (yield from take_lock(self, world))
+        outcome: tuple[int, CatalogSnapshot | None] = (REFUSED, None)
+        if not self.is_locked_out:
+            outcome = yield from self._look_and_swap(world, base, plans)
+        if not self.is_locked_out or world.lock.kind != LOCK_DYNAMODB:
+            yield from leave_lock(self, world)
+        return outcome
+
+    def _look_and_swap(
+        self, world: World, base: CatalogSnapshot, plans: list[Plan]
+    ) -> Generator[int, None, tuple[int, CatalogSnapshot | None]]:
+        """The conditional write, and what comes right before it."""
         clock = world.clock
         intention = self._intention(world, base, plans)
         is_checked_first = rules.checks_before_last_step(world)
@@ -451,6 +474,7 @@ class Transaction:
             commutes=rules.commutes(self.operation),
             size_bytes=size_bytes,
             server_bytes=size_bytes if rules.writes_at_server(world) else None,
+            list_bytes=rules.server_list_bytes(world, base.tables[self.tables[0]].state),
             touched=tuple(self.touched_files(position) for position in range(self.n_written))
             if self.notes_files
             else (),

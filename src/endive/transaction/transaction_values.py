@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from endive.catalog.catalog import Catalog
+from endive.catalog.rules import LockTerms
 from endive.distributions.counts import CountDistribution
 from endive.formats.content import Tables
 from endive.formats.nesting import FormatSettings
@@ -94,6 +95,7 @@ class World:
     failures: Failures
     is_pointer_checked: bool  # a commit reads the pointer once more before it swaps (JDBC, Hive, Glue)
     is_partition_scoped: bool
+    lock: LockTerms = field(default_factory=LockTerms)  # before the pointer is looked at and swapped
     queues: tuple[CommitQueue, ...] = ()
     wake: Callable[[int], None] = _wake_nobody  # the txn with this id goes on at this instant
 

@@ -64,7 +64,8 @@ function showSource(source, place) {
 function makeCard(source, place) {
   const card = { badge: element("span", { class: "badge" }), txns: element("p", { class: "txns" }), value: element("b"), interval: element("span"), range: element("i"), point: element("b"), figures: {} };
   const list = element("dl", { class: "figures" });
-  for (const [name, label] of [["committed_per_s", "Commits"], ["p50_commit", "P50"], ["p95_commit", "P95"], ["p99_commit", "P99"]]) {
+  for (const [name, label] of [["committed_per_s", "Commits"], ["p50_commit", "P50"], ["p95_commit", "P95"], ["p99_commit", "P99"], ["p95_freshness", "Data late by, P95"]]) {
+    if (name === "p95_freshness" && !source.figures[name]) continue;
     const slot = (card.figures[name] = { value: element("span"), interval: element("small") });
     list.append(element("div", {}, element("dt", {}, label), element("dd", {}, slot.value, slot.interval)));
   }
@@ -84,6 +85,7 @@ function showWhole(event) {
   if (requests.value !== null) add(requests.text, "requests per commit");
   if (retries.value !== null) add(retries.text, "retries per txn");
   if (event.usd_per_commit !== null) add("$" + (1e6 * event.usd_per_commit).toLocaleString("en-US", { maximumSignificantDigits: 3 }), "of requests per million commits");
+  if (event.usd_per_month !== null) add("$" + event.usd_per_month.toLocaleString("en-US", { maximumSignificantDigits: 3 }), "a month at this load");
   for (const warning of event.warnings) parts.push(element("span", { class: "warning" }, typeof warning === "string" ? warning : warning.text || JSON.stringify(warning)));
   byId("whole").replaceChildren(...parts);
 }

@@ -2,7 +2,7 @@
 import { byId, element } from "./ask.js";
 import { state, writeLink } from "./state.js";
 
-const NAMES = { success_rate: "success", committed_per_s: "commits", p50_commit: "P50 of commit latency", p95_commit: "P95", p99_commit: "P99", retries_mean: "retries per txn", requests_per_commit: "requests per commit" };
+const NAMES = { success_rate: "success", committed_per_s: "commits", p50_commit: "P50 of commit latency", p95_commit: "P95", p99_commit: "P99", retries_mean: "retries per txn", requests_per_commit: "requests per commit", p50_freshness: "data late by, P50", p95_freshness: "data late by, P95", p99_freshness: "data late by, P99", lost_share: "data lost" };
 
 export function wireCompare(askAgain) {
   byId("pin").addEventListener("click", () => {

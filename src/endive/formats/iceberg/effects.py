@@ -123,11 +123,10 @@ def added_manifests(settings: IcebergSettings, operation: Operation, situation: 
     if operation.kind == REWRITE_MANIFESTS:
         rewritten_bytes = situation.start_manifests * settings.sizes.manifest_bytes
         return (rewritten_bytes + MANIFEST_TARGET_BYTES - 1) // MANIFEST_TARGET_BYTES - situation.start_manifests
+    is_flushing = settings.protocol.merging == choices.MERGING_FLUSH
     if (
-        merges_bins(operation)
-        and settings.protocol.merging == choices.MERGING_BINS
-        and situation.live_manifests + 1 >= settings.protocol.merge_count_min
-    ):
+        is_flushing or (merges_bins(operation) and settings.protocol.merging == choices.MERGING_BINS)
+    ) and situation.live_manifests + 1 >= settings.protocol.merge_count_min:
         return own_manifests(operation) - situation.live_manifests
     return own_manifests(operation)
 

@@ -51,6 +51,7 @@ from endive.formats.iceberg.protocol import (
     cleans_up,
     loads_metadata,
     reloads_after_success,
+    reloads_metadata,
     writes_beside_list,
 )
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
@@ -266,7 +267,7 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
     """What a committed operation reads back of a table: the metadata, the list (``SnapshotProducer.commit``)."""
     if reloads_after_success(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, AFTER_READ, position)
-        if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
+        if reloads_metadata(world.format.iceberg.protocol, txn.operation):
             size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_after(txn.operation, table, cost))
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
         if txn.operation.kind == EXPIRE_SNAPSHOTS:

@@ -240,6 +240,9 @@ def plan_manifests(
             cost.merge_writes = 1
             cost.merge_parallel = 1
             cost.deletes_merged = 1 if situation.live_deletes >= protocol.merge_count_min else 0
+    elif protocol.merging == choices.MERGING_FLUSH:
+        if situation.live_manifests + 1 >= protocol.merge_count_min:
+            cost.merge_writes = 1  # a leaf takes the entries, which the root just read holds
     elif protocol.merging == choices.MERGING_N_BEHIND and operation.kind == MERGE_APPEND and not is_first:
         merged = situation.behind * protocol.merge_per_commit_millionths // choices.MILLIONTHS
         cost.merge_reads = merged
@@ -291,9 +294,14 @@ def plan_snapshot(
 
 @rule
 def plan_metadata(protocol: CommitProtocol, situation: IcebergSituation, cost: AttemptCost) -> None:
-    """The metadata object, where the client reads and writes it."""
+    """The metadata object, where the client reads and writes it, or a server reads it for a load and a commit."""
     is_first = situation.attempt == 1
-    if protocol.is_inlined == 0 and protocol.is_metadata_servers == 0:
+    if protocol.is_inlined == 0 and protocol.is_metadata_servers == 1:
+        if protocol.server_reads != choices.SERVER_READS_NEVER:
+            cost.metadata_reads = 1 if protocol.base == choices.BASE_REFRESH or not is_first else 0
+        if protocol.server_reads == choices.SERVER_READS_BOTH:
+            cost.metadata_reads += 1
+    elif protocol.is_inlined == 0:
         choice = protocol.metadata
         if choice == choices.METADATA_EACH_ATTEMPT or choice == choices.METADATA_IF_CURRENT:
             cost.metadata_reads = situation.is_moved

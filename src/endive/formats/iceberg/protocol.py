@@ -34,14 +34,17 @@ HISTORY_FIXED_START, HISTORY_FIXED_START_ON_RETRY, HISTORY_SINCE_LAST, HISTORY_E
     len(HISTORIES)
 )
 
-MERGINGS: Final = ("bins", "off", "n_behind")
-MERGING_BINS, MERGING_OFF, MERGING_N_BEHIND = range(len(MERGINGS))
+MERGINGS: Final = ("bins", "off", "n_behind", "flush")
+MERGING_BINS, MERGING_OFF, MERGING_N_BEHIND, MERGING_FLUSH = range(len(MERGINGS))
 
 REAL_CONFLICTS: Final = ("abort", "merge")
 REAL_ABORT, REAL_MERGE = range(len(REAL_CONFLICTS))
 
 AFTER_SUCCESSES: Final = ("reload", "none", "clean_up")
 AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = range(len(AFTER_SUCCESSES))
+
+SERVER_READS: Final = ("never", "load", "load_and_commit")
+SERVER_READS_NEVER, SERVER_READS_LOAD, SERVER_READS_BOTH = range(len(SERVER_READS))
 
 RELEASE_1_9, RELEASE_1_10, RELEASE_1_11 = range(len(RELEASES))
 
@@ -72,13 +75,16 @@ class CommitProtocol(Record):
     is_list_appended: Int8  # manifest lists are appended to (ML+)
     is_metadata_servers: Int8  # the server writes the metadata object
     is_metadata_always_read: Int8  # by every attempt, the first included
+    server_reads: Int8  # when a REST server reads the metadata object from the store
 
 
 @rule
 def loads_metadata(protocol: CommitProtocol) -> bool:
     """Whether loading a table at the start of a txn reads its metadata object."""
-    if protocol.is_inlined == 1 or protocol.is_metadata_servers == 1:
+    if protocol.is_inlined == 1:
         return False
+    if protocol.is_metadata_servers == 1:
+        return protocol.server_reads != SERVER_READS_NEVER
     return protocol.metadata == METADATA_EACH_ATTEMPT or protocol.metadata == METADATA_IF_CURRENT
 
 
@@ -122,6 +128,16 @@ def rereads_catalog(protocol: CommitProtocol, operation: Operation) -> bool:
     """
     is_content = operation.kind == FAST_APPEND and protocol.release < RELEASE_1_11
     return reloads_after_success(protocol) and (protocol.is_metadata_servers == 0 or not is_content)
+
+
+@rule
+def reloads_metadata(protocol: CommitProtocol, operation: Operation) -> bool:
+    """Whether what is read back after a commit is the metadata object too, by the client or by its server."""
+    if protocol.is_inlined == 1:
+        return False
+    if protocol.is_metadata_servers == 0:
+        return True
+    return protocol.server_reads != SERVER_READS_NEVER and rereads_catalog(protocol, operation)
 
 
 @rule

@@ -49,7 +49,7 @@ ABORT_COUNTS: Final = tuple(f"txns_aborted_{reason}" for reason in s.REASONS[1:]
 BYTE_COUNTS: Final = ("bytes_read", "bytes_written")
 PER_TXN: Final = "_per_txn"
 PER_COMMITTED: Final = "_per_committed_txn"
-SHARE_FIGURES: Final = ("success_rate", "in_flight_committing_share")  # never above 1
+SHARE_FIGURES: Final = ("success_rate", "in_flight_committing_share", "stale_share", "lost_share")  # never above 1
 RATE_FIGURES: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
 
 
@@ -99,6 +99,7 @@ def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[
     joined = joined.sort_by([(name, "ascending") for name in (*POINT_GROUP, "seed")]).combine_chunks()
     first = first_rows(joined.select(list(POINT_GROUP)))
     txns = {"success_rate": txns_ended(joined), "in_flight_committing_share": joined["txns_submitted"]}
+    txns |= dict.fromkeys(("stale_share", "lost_share"), joined["data_batches"])
     found = {
         name: over_seeds(_floats(column), first, of=_floats(txns[name]) if name in SHARE_FIGURES else None)
         for name, column in _columns(joined, unused)

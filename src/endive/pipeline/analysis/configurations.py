@@ -29,6 +29,9 @@ LEADING: Final = (
     "requests_per_txn",
     "requests_per_committed_txn",
     "in_flight_committing_share",
+    *(f"freshness_{name}_ms" for name in ("p50", "p95", "p99", "max")),
+    "stale_share",
+    "lost_share",
 )
 CONFIGURATIONS: Final = (
     *POINT_GROUP,

@@ -15,7 +15,7 @@ from endive.pipeline.analysis.latencies_from_txns import LATENCIES, PERCENTILE_C
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP
 from endive.pipeline.analysis.txn_counts import COMMITTED, PHASE_SUMS, STAGES
-from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.pipeline.dataset.figure_columns import FIGURES, OF_DATA
 from endive.results import schema as s
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 _REASONS: Final = s.REASONS[1:]
 _COMMITTED_SUMS: Final = ("commit_us", "total_us", *PHASE_SUMS)
 _WINDOW_SUMS: Final = ("retries", "late_commits", "late_commit_us", *COUNTED)
+RECOUNTED: Final = tuple(name for name in FIGURES if name not in OF_DATA)  # ages need the order of txns, not sums
 FIGURE_SUMS: Final = ("txns", "commits_in_window", *_COMMITTED_SUMS, *_WINDOW_SUMS)
 
 
 def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFrame) -> DataFrame:
-    """``RUN_GROUP`` and ``FIGURES`` of every run that ended, and of each of its operation types and sources.
+    """``RUN_GROUP`` and ``RECOUNTED`` of every run that ended, and of each of its operation types and sources.
 
     ``tallies`` are txns counted by ``GRAIN``, with ``FIGURE_SUMS``, and ``RUN`` in the place of the run's number.
     """
@@ -98,9 +99,9 @@ def _figures(groups: DataFrame) -> DataFrame:
     for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
         figures[f"phase_{phase}_mean_ms"] = ratio_sql(total, "(1000 * txns_committed)")
     assert set(PERCENTILE_COLUMNS) < set(FIGURES)
-    kept = [name for name in FIGURES if name not in figures]
+    kept = [name for name in RECOUNTED if name not in figures]
     made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()))
-    return made.select(*RUN_GROUP, *FIGURES)
+    return made.select(*RUN_GROUP, *RECOUNTED)
 
 
 def ratio_sql(part: str, whole: str) -> str:

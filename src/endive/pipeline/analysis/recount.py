@@ -1,8 +1,8 @@
 """What a sweep wrote down, held against its txns: ``endive verify dataset``.
 
-Every figure of every run whose txns were kept is compared bit for bit, the counts of latencies on the grid exactly, and
-the percentiles of all runs with the counts they must lie in. It changes nothing. Txns are counted as an analysis counts
-them (``txn_counts``), with more sums and fewer keys.
+Every figure of every run whose txns were kept is compared bit for bit (but for how late data are, which no sum of txns
+tells), the counts of latencies on the grid exactly, and the percentiles of all runs with the counts they must lie in.
+It changes nothing. Txns are counted as an analysis counts them (``txn_counts``), with more sums and fewer keys.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.figures_from_txns import FIGURE_SUMS, figures_from_txns
+from endive.pipeline.analysis.figures_from_txns import FIGURE_SUMS, RECOUNTED, figures_from_txns
 from endive.pipeline.analysis.latencies_from_txns import (
     EXACT_TXNS_MAX,
     PERCENTILE_COLUMNS,
@@ -26,7 +26,6 @@ from endive.pipeline.analysis.measured import measured
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
 from endive.pipeline.analysis.txn_counts import GRAIN, count_txns, run_windows, with_window
-from endive.pipeline.dataset.figure_columns import FIGURES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -63,7 +62,7 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
         found += _agreements(both, _COUNT_KEYS, counts_compared)
     inside = bracketed(counts, told)
     found += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
-    return sorted(found, key=lambda each: (each.study, [*FIGURES, COUNTS, BRACKETS].index(each.figure)))
+    return sorted(found, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
 
 
 def _figures(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
@@ -78,7 +77,7 @@ def _figures_compared() -> dict[str, str]:
     """When a figure counts as equal. Percentiles of very large runs are left to the grid."""
     judged = [*PERCENTILE_COLUMNS]
     is_large = f"run_txns > {EXACT_TXNS_MAX}"
-    return {name: f"told.{name} <=> found.{name}" + (f" or {is_large}" if name in judged else "") for name in FIGURES}
+    return {name: f"told.{name} <=> found.{name}" + (f" or {is_large}" if name in judged else "") for name in RECOUNTED}
 
 
 def _joined(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str] = RUN_GROUP) -> DataFrame:

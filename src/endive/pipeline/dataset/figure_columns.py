@@ -17,6 +17,9 @@ from endive.vocabulary import OTHER_REQUEST
 
 _LATENCIES: Final = ("p50", "p95", "p99", "mean")
 _REASONS: Final = s.REASONS[1:]
+AGES: Final = tuple(f"freshness_{part}_ms" for part in ("p50", "p95", "p99", "mean", "max"))
+FATES: Final = tuple(f"data_{fate}" for fate in ("batches", "visible", "lost", "waiting", "twice"))
+OF_DATA: Final = (*AGES, "stale_share", "lost_share", *FATES)  # of streams only; null elsewhere
 _HALVES: Final = ("first", "second")
 
 Place = tuple[str, ...]
@@ -57,6 +60,12 @@ def _figures() -> dict[str, tuple[pa.DataType, Place]]:
     found["requests_per_committed_txn"] = (ratio, ("requests", "per_committed_txn"))
     found["bytes_read"] = (count, ("requests", "bytes_read"))
     found["bytes_written"] = (count, ("requests", "bytes_written"))
+    for name in AGES:
+        found[name] = (ratio, ("freshness_ms", name.split("_")[1]))
+    for name in ("stale_share", "lost_share"):
+        found[name] = (ratio, (name,))
+    for name in FATES:
+        found[name] = (count, ("data", name.removeprefix("data_")))
     return found
 
 
@@ -124,6 +133,9 @@ def with_known_requests(figures: pa.Table) -> pa.Table:
     for name in (f"requests_{request}" for request in s.REQUESTS):
         if name not in figures.column_names:
             figures = figures.append_column(name, nothing)
+    for name in OF_DATA:  # nor was it told how late data are
+        if name not in figures.column_names:
+            figures = figures.append_column(name, pa.nulls(figures.num_rows, FIGURES[name][0]))
     return figures.drop_columns(dropped)
 
 

@@ -219,7 +219,8 @@ class CompiledEngine:
         columns = self._columns
         columns.n_rows = int(self._world["loop"]["n_rows"])
         if columns.n_rows:
-            self._reported += int(np.count_nonzero(columns.count("status") == COMMITTED))
+            is_own = (columns.count("status") == COMMITTED) & (columns.count("attempts") > 0)  # not another's
+            self._reported += int(np.count_nonzero(is_own))
             self._standstill.add(columns)
             self._sink.add(columns)
             self._take_batch()
@@ -246,7 +247,8 @@ class CompiledEngine:
     def _waiting_places(self) -> IntArray:
         """Of txns that wait in a queue for their turn to commit."""
         places, txns = [], self._arrays["flight.txns"]
-        for place in self._arrays["workload.queues"]["first"]:
+        queues = self._arrays["workload.queues"]
+        for place in (*queues["first"], *queues["carried"]):
             while place != NOT_THERE:
                 places.append(place)
                 place = txns["next_free"][place]

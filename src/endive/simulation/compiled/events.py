@@ -4,22 +4,24 @@ Decisions are the rules'; the steps up to the next moment are in ``stages``. A h
 leaves in the txn when its next one is due, and returns what comes next (``transitions``).
 """
 
-from endive.catalog.rules import LANDED, compact_log, find_log, land_entry, take_worker
+from endive.catalog.rules import LANDED, compact_log, find_log, join_batch, land_entry, take_worker
 from endive.catalog.service import (
     SERVED_BACK,
     SERVED_BASE,
     SERVED_CHECK,
     SERVED_COMMIT,
+    SERVED_LOCK,
     SERVED_LOOK,
     SERVED_READ,
     SERVED_START,
     SERVED_STATUS,
+    SERVED_UNLOCK,
 )
 from endive.distributions.code import draw_us
 from endive.formats import rules as formats
 from endive.formats.iceberg.table import append_to_list, rewrite_list
 from endive.kernel import step
-from endive.rng import LOG_HEAD, METADATA_WRITE, SERVICE, slot
+from endive.rng import LOG_HEAD, METADATA_WRITE, SERVER_LIST, SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import read_answered_us, send
@@ -27,12 +29,14 @@ from endive.simulation.compiled.bill import adding_up, one_us
 from endive.simulation.compiled.checking import lose_answer
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.keeping import recall, remember
-from endive.simulation.compiled.memory import codes, server_table, touched_at
+from endive.simulation.compiled.memory import batch_at, codes, server_table, touched_at
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
+    MOMENT_BATCH,
     MOMENT_COMMIT,
     MOMENT_COMPACTION,
     MOMENT_LIST_APPEND,
+    MOMENT_LOCK,
     MOMENT_LOG_APPEND,
     MOMENT_LOG_HEAD,
     MOMENT_LOOK,
@@ -41,6 +45,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_REST_SWAP,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
+    MOMENT_UNLOCK,
     STEP_BEGIN,
     STEP_BUILD,
     STEP_COMMIT,
@@ -85,6 +90,7 @@ from endive.vocabulary import (
     PHASE_CATALOG_READ,
     PHASE_COMMIT,
     PHASE_RUNTIME,
+    READ,
     TABLE_MOVED,
     WRITE,
 )
@@ -100,6 +106,8 @@ def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> No
         counter = slot(txn.row.attempts, SERVICE, position)
         if position == SERVED_COMMIT:
             counter += txn.tries
+        elif position == SERVED_LOCK:
+            counter += txn.lock_asks
         service_us = draw_us(codes(world), world.catalog.service_time, txn.key, counter, 0)
     txn.time_us = take_worker(
         ints_at(world.server.workers_free, world.catalog.workers), world.catalog.workers, now, service_us
@@ -122,6 +130,10 @@ def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         position = SERVED_BASE
     elif txn.purpose == MOMENT_LOOK:
         position = SERVED_LOOK
+    elif txn.purpose == MOMENT_LOCK:
+        position = SERVED_LOCK
+    elif txn.purpose == MOMENT_UNLOCK:
+        position = SERVED_UNLOCK
     be_served(world, txn, position, now)
     return txn.purpose
 
@@ -312,11 +324,13 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The server evaluates a commit on the catalog's own state."""
     if world.catalog.is_object == 1:
         return swap_evaluated(world, txn, now)
+    if world.catalog.batch_us > 0:
+        return batch_joined(world, txn, now)
     success = is_current(world, txn)
     if world.catalog.is_rest == 1:
         if not success:
             return rest_refused(world, txn, now)
-        if formats.writes_at_server(world):
+        if formats.writes_at_server(world) or (txn.tries > 0 and world.catalog.rewrites_list == 1):
             return rest_writes_metadata(world, txn, now)
     if success:
         apply(world, txn, now)
@@ -346,12 +360,59 @@ def swap_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 
 @step
 def rest_writes_metadata(world: WorldRecord, txn: TxnRecord, now: int) -> int:
-    """A REST server writes the metadata objects itself, then swaps."""
+    """A REST server writes the metadata objects itself, after the lists if it has rebased, then swaps."""
     txn.time_us = now
-    for position in range(txn.row.n_tables_written):
-        counter = slot(txn.row.attempts, METADATA_WRITE, position) + txn.tries
-        txn.time_us += one_us(world, txn, counter, METADATA, WRITE, txn.server_bytes)
+    if txn.tries > 0 and world.catalog.rewrites_list == 1:
+        rewrite_lists(world, txn, txn.tries)
+    write_server_metadata(world, txn, txn.tries)
     return MOMENT_REST_SWAP
+
+
+@step
+def write_server_metadata(world: WorldRecord, txn: TxnRecord, tried: int) -> None:
+    """The metadata objects, if there are any."""
+    if not formats.writes_at_server(world):
+        return
+    for position in range(txn.row.n_tables_written):
+        counter = slot(txn.row.attempts, METADATA_WRITE, position) + tried
+        txn.time_us += one_us(world, txn, counter, METADATA, WRITE, txn.server_bytes)
+
+
+@step
+def rewrite_lists(world: WorldRecord, txn: TxnRecord, tried: int) -> None:
+    """Lists that hold the txn's manifest and those of whoever came first."""
+    size_bytes = formats.server_list_bytes(world, touched_at(world, txn, 0).base)
+    for position in range(txn.row.n_tables_written):
+        counter = slot(txn.row.attempts, SERVER_LIST, position) + 2 * tried
+        txn.time_us += one_us(world, txn, counter, MANIFEST_LIST, READ, size_bytes)
+        txn.time_us += one_us(world, txn, counter + 1, MANIFEST_LIST, WRITE, size_bytes)
+
+
+@step
+def batch_joined(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """A REST server takes the commit with others to its table; the first of them brings what is written for all."""
+    batch = batch_at(world, memory.table_ids(world, txn)[0])
+    if join_batch(batch, now, world.catalog.batch_us):
+        txn.time_us = batch.taken_us
+        rewrite_lists(world, txn, 0)
+        write_server_metadata(world, txn, 0)
+        batch.done_us = txn.time_us
+    txn.time_us = batch.done_us
+    return MOMENT_BATCH
+
+
+@step
+def batch_installed(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The batch is written: whatever commutes is installed, whoever came first."""
+    if formats.commutes(txn.operation) and not is_current(world, txn):
+        txn.rebased_us = now
+        expect(world, txn)
+        observe_rebase(world, txn)
+    success = is_current(world, txn)
+    if success:
+        apply(world, txn, now)
+    txn.time_us = now + txn.latency_us - txn.leg_us
+    return decided(world, txn, success, not success and world.catalog.is_refusal_telling == 1, now)
 
 
 @step

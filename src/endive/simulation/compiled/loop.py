@@ -144,6 +144,8 @@ def submit(world: WorldRecord, source_index: int, index: int, now: int) -> TxnRe
     txn.times_applied = 0
     txn.has_reached = 0
     txn.has_turn = 0
+    txn.has_lock = 0
+    txn.is_locked_out = 0
     txn.has_failed = 0
     txn.is_recalled = 0
     txn.submit_bytes = catalog_bytes(world)
@@ -225,7 +227,7 @@ def finish(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         seat.order = txn.row.txn_id
         replace_root(world, due_us, -1 - number)
     if txn.has_turn == 1:
-        pass_turn(world, source.queue, now)
+        pass_turn(world, source.queue, txn, now)
 
 
 @jitted

@@ -1,6 +1,7 @@
 """Where the compiled engine finds its records: by address and index."""
 
 from endive.catalog.ledger import Unit
+from endive.catalog.rules import Batch
 from endive.distributions.code import FloatArray, IntArray
 from endive.formats.nesting import TableState
 from endive.kernel import (
@@ -20,6 +21,7 @@ from endive.simulation.compiled.records import (
     Seat,
     SourceRecord,
     Submission,
+    TableLock,
     TouchedTable,
     TxnRecord,
     WorldRecord,
@@ -35,6 +37,8 @@ _source = element_of(SourceRecord)
 _submission = element_of(Submission)
 _seat = element_of(Seat)
 _queue = element_of(CommitQueue)
+_lock = element_of(TableLock)
+_batch = element_of(Batch)
 _kept = element_of(Kept)
 _event = element_of(Event)
 _unit = element_of(Unit)
@@ -104,6 +108,18 @@ def seat_at(world: WorldRecord, seat: int) -> Seat:
 def queue_at(world: WorldRecord, number: int) -> CommitQueue:
     """A queue before the commit."""
     return _queue(world.workload.queues, number)
+
+
+@step
+def lock_at(world: WorldRecord, table: int) -> TableLock:
+    """The lock of a table."""
+    return _lock(world.server.locks, table)
+
+
+@step
+def batch_at(world: WorldRecord, table: int) -> Batch:
+    """The commits to a table that are taken together."""
+    return _batch(world.server.batches, table)
 
 
 @step

@@ -31,9 +31,12 @@ from typing import Final
     MOMENT_TURN,  # and its turn has come
     MOMENT_RERUN,  # whoever scheduled the txn runs it again
     MOMENT_LOOK,  # a catalog read between load and commit is evaluated
+    MOMENT_LOCK,  # the lock of a table is asked for
+    MOMENT_UNLOCK,  # and given back
+    MOMENT_BATCH,  # a REST server installs a batch of commits
     MOMENT_PUBLISHED,  # what follows a commit is there for others to see
     MOMENT_END,
-) = range(24)
+) = range(27)
 
 FIRST_STEP: Final = 32
 (
@@ -45,6 +48,7 @@ FIRST_STEP: Final = 32
     STEP_SWAP,  # everything is written: read the base only now if the protocol does
     STEP_LAST_LOOK,  # look at the pointer first if the protocol does
     STEP_COMMIT,  # send the conditional write
+    STEP_LOCK,  # ask for the lock, once more
     STEP_LOG,  # send the record to the log, or compact it first
     STEP_LOG_MISSED,  # the log had moved: once more, or give the attempt up
     STEP_COMPACT,  # send the compacting swap
@@ -54,6 +58,6 @@ FIRST_STEP: Final = 32
     STEP_STOP,  # end, or run the whole txn once more
     STEP_COMMITTED,  # ask for the new state if the protocol does
     STEP_RELOAD,  # read the tables back, clean up, end
-) = range(FIRST_STEP, FIRST_STEP + 17)
+) = range(FIRST_STEP, FIRST_STEP + 18)
 
 NAMES: Final = {code: name for name, code in list(globals().items()) if name.startswith(("MOMENT_", "STEP_"))}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, CreateCatalog, InstantCatalog, ServiceCatalog
 from endive.catalog.ledger import Unit, open_ledger
-from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION
+from endive.catalog.rules import SCOPE_CATALOG, SCOPE_PARTITION, Batch
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
@@ -19,7 +19,16 @@ from endive.formats.rules import asks_for_few, batched_objects, requests_at_a_ti
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.records import NOT_THERE, CommitQueue, Kept, Seat, SourceRecord, Submission, WorldRecord
+from endive.simulation.compiled.records import (
+    NOT_THERE,
+    CommitQueue,
+    Kept,
+    Seat,
+    SourceRecord,
+    Submission,
+    TableLock,
+    WorldRecord,
+)
 from endive.storage import ObjectStore
 from endive.storage.contention import CROWD_TABLES_MAX, ObjectState
 from endive.storage.requests import SUMMED_OPERATIONS
@@ -101,11 +110,13 @@ def pack(parts: Parts) -> Packed:
         "server.versions": np.array(state.versions, dtype=np.int64),
         "server.tables": _filled(TableState, tables.states),
         "server.workers_free": np.zeros(world.catalog.workers, dtype=np.int64),
+        "server.locks": _filled(TableLock, [TableLock() for _ in range(state.num_tables if parts.lock.kind else 0)]),
+        "server.batches": _filled(Batch, [Batch() for _ in range(state.num_tables if world.catalog.batch_us else 0)]),
         "server.objects": records(ObjectState, at.FIRST_LIST_OBJECT + state.num_tables),
         "workload.trace": _filled(Submission, trace),
         "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
         "workload.sources": _filled(SourceRecord, sources),
-        "workload.queues": _filled(CommitQueue, [CommitQueue() for _ in range(parts.queues)]),
+        "workload.queues": _filled(CommitQueue, [CommitQueue(every_us=every_us) for every_us in parts.queues]),
         # Zeros: no commit makes version 0, and memory is taken as files are touched.
         "server.changed": np.zeros(state.num_tables * N_CHANGES * tables.data_files, dtype=np.int64),
         "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
@@ -199,6 +210,9 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         is_one = catalog.commit_latency is catalog.latency
         settings.commit_latency = settings.latency if is_one else codes.place_of(catalog.commit_latency)
         settings.service_time = codes.place_of(catalog.service_time)
+        settings.rewrites_list, settings.batch_us = int(catalog.rewrites_list), catalog.batch_us
+        if catalog.lock is not None:
+            settings.lock, settings.lock_latency = catalog.lock, codes.place_of(catalog.lock_latency)
     else:
         assert isinstance(catalog, InstantCatalog)
         settings.kind = at.CATALOG_INSTANT

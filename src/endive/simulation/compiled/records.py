@@ -10,7 +10,7 @@ which made the arrays, keeps them alive.
 from typing import Annotated, Final
 
 from endive.catalog.ledger import Ledger
-from endive.catalog.rules import LogState
+from endive.catalog.rules import LockTerms, LogState
 from endive.distributions.counts import Counting
 from endive.formats.nesting import FormatSettings, Leftovers, Plan, Situation, TableState
 from endive.formats.operation import Operation
@@ -67,6 +67,10 @@ class TxnRecord(Record):
     place: Int32
     source: Int32
     times_applied: Int32  # the observer's
+    has_lock: Int8  # of its table, or a place in the queue for it
+    is_looking: Int8  # whether the lock is held, before it tries to take it
+    is_locked_out: Int8  # it asked for too long
+    after_unlock: Int8  # the step it goes on with
     has_turn: Int8  # it has joined its queue, and commits or waits
     leftovers: Leftovers
     operation: Operation
@@ -83,6 +87,9 @@ class TxnRecord(Record):
     newest_epoch: Int64
     evaluated_us: Int64
     read_bytes: Int64
+    lock_us: Int64  # when it first asked for the lock
+    lock_asks: Int32
+    lock_refusals: Int32
     touched_files: Int32  # of every table it writes, by all commits of its job together
     group: Int32  # which of the job's groups of files it commits
     position: Int32  # of the table whose list is appended to
@@ -146,7 +153,18 @@ class CommitQueue(Record):
 
     first: Int64 = NOT_THERE  # place of a txn
     last: Int64 = NOT_THERE
+    carried: Int64 = NOT_THERE  # first of those whose files the commit under way carries
+    every_us: Int64  # of a coordinator; 0: one after another
     is_busy: Int8
+
+
+@record
+class TableLock(Record):
+    """The lock of a table: the place of the txn that holds it, and of those in the queue for it."""
+
+    holder: Int64 = NOT_THERE
+    first: Int64 = NOT_THERE
+    last: Int64 = NOT_THERE
 
 
 @record
@@ -232,6 +250,8 @@ class Server(Record):
     n_versions: Int64
     tables: Int64  # a TableState each
     workers_free: Int64  # when each worker is free
+    locks: Int64  # a TableLock for every table, if they have locks
+    batches: Int64  # a Batch for every table, if commits are gathered
     objects: Int64  # an ObjectState each
     changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
     changed_in: Int64
@@ -297,6 +317,10 @@ class CatalogSettings(Record):
     commit_latency: Int64 = NOT_THERE  # of the request that commits to one
     service_time: Int64 = NOT_THERE
     entry_read: Int64 = NOT_THERE
+    lock_latency: Int64 = NOT_THERE
+    lock: LockTerms
+    batch_us: Int64
+    rewrites_list: Int8
 
 
 @record

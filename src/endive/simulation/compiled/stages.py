@@ -7,6 +7,7 @@ Every function here begins at the txn's ``time_us``, moves it on, and returns wh
 """
 
 from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
+from endive.catalog.rules import LOCK_DYNAMODB, LOCK_NONE
 from endive.formats import rules as formats
 from endive.formats.iceberg.draws import LIST_APPEND
 from endive.formats.iceberg.payments import APPEND_DRAWS, pay_list_rewrite
@@ -28,6 +29,7 @@ from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import send, send_look, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
+from endive.simulation.compiled.locking import begin_to_ask, send_unlock
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
@@ -47,10 +49,12 @@ from endive.simulation.compiled.moments import (
     STEP_BEGIN,
     STEP_BUILD,
     STEP_COMMIT,
+    STEP_COMMITTED,
     STEP_COMPACT,
     STEP_LIST_APPEND,
     STEP_LOG,
     STEP_NEXT_LIST,
+    STEP_REFUSED,
     STEP_RELOAD,
     STEP_START,
     STEP_STOP,
@@ -70,6 +74,7 @@ from endive.vocabulary import (
     PHASE_BACKOFF,
     PHASE_MANIFEST_LIST,
     PHASE_RUNTIME,
+    TIMEOUT,
 )
 
 # --- loading and running ------------------------------------------------------------------------------------
@@ -266,7 +271,9 @@ def swap(world: WorldRecord, txn: TxnRecord) -> int:
 
 @step
 def look_again(world: WorldRecord, txn: TxnRecord) -> int:
-    """Ask whether the base still stands if the protocol does, then swap."""
+    """Take the lock if there is one, ask whether the base still stands if the protocol does, then swap."""
+    if world.catalog.lock.kind != LOCK_NONE and txn.has_lock == 0:
+        return begin_to_ask(world, txn)
     touched = touched_at(world, txn, 0)
     txn.server_bytes = formats.server_bytes(world, txn.operation, touched.base, touched.plan)
     if formats.checks_before_last_step(world) or world.catalog.is_pointer_checked == 1:
@@ -343,6 +350,8 @@ def stop_or_restart(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def committed(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap succeeded: ask for the new state, if the protocol does."""
+    if txn.has_lock == 1:
+        return send_unlock(world, txn, STEP_COMMITTED)
     for position in range(txn.row.n_tables_written):
         formats.win(world, txn, touched_at(world, txn, position).plan)
     if formats.rereads_catalog(world, txn.operation):
@@ -369,10 +378,14 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
 @step
 def refused(world: WorldRecord, txn: TxnRecord) -> int:
     """The swap was refused, and the txn knows it now: give up, or another attempt."""
+    if txn.has_lock == 1:
+        return send_unlock(world, txn, STEP_REFUSED)
     for position in range(txn.row.n_tables_written):
         formats.lose(world, txn, touched_at(world, txn, position).plan)
     source = source_at(world, txn.source)
     reason = reason_to_stop(txn.attempt, source.retries_max, txn.time_us - txn.begin_us, source.timeout_us)
+    if txn.is_locked_out == 1 and world.catalog.lock.kind == LOCK_DYNAMODB:
+        reason = TIMEOUT
     if reason != NO_REASON:
         clean_up(world, txn, False)
         return end(world, txn, reason)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.kernel import step
-from endive.simulation.compiled import asking, checking, events, queueing, stages
+from endive.simulation.compiled import asking, checking, events, locking, queueing, stages
 from endive.simulation.compiled.moments import (
     FIRST_STEP,
     MOMENT_BASE_READ,
+    MOMENT_BATCH,
     MOMENT_COMMIT,
     MOMENT_COMMIT_ARRIVES,
     MOMENT_COMPACTION,
@@ -20,6 +21,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_END,
     MOMENT_LIST_APPEND,
     MOMENT_LIST_REWRITTEN,
+    MOMENT_LOCK,
     MOMENT_LOG_APPEND,
     MOMENT_LOG_HEAD,
     MOMENT_LOOK,
@@ -35,6 +37,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
     MOMENT_TURN,
+    MOMENT_UNLOCK,
     STEP_BEGIN,
     STEP_BUILD,
     STEP_CHECK_STATUS,
@@ -44,6 +47,7 @@ from endive.simulation.compiled.moments import (
     STEP_DISCOVER,
     STEP_LAST_LOOK,
     STEP_LIST_APPEND,
+    STEP_LOCK,
     STEP_LOG,
     STEP_LOG_MISSED,
     STEP_NEXT_LIST,
@@ -80,6 +84,8 @@ TRANSITIONS: Final[dict[int, Transition]] = {
             MOMENT_READ_BACK,
             MOMENT_STATUS_CHECK,
             MOMENT_LOOK,
+            MOMENT_LOCK,
+            MOMENT_UNLOCK,
         ),
     ),
     MOMENT_START_READ: Transition(events.start_read, (MOMENT_QUEUE, STEP_BEGIN, *LOOKS, *ENDS)),
@@ -94,13 +100,16 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_LIST_APPEND: Transition(events.list_appended, (MOMENT_LIST_APPEND, STEP_NEXT_LIST, STEP_LIST_APPEND)),
     MOMENT_LIST_REWRITTEN: Transition(events.list_rewritten, (STEP_NEXT_LIST,)),
     MOMENT_COMMIT_ARRIVES: Transition(events.commit_arrives, (MOMENT_COMMIT,)),
-    MOMENT_COMMIT: Transition(events.commit_evaluated, (MOMENT_COMMIT, MOMENT_REST_SWAP, *DECIDED)),
+    MOMENT_COMMIT: Transition(events.commit_evaluated, (MOMENT_COMMIT, MOMENT_REST_SWAP, MOMENT_BATCH, *DECIDED)),
     MOMENT_REST_SWAP: Transition(events.rest_swaps, (MOMENT_COMMIT, *DECIDED)),
     MOMENT_LOG_APPEND: Transition(events.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
     MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
     MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
     MOMENT_QUEUE: Transition(queueing.join_queue, (MOMENT_TURN, STEP_BEGIN)),
     MOMENT_TURN: Transition(queueing.begin_turn, (STEP_BEGIN,)),
+    MOMENT_LOCK: Transition(locking.lock_evaluated, (STEP_LOCK, STEP_LAST_LOOK, STEP_REFUSED)),
+    MOMENT_UNLOCK: Transition(locking.unlock_evaluated, (STEP_COMMITTED, STEP_REFUSED)),
+    MOMENT_BATCH: Transition(events.batch_installed, DECIDED),
     MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
     MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
@@ -110,9 +119,12 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     STEP_NEXT_LIST: Transition(stages.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
     STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, *ENDS)),
     STEP_SWAP: Transition(
-        stages.swap, (MOMENT_READ_ARRIVES, MOMENT_BASE_READ, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
+        stages.swap, (MOMENT_READ_ARRIVES, MOMENT_BASE_READ, MOMENT_LOCK, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
     ),
-    STEP_LAST_LOOK: Transition(stages.look_again, (MOMENT_READ_ARRIVES, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)),
+    STEP_LAST_LOOK: Transition(
+        stages.look_again, (MOMENT_READ_ARRIVES, MOMENT_LOCK, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
+    ),
+    STEP_LOCK: Transition(locking.send_lock, (MOMENT_READ_ARRIVES, MOMENT_LOCK)),
     STEP_COMMIT: Transition(stages.send_commit, (MOMENT_COMMIT_ARRIVES, MOMENT_COMMIT, STEP_LOG, *ENDS)),
     STEP_LOG: Transition(stages.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, *ENDS)),
     STEP_LOG_MISSED: Transition(events.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)),
@@ -121,9 +133,11 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     STEP_CHECK_STATUS: Transition(
         checking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
     ),
-    STEP_REFUSED: Transition(stages.refused, (STEP_BEGIN, *ENDS)),
+    STEP_REFUSED: Transition(stages.refused, (MOMENT_READ_ARRIVES, MOMENT_UNLOCK, STEP_BEGIN, *ENDS)),
     STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, *ENDS)),
-    STEP_COMMITTED: Transition(stages.committed, (MOMENT_READ_ARRIVES, MOMENT_READ_BACK, STEP_RELOAD, *ENDS)),
+    STEP_COMMITTED: Transition(
+        stages.committed, (MOMENT_READ_ARRIVES, MOMENT_UNLOCK, MOMENT_READ_BACK, STEP_RELOAD, *ENDS)
+    ),
     STEP_RELOAD: Transition(stages.reload_tables, (MOMENT_PUBLISHED, *ENDS)),
 }
 # A request that finds a worker free and nothing to do is evaluated within the event of its arrival.

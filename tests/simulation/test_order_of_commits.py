@@ -1,0 +1,140 @@
+"""Who orders commits: a coordinator, a lock, a server that batches or rebases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import endive
+
+ENGINES = ["reference", "compiled"]
+STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
+REST = {"flavour": "rest"}
+
+
+def run(engine: str, count: int, service: dict[str, Any] | None = None, **keys: Any) -> list[dict[str, Any]]:
+    """As many jobs as ``count``, which begin together, once."""
+    arrivals = {"kind": "jobs", "jobs": count, "period_ms": 50_000.0, "phase": "together"}
+    config = {
+        "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": STORE_MS},
+        "catalog": {"type": "service", "latency_ms": CALL_MS, "service": service or {}},
+        "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}},
+        "source": [{"name": "w", "arrivals": arrivals, "retry": 0, **keys}],
+    }
+    return endive.simulate(config, engine=engine).transactions.to_pylist()
+
+
+def total(rows: list[dict[str, Any]], column: str) -> Any:
+    return sum(row[column] for row in rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_coordinator_commits_the_files_of_all_who_wait_at_once(engine):
+    alone = run(engine, 1)[0]
+    rows = run(engine, 5, commit_queue="c", gather_every_ms=1_000.0)
+    leader, *others = rows
+
+    assert ["committed"] * 5 == [row["status"] for row in rows]
+    assert {1_000.0 + alone["commit_latency_ms"]} == {round(row["end_ms"], 3) for row in rows}
+    assert [4, 0, 0, 0, 0] == [row["gathered"] for row in rows]
+    assert [1, 0, 0, 0, 0] == [row["attempts"] for row in rows]
+    assert alone["requests_catalog_cas"] == total(rows, "requests_catalog_cas")
+    assert leader["end_ms"] - leader["commit_start_ms"] == pytest.approx(others[0]["phase_backoff_ms"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_whoever_comes_while_the_coordinator_commits_goes_with_the_next_commit(engine):
+    arrivals = {"kind": "periodic", "period_ms": 60.0}
+    rows = run(engine, 1, arrivals=arrivals, commit_queue="c", gather_every_ms=10.0, stop_ms=500.0)
+    ends = sorted({row["end_ms"] for row in rows})
+
+    assert {"committed"} == {row["status"] for row in rows}
+    assert len(ends) == sum(1 for row in rows if row["attempts"])
+    assert len(rows) == len(ends) + total(rows, "gathered")
+    assert len(ends) < len(rows)  # a commit takes longer than the next txn lets wait
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_failed_coordinator_carried_has_failed_with_it(engine):
+    rival = {"name": "rival", "arrivals": {"kind": "fixed", "ms": 30.0}}
+    config = {
+        "simulation": {"duration_ms": 20_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": STORE_MS},
+        "catalog": {"type": "service", "latency_ms": CALL_MS},
+        "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}, "retry": 0},
+        "source": [
+            {
+                "name": "w",
+                "arrivals": {"kind": "jobs", "jobs": 4, "period_ms": 1_000.0, "phase": "together"},
+                "commit_queue": "c",
+                "gather_every_ms": 500.0,
+            },
+            rival,
+        ],
+    }
+    rows = [
+        row
+        for row in endive.simulate(config, engine=engine).transactions.to_pylist()
+        if row["source"] == "w" and row["end_ms"]
+    ]
+    by_end: dict[float, set[tuple[str, str | None]]] = {}
+    for row in rows:
+        by_end.setdefault(row["end_ms"], set()).add((row["status"], row["reason"]))
+
+    assert {1} == {len(fates) for fates in by_end.values()}
+    assert {("aborted", "retries_exhausted")} in by_end.values()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_hives_lock_orders_swaps_and_refuses_a_stale_base_all_the_same(engine):
+    free = run(engine, 3)
+    locked = run(engine, 3, {"lock": {"kind": "hive"}})
+
+    assert 1 == sum(row["status"] == "committed" for row in free)
+    assert 1 == sum(row["status"] == "committed" for row in locked)
+    assert 3 == total(locked, "requests_catalog_delete")
+    first = min(locked, key=lambda row: row["end_ms"])
+    assert 1 == first["requests_catalog_create"]  # it was free: one call for it, one to give it back
+    alone = min(free, key=lambda row: row["end_ms"])
+    assert first["commit_latency_ms"] - alone["commit_latency_ms"] == pytest.approx(2 * CALL_MS)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_lock_that_is_asked_for_too_long_fails_the_attempt_with_hive_and_the_txn_with_dynamodb(engine):
+    slow = {"distribution": "fixed", "ms": 2_000.0}
+    waits = {"wait_ms": 100.0, "timeout_ms": 300.0}
+    hive = run(engine, 3, {"commit_latency": slow, "lock": {"kind": "hive", **waits}}, retry=9)
+    dynamodb = run(
+        engine, 3, {"commit_latency": slow, "lock": {"kind": "dynamodb", "lease_ms": 50.0, **waits}}, retry=9
+    )
+
+    assert {"committed"} == {row["status"] for row in hive}
+    assert max(row["attempts"] for row in hive) > 1
+    assert {"timeout", None} == {row["reason"] for row in dynamodb}
+    assert {1} == {row["attempts"] for row in dynamodb if row["reason"] == "timeout"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_that_takes_commits_together_writes_once_and_refuses_no_append(engine):
+    rows = run(engine, 5, {**REST, "batch_ms": 1_000.0})
+
+    assert ["committed"] * 5 == [row["status"] for row in rows]
+    assert 1 == total(rows, "requests_metadata_write")
+    assert 5 * run(engine, 1, REST)[0]["requests_manifest_list_write"] + 1 == total(
+        rows, "requests_manifest_list_write"
+    )
+    assert 1 == len({row["end_ms"] for row in rows})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_that_rebases_pays_for_the_list_it_rewrites(engine):
+    cheap = run(engine, 4, {**REST, "server_retries": 9})
+    true = run(engine, 4, {**REST, "server_retries": 9, "rebase": "list"})
+
+    assert ["committed"] * 4 == [row["status"] for row in true]
+    rebases = total(true, "requests_manifest_list_write") - total(cheap, "requests_manifest_list_write")
+    assert rebases > 0
+    assert rebases == total(true, "requests_manifest_list_read") - total(cheap, "requests_manifest_list_read")
+    assert max(row["end_ms"] for row in true) > max(row["end_ms"] for row in cheap)
