@@ -82,7 +82,7 @@ def test_several_runs_are_a_frame_with_a_row_for_each_run_and_source():
 
 
 def test_several_runs_have_a_plot_of_all_their_commits():
-    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
     curves, phases = endive.simulate(busy_config(), seeds=2).plot().to_dict()["hconcat"]
 
     assert {"writers"} <= {row["source"] for row in curves["data"]["values"]}
@@ -90,7 +90,6 @@ def test_several_runs_have_a_plot_of_all_their_commits():
 
 
 def test_a_plot_shows_itself_without_a_network():
-    pytest.importorskip("altair")
     pytest.importorskip("vl_convert")
     shown = endive.simulate(busy_config(), seeds=2).plot()._repr_mimebundle_()
 
@@ -110,7 +109,7 @@ def test_a_signature_names_every_option(name):
 
 
 def test_a_plot_has_a_curve_for_each_source_that_commits():
-    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
     chart = endive.simulate(busy_config()).plot().to_dict()
     curves, phases = chart["hconcat"]
 

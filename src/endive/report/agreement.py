@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-import altair as alt
 import vl_convert
 
 _RIGHT: Final = "#1a7f37"
@@ -72,41 +71,52 @@ def agreement_chart(points: Sequence[HeldPoint], style: AgreementStyle) -> dict[
         }
         for point in points
     ]
-    x = alt.X("x:Q", title=style.x_title, scale=_scale(style.is_x_log), axis=alt.Axis(grid=False, tickCount=5))
-    y_scale = _scale(style.is_y_log)
-    verdicts = alt.Scale(domain=[style.expected_label, right, wrong], range=[_EXPECTED, _RIGHT, _WRONG])
-    base = alt.Chart()
-    band = base.mark_area(color=_BAND, opacity=0.8, interpolate="linear").encode(
-        x=x, y=alt.Y("low:Q", title=style.y_title, scale=y_scale), y2="high:Q"
-    )
-    line = base.mark_line(color=_EXPECTED, strokeWidth=1.5, point=alt.OverlayMarkDef(color=_EXPECTED, size=18)).encode(
-        x=x, y=alt.Y("expected:Q", title=style.y_title, scale=y_scale)
-    )
-    marks = base.mark_point(filled=False, size=60, strokeWidth=2).encode(
-        x=x,
-        y=alt.Y("actual:Q", title=style.y_title, scale=y_scale),
-        color=alt.Color("verdict:N", scale=verdicts, legend=alt.Legend(title=None, orient="top")),
-        shape=alt.Shape(
-            "verdict:N",
-            scale=alt.Scale(domain=[style.expected_label, right, wrong], range=["circle", "circle", "cross"]),
-            legend=alt.Legend(title=None, orient="top"),
-        ),
-    )
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": style.x_title,
+        "scale": _scale(style.is_x_log),
+        "axis": {"grid": False, "tickCount": 5},
+    }
+    y = {"type": "quantitative", "title": style.y_title, "scale": _scale(style.is_y_log)}
+    labels = [style.expected_label, right, wrong]
+
+    def of_verdicts(*looks: str) -> dict[str, Any]:
+        scale = {"domain": labels, "range": list(looks)}
+        return {"field": "verdict", "type": "nominal", "scale": scale, "legend": {"title": None, "orient": "top"}}
+
+    band = {
+        "mark": {"type": "area", "color": _BAND, "opacity": 0.8, "interpolate": "linear"},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+    }
+    line = {
+        "mark": {"type": "line", "color": _EXPECTED, "strokeWidth": 1.5, "point": {"color": _EXPECTED, "size": 18}},
+        "encoding": {"x": x, "y": {**y, "field": "expected"}},
+    }
+    marks = {
+        "mark": {"type": "point", "filled": False, "size": 60, "strokeWidth": 2},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "actual"},
+            "color": of_verdicts(_EXPECTED, _RIGHT, _WRONG),
+            "shape": of_verdicts("circle", "circle", "cross"),
+        },
+    }
     panels = list(dict.fromkeys(point.panel for point in points))
-    chart = (
-        alt.layer(band, line, marks, data=alt.InlineData(values=rows))
-        .properties(width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=min(style.columns, len(panels)))
-        .resolve_scale(y="independent", x="independent")
-        .properties(title=style.title)
-        .configure(font=_FONT, background="white")
-    )
-    return dict(chart.to_dict())
+    return {
+        "title": style.title,
+        "data": {"values": rows},
+        "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels},
+        "columns": min(style.columns, len(panels)),
+        "spec": {"width": _PANEL_WIDTH, "height": _PANEL_HEIGHT, "layer": [band, line, marks]},
+        "resolve": {"scale": {"x": "independent", "y": "independent"}},
+        "config": {"font": _FONT, "background": "white"},
+    }
 
 
 def _is_right(point: HeldPoint) -> bool:
     return (point.low is None or point.low <= point.actual) and (point.high is None or point.actual <= point.high)
 
 
-def _scale(is_log: bool) -> alt.Scale:
-    return alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=True)
+def _scale(is_log: bool) -> dict[str, Any]:
+    return {"type": "log", "nice": False, "padding": 8} if is_log else {"zero": True}

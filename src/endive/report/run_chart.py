@@ -6,9 +6,9 @@ The charts of a study are elsewhere in this package.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-import altair as alt
 import pyarrow as pa
 import vl_convert
 
@@ -19,12 +19,19 @@ from endive.results.freshness import Ages
 _WIDTH: Final = 300
 
 
-class RunChart(alt.HConcatChart):
-    """A chart that a notebook shows as a picture made here, where Altair's own would load its drawing code."""
+@dataclass(frozen=True, slots=True)
+class RunChart:
+    """A Vega-Lite document that a notebook shows as a picture made here, with nothing to load."""
+
+    document: Spec
+
+    def to_dict(self) -> Spec:
+        """The document, for other tools that draw Vega-Lite."""
+        return self.document
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, str]:
         return {
-            "image/svg+xml": vl_convert.vegalite_to_svg(self.to_dict()),
+            "image/svg+xml": vl_convert.vegalite_to_svg(self.document),
             "text/plain": "a chart of latencies, phases and, of streams, how late data are",
         }
 
@@ -38,9 +45,7 @@ def run_chart(
     specs = [latency_spec(transactions, list(phases_by_source)), phase_spec(phases_by_source)]
     if ages:
         specs.append(freshness_spec(ages))
-    found = alt.Chart.from_dict(themed({"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs]}))
-    assert isinstance(found, alt.HConcatChart)
-    return RunChart(hconcat=found.hconcat, config=found.config)
+    return RunChart(themed({"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs]}))
 
 
 def _narrow(spec: Spec) -> Spec:
