@@ -11,6 +11,7 @@ from endive.observation import probe as probing
 from endive.observation import probe_plan
 from endive.observation.probe import Measured, Stores, SwapStep, probe
 from endive.observation.probe_plan import ProbePlan, make_plan
+from endive.observation.store_check import check_store, measured_table
 from endive.observation.store_profile import profile_document, profile_text
 from endive.observation.swap_loop import fit_share, play
 from endive.storage import CAS, CATALOG, READ, WRITE
@@ -193,3 +194,19 @@ def test_when_a_store_decides_is_found_again_in_what_it_did(share):
         )
 
     assert share == fit_share(steps)
+
+
+def test_a_profile_is_held_against_what_was_measured():
+    """Sizes lie on a line; a lone client of the profile takes 12.5 ms to look and 50 to swap: 16 per second."""
+    found = made_up()
+    document = {**profile_document(found, name="mine", title="Mine", date="today"), "measured": measured_table(found)}
+
+    rows = {row.what: row for row in check_store(document, "mine.toml")}
+
+    assert [0.0, 0.0] == [pytest.approx(rows[f"GET of {size} KiB"].misfit_percent, abs=0.1) for size in (64, 1024)]
+    alone = rows["swaps per second, 1 client"]
+    assert (10.0, 16.0) == (alone.measured_ms, pytest.approx(alone.profile_ms, rel=0.01))
+    assert 90.0 == rows["swaps refused in %, 16 clients"].measured_ms
+    parse_profile(document, "mine.toml", "mine")
+    with pytest.raises(ConfigError, match=r"'old.toml' does not say what was measured"):
+        check_store({key: value for key, value in document.items() if key != "measured"}, "old.toml")

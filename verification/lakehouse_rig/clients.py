@@ -18,6 +18,8 @@ from verification.lakehouse_rig.services import Lake
 PARTITIONS: Final = 8
 ROWS_AT_FIRST: Final = 200_000
 TABLE: Final = "db.events"
+MERGE_MODES: Final = ("copy-on-write", "merge-on-read")
+ISOLATIONS: Final = ("serializable", "snapshot")
 COLUMNS: Final = ("timestamp", "operation", "table", "duration", "attempts", "outcome", "exception", "writer")
 RETRYING: Final = "Commit failed due to a concurrent update"  # what PyIceberg logs of an attempt that lost
 TEXT_MAX: Final = 300
@@ -96,8 +98,9 @@ def _told(error: Exception) -> str:
 
 
 def make_table(spark: Any, mode: str, isolation: str) -> None:
-    """Partitioned, with rows in every partition."""
+    """Partitioned, with rows in every partition; one that is there goes."""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.db")
+    spark.sql(f"DROP TABLE IF EXISTS lake.{TABLE}")
     spark.sql(
         f"CREATE TABLE lake.{TABLE} (id bigint, p int, v string) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ("
         f"'format-version' = '2', 'write.merge.mode' = '{mode}', 'write.merge.isolation-level' = '{isolation}', "

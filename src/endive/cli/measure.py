@@ -50,6 +50,7 @@ def store(
     from endive.observation.probe import open_store, probe
     from endive.observation.probe_plan import make_plan
     from endive.observation.secrets import public_address
+    from endive.observation.store_check import check_store, measured_table
     from endive.observation.store_profile import profile_document, profile_text
 
     _refuse_place(out)
@@ -63,11 +64,13 @@ def store(
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     title = f"{place}, measured {date}"
     document = profile_document(measured, name=out.stem, title=title, date=date, provider=plan.provider)
+    document["measured"] = measured_table(measured)
     comments = [f"Measured by endive measure store on {date}: {measured.requests} requests to {place}."]
     comments += [f"failed: {count} with {name}" for name, count in measured.failures.items()]
     comments += [_step_text(clients, step) for clients, step in measured.swaps.items()]
     _write_profile(out, profile_text(document, comments))
     _print_store(measured, out)
+    _print_compared(check_store(document, str(out)))
 
 
 def _plan_text(place: str, plan: ProbePlan, seconds_max: float) -> str:
@@ -198,15 +201,17 @@ def measure(
     context: typer.Context,
     checked: Annotated[
         Path | None,
-        typer.Option("--check", metavar="FILE", help="Say what a catalog's profile gives for what was measured."),
+        typer.Option("--check", metavar="FILE", help="Say what a measured profile gives for what was measured."),
     ] = None,
 ) -> None:
     """Measure your own object store or catalog."""
     from endive.config import read_toml
     from endive.observation.catalog_curve import check_profile
+    from endive.observation.store_check import check_store
 
     if checked is not None:
-        _print_compared(check_profile(read_toml(checked), str(checked)))
+        document = read_toml(checked)
+        _print_compared((check_store if "latency" in document else check_profile)(document, str(checked)))
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)
@@ -217,7 +222,7 @@ def _print_compared(rows: Sequence[Compared]) -> None:
     from endive.cli.console import stdout
     from endive.cli.tables import new_table
 
-    table = new_table("What was measured, and what the profile gives for it; medians in ms")
+    table = new_table("What was measured, and what the profile gives for it; requests: medians in ms")
     for column in ("request", "measured", "profile", "off"):
         table.add_column(column, justify="left" if column == "request" else "right")
     for row in rows:
