@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,29 @@ def test_several_tables_become_a_folder_each(log, tmp_path):
 
     assert 0 == result.exit_code, result.output
     assert ["db.t", "db.u"] == sorted(each.name for each in (tmp_path / "seen").iterdir())
+
+
+def test_of_a_namespace_what_cannot_be_observed_is_told_and_left_out(real_table, tmp_path):
+    result = invoke("observe", "db", "--catalog", "real", *real_table.options, "--out", tmp_path / "seen")
+
+    assert 0 == result.exit_code, result.output
+    assert "left out: db.empty has 0 snapshots in its history; at least 3 are needed." in result.output
+    assert "db.events: 9 commits" in result.output
+
+
+def test_a_table_whose_files_go_while_it_is_read_is_observed_without_them(real_table, tmp_path):
+    moved = tmp_path / "copy"
+    shutil.copytree(real_table.folder, moved)
+    (file,) = moved.rglob(Path(real_table.metadata_location).name)
+    for each in moved.rglob("snap-*.avro"):
+        each.unlink()
+    text = file.read_text().replace(str(real_table.folder), str(moved))
+    file.write_text(text)
+
+    result = invoke("observe", file, "--out", tmp_path / "seen")
+
+    assert 0 == result.exit_code, result.output
+    assert "not all manifest lists could be read" in result.output
 
 
 def test_an_observed_folder_answers_how_far_it_can_go_and_what_would_help(log, tmp_path):

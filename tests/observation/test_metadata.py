@@ -117,3 +117,12 @@ def test_snapshots_of_other_branches_are_kept_apart():
 
     assert ([1001, 1002, 1003, 1004, 1005], 6) == ([each.snapshot_id for each in apart.commits], len(plain.commits))
     assert "t: 1 snapshots of other branches (audit) are left out; this is the branch main." in apart.notes
+
+
+def test_a_clock_that_goes_back_is_told():
+    times_ms = (0, 60_000, 30_000, 90_000)
+
+    history = history_of(metadata([snapshot(at + 1, ms) for at, ms in enumerate(times_ms)]), "t")
+
+    assert [1001, 1003, 1002, 1004] == [each.snapshot_id for each in history.commits]
+    assert "t: the clock of its writers goes back 1 times; snapshots are taken by their times." in history.notes

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
     from endive.observation import TableHistory
 
+T = TypeVar("T")
+U = TypeVar("U")
 UNSEEN = (
     "A history cannot show commits that failed: they are in no snapshot. Take them from a log of your writers "
     "(--reports FILE; docs/guides/your-own-table.md says which logs are read)."
@@ -75,7 +77,8 @@ def observe(
     given = parse_properties(properties or [])
     limits = {"allowed": parse_places(allow or ()), "seconds_max": seconds_max}
     histories = _histories(table, catalog, given, limits, is_spark=is_spark, writer_key=writer_key)
-    observed = [observe_table(with_reports(each, reports or []), _page()) for each in histories]
+    page = _page()
+    observed = _possible(histories, lambda each: observe_table(with_reports(each, reports or []), page))
     folders = write_folder(out, observed)
     seen = [{**each.findings, "folder": str(folder)} for each, folder in zip(observed, folders, strict=True)]
     if as_json:
@@ -121,7 +124,7 @@ def _histories(
     if catalog is not None:
         opened = table_reading.open_catalog(catalog, properties, **limits)
         names = table_reading.table_names(opened, table)
-        return _readable(names, lambda name: table_reading.read_table(opened, name, writer_key=writer_key))
+        return _possible(names, lambda name: table_reading.read_table(opened, name, writer_key=writer_key))
     if table is None:
         raise ConfigError(
             "Nothing to observe. Give a metadata.json, a folder with a _delta_log, a log, or --catalog NAME."
@@ -133,21 +136,21 @@ def _histories(
     return [table_reading.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
 
 
-def _readable(names: list[str], read: Callable[[str], TableHistory]) -> list[TableHistory]:
-    """Every table that can be read; of several, one that cannot is told and left out."""
+def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
+    """Every table that can be read, or observed; of several, one that cannot is told and left out."""
     from endive.cli.console import stderr
     from endive.errors import ObservationError
 
     found, refused = [], []
-    for name in names:
+    for each in tables:
         try:
-            found.append(read(name))
+            found.append(act(each))
         except ObservationError as error:
-            if len(names) == 1:
+            if len(tables) == 1:
                 raise
             refused.append(f"left out: {error}")
     if not found:
-        raise ObservationError(f"none of {len(names)} tables can be read. {refused[0]}")
+        raise ObservationError(f"none of {len(tables)} tables can be observed. {refused[0]}")
     for line in refused:
         stderr().print(line, style="yellow", markup=False, soft_wrap=True)
     return found

@@ -5,6 +5,7 @@ Snapshots are decoded one at a time, so that a history of 100,000 costs little m
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
@@ -171,6 +172,10 @@ def _notes(
     if has_lost:
         gone = f"{expired:,} snapshots before it are" if expired else "what came before it is"
         notes.append(f"{name}: the history begins with snapshot {commits[0].snapshot_id}; {gone} expired.")
+    numbered = sorted((each for each in commits if each.sequence_number), key=lambda each: each.sequence_number)
+    back = sum(after.time_us < before.time_us for before, after in itertools.pairwise(numbered))
+    if back:
+        notes.append(f"{name}: the clock of its writers goes back {back:,} times; snapshots are taken by their times.")
     silent = len(head.get("metadata-log", ())) - len(commits)  # the version that created the table left no entry
     if silent > 0 and not has_lost:
         notes.append(f"{name}: {silent:,} commits in the metadata log made no snapshot (properties, expiry, branches).")
