@@ -17,6 +17,7 @@ import argparse
 import datetime
 import itertools
 import json
+import random
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,6 +35,11 @@ ISOLATIONS: Final = ("Serializable", "WriteSerializable", "SnapshotIsolation")
 DELAY_MS: Final = 30.0  # long enough to see which requests are under way together
 INTERVAL: Final = 5  # commits per checkpoint, in the stories about them
 MANY: Final = 20  # rivals that never let a victim through
+HELD_OUT_THROWS: Final = ((7, 40), (11, 20))  # a seed, and how many stories; the second after what the first taught
+HELD_OUT_OPERATIONS: Final = (
+    *("append, p = 3", "append, p = 9", "delete, A", "delete, B", "update, B", "update, a row of p = 9"),
+    *("merge, p = 3", "merge, p = 9", "merge, by id alone", "compact, p = 3"),
+)
 
 
 class Player:
@@ -52,10 +58,10 @@ class Player:
         return self._told(commits - 1, "loaded")
 
     def play(
-        self, operation: str, behind: int, lost: Sequence[int], *, older: int = 0, checkpoints: bool = False
+        self, operation: str, behind: int, lost: Sequence[int], *, older: int = 0, interval: int = 0
     ) -> dict[str, Any]:
         """One operation; ``older`` commits are made before the victim loads its table."""
-        uri = self.ground.new_uri({"delta.checkpointInterval": str(INTERVAL)} if checkpoints else None)
+        uri = self.ground.new_uri({"delta.checkpointInterval": str(interval)} if interval else None)
         self._overtake(uri, older)
         base = self.ground.newest(uri)
         table = self.ground.open(uri)
@@ -134,12 +140,33 @@ def stories(player: Player) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{name} / lost 1", player.play(name, 0, (1,))
     for older in range(7):
         name = f"append, p = 3 / commit {3 + older}, a checkpoint every {INTERVAL}"
-        yield name, player.play(simple[0], 0, (), older=older, checkpoints=True)
+        yield name, player.play(simple[0], 0, (), older=older, interval=INTERVAL)
     for count in (2, 3, 6):
         name = f"append, p = 3 / behind {count}, a checkpoint every {INTERVAL}"
-        yield name, player.play(simple[0], count, (), older=3, checkpoints=True)
+        yield name, player.play(simple[0], count, (), older=3, interval=INTERVAL)
         name = f"append, p = 3 / lost {count}, a checkpoint every {INTERVAL}"
-        yield name, player.play(simple[0], 0, (count,), older=3, checkpoints=True)
+        yield name, player.play(simple[0], 0, (count,), older=3, interval=INTERVAL)
+
+
+def held_out_stories(player: Player) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Stories to which nothing was fitted: operations, rivals and intervals as a die throws them."""
+    drawn: set[str] = set()
+    for seed, count in HELD_OUT_THROWS:
+        yield from _throw(player, random.Random(seed), len(drawn) + count, drawn)
+
+
+def _throw(player: Player, die: random.Random, count: int, drawn: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    while len(drawn) < count:
+        name, interval, older = die.choice(HELD_OUT_OPERATIONS), die.choice((2, 3, 4, 7)), die.randrange(10)
+        behind = die.choice((0, 0, 1, 3, 4, 8))
+        lost = die.choice(((), (), (1,), (3,), (4, 1), (1, 3, 2)))
+        told = [f"commit {3 + older}"]
+        told += [f"behind {behind}"] if behind else []
+        told += [f"lost {_listed(lost)}"] if lost else []
+        key = f"{name} / {', '.join(told)}, a checkpoint every {interval}"
+        if key not in drawn:
+            drawn.add(key)
+            yield key, player.play(name, behind, lost, older=older, interval=interval)
 
 
 def _listed(lost: Sequence[int]) -> str:
@@ -150,6 +177,12 @@ def record_requests() -> dict[str, Any]:
     """Every story."""
     with ObjectServer(object_kind) as server:
         return dict(stories(Player(server)))
+
+
+def record_held_out() -> dict[str, Any]:
+    """Every story of those."""
+    with ObjectServer(object_kind) as server:
+        return dict(held_out_stories(Player(server)))
 
 
 def record_pairs() -> dict[str, Any]:
@@ -176,11 +209,11 @@ def write(path: Path, entries: dict[str, Any]) -> None:
 def main() -> int:
     """Record what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("requests", "pairs"))
+    records = {"requests": record_requests, "held_out": record_held_out, "pairs": record_pairs}
+    parser.add_argument("what", choices=tuple(records))
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
-    record = record_requests if given.what == "requests" else record_pairs
-    write(given.out or DATA / f"rs_{given.what}.json", record())
+    write(given.out or DATA / f"rs_{given.what}.json", records[given.what]())
     return 0
 
 

@@ -184,8 +184,11 @@ class BesetCatalog(Catalog):
         if client is None or client.txn_id != VICTIM_ID:
             return
         commits = self.state.versions[0] + self._moments.rivals_before(client.attempt, step)
+        is_waiting = self.state.versions[0] < commits
         while self.state.versions[0] < commits:
             yield LOOK_US
+        if is_waiting:
+            yield LOOK_US  # until the last of them has done what follows its commit
 
 
 class TwoPartitions(Workload):

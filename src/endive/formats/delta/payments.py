@@ -158,7 +158,7 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.after_reads, 1)
     counter = slot(attempt, AFTER_LIST, position) + 1
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, max(0, lists - 1), 1)
-    if plan.reload_reads > 0:
+    if plan.reload_reads + plan.reload_checkpoint > 0:
         pay_reload(payer, world, txn, position, plan)
     if protocol.is_checksummed == 1:
         counter = slot(attempt, CHECKSUM_WRITE, position)
@@ -171,13 +171,14 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
 
 @rule
 def pay_reload(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
-    """delta-rs brings the table of a compaction up to date once more, from where it was loaded."""
+    """delta-rs brings the table of a compaction up to date once more; after a checkpoint of its own without the hint."""
     counter, size_bytes = slot(txn.row.attempts, RELOAD, position), world.format.delta.sizes.hint_bytes
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter + 1, COMMIT_FILE, LIST, 0, 1, 1)
-    payer.many(world, txn, PHASE_LOG_UPDATE, counter + 2, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
-    counter += 1 << 20
-    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), 0, plan.reload_reads)
+    hints = 1 - plan.is_checkpointed
+    payer.many(world, txn, PHASE_LOG_UPDATE, counter + 2, LAST_CHECKPOINT, READ, size_bytes, hints, 1)
+    counter, checkpoint = counter + (1 << 20), plan.reload_checkpoint
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, plan.reload_reads)
 
 
 @rule

@@ -59,13 +59,29 @@ def plan_attempt(protocol: DeltaProtocol, operation: Operation, situation: Delta
     plan.after_reads = protocol.own_reads
     if protocol.is_checksummed == 1 and situation.attempt > 1:
         plan.checksum_reads = 1
-    if operation.kind == OPTIMIZE and protocol.client == DELTA_RS:
-        plan.reload_reads = situation.since_start + 1
     if makes_checkpoint(protocol, plan.version):
         plan.is_checkpointed = 1
         plan.old_checkpoint = situation.checkpoint
         plan.new_files = plan.version - situation.checkpoint
         plan_clean_up(protocol, situation, plan)
+    if reloads(protocol, operation):
+        plan_reload(situation, plan)
+
+
+@rule
+def reloads(protocol: DeltaProtocol, operation: Operation) -> bool:
+    """Whether the table is brought up to date once more after the commit: a compaction of delta-rs does it."""
+    return operation.kind == OPTIMIZE and protocol.client == DELTA_RS
+
+
+@rule
+def plan_reload(situation: DeltaSituation, plan: DeltaPlan) -> None:
+    """Commits since the table was loaded, or a checkpoint that was made since, and the commits behind it."""
+    newest = plan.version if plan.is_checkpointed == 1 else situation.checkpoint
+    plan.reload_reads = situation.since_start + 1
+    if newest > situation.base - situation.since_start:
+        plan.reload_checkpoint = newest
+        plan.reload_reads = plan.version - newest
 
 
 @rule
