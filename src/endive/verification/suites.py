@@ -80,6 +80,7 @@ _ALL: Final = (
         title="Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
         parts=(
             Part(module="verification.suites.delta.rs_requests", name="delta-rs requests"),
+            Part(module="verification.suites.delta.rs_held_out", name="delta-rs held out"),
             Part(module="verification.suites.delta.spark_requests", name="delta spark requests"),
             Part(module="verification.suites.delta.rs_pairs", name="delta-rs verdicts"),
             Part(module="verification.suites.delta.spark_pairs", name="delta spark verdicts"),

@@ -6,9 +6,10 @@ What delta-rs did was measured by ``verification/delta_rig/rs_loops.py`` and lie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance
 from verification.suites.delta.delta_recording import RS, read
 from verification.suites.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
 from verification.suites.java.load_model import simulate_closed
@@ -31,7 +32,7 @@ REQUESTS: Final = {
 }
 INTRO: Final = """
 Closed-loop writers without think time, a process each, append to one table with delta-rs. The table lies on the rig's
-object server: a GET or LIST takes 20 ms, a PUT 30, a HEAD 10; the server decides in the middle of that. A writer
+object server: a GET or LIST takes 20 ms, a PUT 30, a HEAD 10, or five times that; the server decides midway. A writer
 *keeps* the table it loaded first, and loads it again after a failure, or *loads* it for every append. The model runs
 client `delta_rs` with as many clients; what a request takes there is what one of its kind was measured to take in the
 same cell, from its beginning to the beginning of the next, as quantiles. What lies before the first request for the log
@@ -46,12 +47,19 @@ seen of kept tables elsewhere, is what delta-rs says when the commits behind its
 occurred here, where nothing is older than the retention. A store that tells wrong modification times brings it about,
 because a checkpoint then expires the whole log.
 
-The machine was busy with other work (load averages of 20 and more on two cores), and each cell was run for 40 s in all:
-where a figure is unclear, so few commits cannot tell. The median at eight and sixteen writers stands between clusters,
-one per number of lost PUTs; throughput, the share that fails and the law of attempts have no such edges.
+**Noise decides who wins.** These clients retry without a pause, so who is ahead stays ahead: it needs a listing and a
+PUT, and who has lost reads the winners first. Chance alone lets another one in. At delays of 20 and 30 ms the
+machine's own noise is such chance: it comes in spells that hit every request at once, and the model draws every
+request by itself. With independent noise fewer first attempts succeed (24 % of 35 measured with 16 writers) and the
+median moves between the clusters of one, two, three lost PUTs. So the loops were run again with every delay five times
+as long, where the same noise is small, and the median of 16 writers agrees. At the short delays with more than one
+writer, percentiles and the law of attempts are shown and not judged; commits per second and failures are judged in
+all cells.
+
 A hundredth commit loads the whole log for its checkpoint, a hundred files at once; the rig's server answers those one
 after another, and their times are left out of what the model is told.
 """
+NOISY: Final = "the machine's noise, see below"
 
 
 def run(options: Options) -> Outcome:
@@ -74,7 +82,7 @@ def run(options: Options) -> Outcome:
 
 
 def _is_quick(cell: Mapping[str, Any]) -> bool:
-    return bool(cell["way"] == KEEP and cell["writers"] == QUICK_WRITERS)
+    return bool(cell["way"] == KEEP and cell["writers"] == QUICK_WRITERS and cell["slower"] > 1.0)
 
 
 def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Options) -> list[Check]:
@@ -82,8 +90,19 @@ def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Optio
     runs = [ended(run, cell["seconds"]) for run in cell["runs"]]
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     simulated = simulate_closed(configuration(document, cell), range(groups * len(runs)))
-    what = {"table": cell["way"], "writers": cell["writers"]}
-    return closed_checks("append", what, runs, simulated, cell["seconds"])
+    slower = float(cell["slower"])
+    what = {"table": cell["way"], "delays": f"x {slower:g}", "writers": cell["writers"]}
+    found = closed_checks("append", what, runs, simulated, cell["seconds"])
+    is_noisy = slower == 1.0 and cell["writers"] > 1
+    return [_shown(check) if is_noisy and _is_of_noise(check) else check for check in found]
+
+
+def _is_of_noise(check: Check) -> bool:
+    return "latency" in check.name or "attempts" in check.name
+
+
+def _shown(check: Check) -> Check:
+    return replace(check, measure=UNJUDGED, holds=True, note=NOISY)
 
 
 def ended(run: Mapping[str, Any], seconds: float) -> list[tuple[float, bool, int]]:
@@ -104,7 +123,12 @@ def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[
             objects.setdefault(kind, {})[operation] = {"distribution": "empirical", "quantiles": pairs}
     return {
         "simulation": {"duration_ms": 1000.0 * cell["seconds"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": 20.0, "max_parallel": 64, "objects": objects},
+        "storage": {
+            "provider": "constant",
+            "latency_ms": 20.0 * cell["slower"],
+            "max_parallel": 64,
+            "objects": objects,
+        },
         "table": {"format": "delta"},
         "delta": {"client": "delta_rs", "initial_version": BASE_COMMITS},
         "source": [
@@ -135,6 +159,8 @@ def _measured(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
             f"{codes.count(code)} {name}" for code, name in enumerate(document["endings"]) if codes.count(code)
         )
         busy = f"{min(load):.0f} to {max(load):.0f}"
-        rows.append((cell["way"], cell["writers"], len(cell["runs"]), endings, _building_ms(cell["runs"]), busy))
-    headings = ("table", "writers", "runs", "txns", "before the log, ms", "load average")
+        rate = codes.count(0) / cell["seconds"] / len(cell["runs"])
+        taken = (cell["way"], f"x {cell['slower']:g}", cell["writers"], len(cell["runs"]), endings, round(rate, 2))
+        rows.append((*taken, _building_ms(cell["runs"]), busy))
+    headings = ("table", "delays", "writers", "runs", "txns", "commits/s", "before the log, ms", "load average")
     return Table(title="The measurement", headings=headings, rows=tuple(rows))

@@ -171,7 +171,7 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
 
 @rule
 def pay_reload(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
-    """delta-rs brings the table of a compaction up to date once more; after a checkpoint of its own without the hint."""
+    """delta-rs brings the table of a compaction up to date again; after a checkpoint of its own without the hint."""
     counter, size_bytes = slot(txn.row.attempts, RELOAD, position), world.format.delta.sizes.hint_bytes
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter + 1, COMMIT_FILE, LIST, 0, 1, 1)
