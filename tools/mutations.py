@@ -29,6 +29,9 @@ RETRY: Final = "src/endive/transaction/retry.py"
 PAIRS: Final = "tests/formats tests/verification/java/test_java_pairs.py"
 REQUESTS: Final = "tests/formats tests/verification/java/test_java_requests.py"
 SERVERS: Final = "tests/catalog"
+DELTA: Final = "src/endive/formats/delta/"
+DELTA_SUITES: Final = "tests/verification/delta"
+DELTA_LAWS: Final = "tests/formats/delta"
 PAUSES: Final = "tests/transaction/test_retry.py"
 
 # A name, a file, what stands there, what stands there instead, and who must notice.
@@ -117,8 +120,90 @@ _RULES: Final = (
     ),
 )
 
+_RULES_OF_DELTA: Final = (
+    (
+        "a blind append of delta-rs minds no removals",
+        "conflicts.py",
+        "return operation.client == DELTA_RS and (operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE)",
+        "return operation.client == DELTA_RS and operation.kind == OPTIMIZE",
+        DELTA_SUITES,
+    ),
+    (
+        "write-serializable minds blind appends",
+        "conflicts.py",
+        "return operation.isolation == SERIALIZABLE",
+        "return True",
+        DELTA_LAWS,
+    ),
+    (
+        "a compaction minds added files",
+        "conflicts.py",
+        "return operation.kind == APPEND_AFTER_READ or operation.kind == MERGE\n",
+        "return operation.kind != BLIND_APPEND\n",
+        DELTA_LAWS,
+    ),
+    (
+        "a MERGE survives the compaction of its files",
+        "conflicts.py",
+        "return change == REMOVED or (change == REARRANGED and operation.client != DELTA_RS)",
+        "return change == REMOVED",
+        DELTA_LAWS,
+    ),
+    (
+        "delta-rs counts checkpoints as Delta Spark does",
+        "protocol.py",
+        "return version // interval * interval",
+        "return (version - 1) // interval * interval",
+        DELTA_SUITES,
+    ),
+    (
+        "Delta Spark lists before its first attempt",
+        "protocol.py",
+        "return protocol.looks_first == 1 or attempt > 1",
+        "return True",
+        DELTA_SUITES,
+    ),
+    (
+        "an update reads past the checkpoint",
+        "plan.py",
+        "        if situation.checkpoint > situation.base - behind:",
+        "        if situation.checkpoint > situation.base:",
+        DELTA_SUITES,
+    ),
+    (
+        "a compaction reloads from its start past a checkpoint",
+        "plan.py",
+        "    if newest > situation.base - situation.since_start:",
+        "    if newest > situation.base + situation.since_start:",
+        DELTA_SUITES,
+    ),
+    (
+        "the log is cleaned up to its end",
+        "plan.py",
+        "expired = min(situation.older, situation.base)",
+        "expired = situation.base",
+        DELTA_LAWS,
+    ),
+    (
+        "a log that was cleaned up is no obstacle",
+        "plan.py",
+        "situation.behind > 0 and base.delta.cleaned > previous.version",
+        "situation.behind < 0",
+        DELTA_LAWS,
+    ),
+    ("nobody learns of a checkpoint", "effects.py", "return plan.is_checkpointed == 1", "return False", DELTA_SUITES),
+    (
+        "winners are read at the same time",
+        "payments.py",
+        "COMMIT_FILE, READ, own.sizes.commit_bytes, plan.winner_reads, 1)",
+        "COMMIT_FILE, READ, own.sizes.commit_bytes, plan.winner_reads, 64)",
+        DELTA_SUITES,
+    ),
+)
+
 MUTATIONS: Final = (
     *(Mutation(*rule) for rule in _RULES),
+    *(Mutation(name, DELTA + file, *rest) for name, file, *rest in _RULES_OF_DELTA),
     Mutation(
         "variance without n/(n-1)",
         "src/endive/objectives/intervals.py",

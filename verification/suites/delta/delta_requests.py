@@ -112,8 +112,10 @@ def _reads_on(story: Story, told: dict[str, Any], real: Bill, simulated: Bill) -
 
 def _unjudged(story: Story, real: Bill, simulated: Bill) -> Check:
     what: dict[str, Value] = {"mode": story.mode, "behind": story.behind, "lost": ", ".join(map(str, story.lost))}
-    counts = {"expected": sum(real.values()), "actual": sum(simulated.values())}
-    return Check(name=story.operation, what=what, **counts, measure=UNJUDGED, holds=True, note=STOPS)
+    expected, actual = sum(real.values()), sum(simulated.values())
+    return Check(
+        name=story.operation, what=what, expected=expected, actual=actual, measure=UNJUDGED, holds=True, note=STOPS
+    )
 
 
 def play(client: str, story: Story) -> Played:
