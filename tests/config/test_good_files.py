@@ -6,6 +6,7 @@ from endive.config import parse_config
 from endive.config.arrivals import Closed, Poisson
 from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
 from endive.config.former_names import FormerNameWarning
+from endive.simulation import Simulation
 from endive.vocabulary import KINDS_OF
 
 CLOSED_LOOP = """
@@ -170,6 +171,24 @@ def test_the_file_of_the_specification_loads_as_printed(parse):
         backoff.max_ms,
         backoff.jitter,
     )
+
+
+def test_the_file_of_the_specification_gives_a_sensible_result(parse):
+    result = Simulation(parse(APPENDIX_A)).run()
+    txns = result.transactions.select(["status", "kind"]).to_pylist()
+
+    # 10 txns/s on a hundred partitions: only overwrites have a history to read, and some of them never catch up.
+    assert {"validated_overwrite"} == {txn["kind"] for txn in txns if txn["status"] == "aborted"}
+    assert 0.98 < result.summary()["success_rate"] < 1.0
+
+
+@pytest.mark.filterwarnings("ignore::endive.config.former_names.FormerNameWarning")
+def test_the_file_of_the_append_design_gives_a_sensible_result(parse):
+    summary = Simulation(parse(SEED_004)).run().summary()
+
+    assert 1.0 == summary["success_rate"]
+    # One append to the list and one to the log, 50 ms each, and the catalog read twice: about 115 ms.
+    assert 100.0 < summary["commit_latency_ms"]["p50"] < 130.0
 
 
 def test_the_file_of_the_append_design_loads_as_printed(parse):
