@@ -22,6 +22,7 @@ from endive.cli.tables import deviation
 from endive.report.words import STORE_NAMES
 
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
+_NOTHING: Final = {"success_rate": "none ended"}  # where there is no figure to show
 Row = dict[str, str]
 Cell = tuple[tuple[str, ...], str]  # values of the rows' axes, value of the column's
 
@@ -115,22 +116,25 @@ def _points(analysis: Path, study: str, where: Sequence[str]) -> dict[str, Row]:
 def _cells(
     analysis: Path, given: argparse.Namespace, figure: str, places: dict[str, Cell]
 ) -> Iterable[tuple[Cell, str]]:
-    seen: dict[Cell, str] = {}
+    seen: dict[Cell, tuple[str, str]] = {}
     for row in _read(analysis / "figures.csv"):
         is_meant = row["study"] == given.study and row["figure"] == figure and row["name"] == given.name
         if not is_meant or row["point"] not in places:
             continue
         place = places[row["point"]]
         if place in seen:
-            raise SystemExit(f"Points {seen[place]} and {row['point']} fall into one cell: tell them apart by --where.")
-        seen[place] = row["point"]
-        yield place, _shown(figure, row)
+            raise SystemExit(
+                f"Points {seen[place][0]} and {row['point']} fall into one cell: tell them apart by --where."
+            )
+        seen[place] = row["point"], _shown(figure, row)
+    absent = "", _NOTHING.get(figure, "-")
+    return [(place, seen.get(place, absent)[1]) for place in dict.fromkeys(places.values())]
 
 
 def _shown(figure: str, row: Row) -> str:
     """Mean and how far its interval reaches to either side; three digits that matter."""
     if row["mean"] == "":
-        return "-"
+        return _NOTHING.get(figure, "-")
     mean = float(row["mean"])
     ends = (float(row["ci95_low"]), float(row["ci95_high"])) if row["ci95_low"] else (mean, mean)
     reach = max(ends[1] - mean, mean - ends[0])

@@ -97,11 +97,23 @@ def test_no_share_reaches_beyond_its_bounds(table, tmp_path, mean, low, high, te
         f"{FIGURES.splitlines()[0]}\ns,0,all,all,success_rate,share,3,{mean},0.01,{low},{high}\n"
     )
 
-    assert f"| 1 | {text} |" == table("s", "success_rate")[-1]
+    assert f"| 1 | {text} |" == table("s", "success_rate", "--where", "load=1", "--where", "policy=none")[-1]
 
 
 def test_a_source_can_be_named_instead_of_all_txns(table):
-    assert "| 1 | 25.0 % |" == table("s", "success_rate", "--name", "stream")[-1]
+    assert (
+        "| 1 | 25.0 % |"
+        == table("s", "success_rate", "--name", "stream", "--where", "load=1", "--where", "policy=none")[-1]
+    )
+
+
+def test_where_no_txn_ended_that_is_said(table):
+    assert [
+        "| load | none | fixed |",
+        "|--:|--:|--:|",
+        "| 1 | 25.0 % | none ended |",
+        "| 5 | none ended |  |",
+    ] == table("s", "success_rate", "--name", "stream")
 
 
 @pytest.mark.parametrize(
