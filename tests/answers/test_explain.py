@@ -9,6 +9,7 @@ from tests.answers.conftest import busy_config, merge_config
 from endive.answers.explain import chosen_txns, explain_run
 from endive.answers.run_records import Records
 from endive.answers.timeline import trace_text
+from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
 
@@ -172,3 +173,25 @@ def test_a_validation_that_fails_is_paid_before_it_is_told_and_says_who_committe
     assert round(story.record["end_ms"] * 1000) == attempt.end_us == attempt.decided_us
     assert all(step.end_us > step.begin_us for step in attempt.steps)
     assert story.lines[-3].endswith("no retry mends; committed since it began: 1 rewrite_files of compaction")
+
+
+def test_a_story_tells_who_waits_for_whom():
+    arrivals = {"kind": "jobs", "jobs": 3, "period_ms": 10_000.0, "phase": "together"}
+    times = {"duration_ms": 9_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0}
+
+    def told(service: dict[str, object], **keys: object) -> str:
+        config = {
+            "simulation": times,
+            "storage": {"provider": "constant", "latency_ms": 20.0},
+            "catalog": {"type": "service", "latency_ms": 4.0, "service": service},
+            "source": [{"name": "w", "arrivals": arrivals, "runtime": "100ms", **keys}],
+        }
+        return "\n".join(line for story in explain_run(parse_config(config), worst=3).stories for line in story.lines)
+
+    gathered = told({}, commit_queue="job", gather_every_ms=1_000.0)
+    assert "for its turn to commit, and carries the files of 2 others" in gathered
+    assert 2 == gathered.count("hands its files over: the commit of another txn carries them")
+    assert 2 == gathered.count("committed, after no attempt of its own")
+    assert "call for the table's lock" in told({"lock": {"kind": "hive"}})
+    assert "release of the lock" in told({"lock": {"kind": "hive"}})
+    assert "for its turn to commit" in told({}, commit_queue="process")

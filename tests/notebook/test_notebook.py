@@ -83,7 +83,7 @@ def test_several_runs_are_a_frame_with_a_row_for_each_run_and_source():
 
 def test_several_runs_have_a_plot_of_all_their_commits():
     pytest.importorskip("vl_convert")
-    curves, phases = endive.simulate(busy_config(), seeds=2).plot().to_dict()["hconcat"]
+    curves, phases, *_ = endive.simulate(busy_config(), seeds=2).plot().to_dict()["hconcat"]
 
     assert {"writers"} <= {row["source"] for row in curves["data"]["values"]}
     assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}
@@ -111,7 +111,7 @@ def test_a_signature_names_every_option(name):
 def test_a_plot_has_a_curve_for_each_source_that_commits():
     pytest.importorskip("vl_convert")
     chart = endive.simulate(busy_config()).plot().to_dict()
-    curves, phases = chart["hconcat"]
+    curves, phases, *_ = chart["hconcat"]
 
     assert "writers" in {row["source"] for row in curves["data"]["values"]}
     assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}

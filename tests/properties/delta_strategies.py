@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from tests.properties.order_strategies import add_order
 from tests.properties.strategies import SWAPPABLE, Mapping, arrivals, configs, distributions, failures, maybe, ms
 
 READING = ("append_after_read", "merge")
@@ -78,6 +79,8 @@ def any_configs(draw: Any) -> Mapping:
     """A configuration of either format, every fourth of Delta's; now and then Spark looks at its table once more."""
     drawn: Mapping = draw(delta_configs() if draw(st.integers(0, 3)) == 0 else configs())
     commit = drawn.get("commit", {})
+    if commit:
+        add_order(draw, drawn)
     if commit.get("protocol") == "iceberg" and not {"base", "io"} & set(commit):
         _add_looks(draw, drawn)
     return drawn

@@ -164,31 +164,14 @@ def _add_service(draw: Any, catalog: Mapping) -> None:
     maybe(service, draw, "workers", st.integers(0, 3))
     maybe(service, draw, "time", distributions(high=8.0))
     maybe(service, draw, "commit_latency", distributions(high=40.0))
-    maybe(service, draw, "refusal", st.sampled_from(("retried", "retried", "final")))
     if flavour == "rest":
         maybe(service, draw, "server_retries", st.integers(0, 3))
         if service.get("server_retries"):
             maybe(service, draw, "rebase", st.sampled_from(("metadata", "list")))
-        elif catalog["num_tables"] == 1:
-            maybe(service, draw, "batch_ms", st.sampled_from((20.0, 100.0, 700.0)))
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())
         if not catalog.get("table_metadata_inlined"):
             maybe(service, draw, "reads_metadata", st.sampled_from(("never", "load", "load_and_commit")))
-    elif catalog["num_tables"] == 1:
-        maybe(service, draw, "lock", table_locks())
     catalog["service"] = service
-
-
-@st.composite
-def table_locks(draw: Any) -> Mapping:
-    """Hive's, or DynamoDB's beside Glue, faster than they are."""
-    lock: Mapping = {"kind": draw(st.sampled_from(("hive", "dynamodb"))), "wait_ms": draw(ms(1.0, 40.0))}
-    if lock["kind"] == "dynamodb":
-        lock |= {"lease_ms": draw(ms(1.0, 100.0)), "latency": draw(distributions(high=8.0))}
-    maybe(lock, draw, "multiplier", st.sampled_from((1.0, 3.0)))
-    lock["wait_max_ms"] = draw(ms(40.0, 90.0))
-    lock["timeout_ms"] = draw(st.sampled_from((10.0, 200.0, 180_000.0)))
-    return lock
 
 
 @st.composite
@@ -354,25 +337,6 @@ def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
         maybe(source, draw, "commit_queue", st.sampled_from(("mine", "ours")))
 
 
-def _add_coordinator(draw: Any, sources: list[Mapping], transaction: Mapping, catalog: Mapping) -> None:
-    """One that gathers the files of the sources which share a queue, if all they do is append."""
-    if catalog["num_tables"] > 1 or "partitions" in catalog or draw(st.booleans()):
-        return
-    for source in sources:
-        queue = source.get("commit_queue")
-        mates = [each for each in sources if each.get("commit_queue") == queue]
-        if queue is not None and source is mates[0]:
-            every_ms = draw(ms(20.0, 900.0))
-            for mate in mates:
-                if "partial_progress" in mate or mate["arrivals"]["kind"] == "trace":
-                    break
-            else:
-                for mate in mates:
-                    unused = {"validated_overwrite": 0.0, "rewrite_files": 0.0, "expire_snapshots": 0.0}
-                    mate["operation_types"] = {**unused, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
-                    mate["gather_every_ms"] = every_ms
-
-
 def count_tables() -> st.SearchStrategy[Mapping]:
     """A number of tables or partitions that is drawn."""
     return st.sampled_from(
@@ -533,20 +497,10 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         )
         source.update({key: value for key, value in whole.items() if key not in given})
     has_failures = catalog["type"] != "append" and draw(st.booleans())
-    if "lock" in catalog.get("service", {}):
-        has_failures = False
-        if commit.get("metadata", "if_current" if commit["protocol"] == "pyiceberg" else "") == "if_current":
-            del catalog["service"]["lock"]
-    if not has_failures:
-        _add_coordinator(draw, sources, transaction, catalog)
     drop_unread(transaction, sources)
     if has_failures and not can_keep_and_fail:
         for source in sources:
             source.pop("keeps_table", None)
-    lost = draw(failures()) if has_failures else {}
-    if lost and catalog.get("service", {}).get("flavour") == "rest" and draw(st.booleans()):
-        catalog["service"]["idempotency_keys"] = True
-        lost = {key: value for key, value in lost.items() if key not in ("status_checks", "absent_commit")}
     return {
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
         "storage": draw(storages(catalog, mode)),
@@ -556,7 +510,7 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         "transaction": transaction,
         "conflict": {"detector": detector},
         "source": sources,
-        **({"failures": lost} if has_failures else {}),
+        **({"failures": draw(failures())} if has_failures else {}),
     }
 
 

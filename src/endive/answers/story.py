@@ -251,6 +251,7 @@ def _moved(story: Story) -> list[str]:
 def _attempt_lines(story: Story) -> list[str]:
     lines: list[str] = []
     record, last_end_us = story.record, None
+    lines += _wait_for_turn(story)
     for attempt in story.attempts:
         if last_end_us is not None:
             pause_ms = (attempt.begin_us - last_end_us) / 1000.0
@@ -266,8 +267,24 @@ def _attempt_lines(story: Story) -> list[str]:
     return lines
 
 
+def _wait_for_turn(story: Story) -> list[str]:
+    """What lies between its work and its first attempt: a queue, or a coordinator."""
+    record = story.record
+    if record["commit_start_ms"] is None or record["end_ms"] is None:
+        return []
+    start_us = round(record["commit_start_ms"] * 1000.0)
+    if not story.attempts:
+        return [f"  {_at(start_us, record)}  hands its files over: the commit of another txn carries them"]
+    waited_ms = (story.attempts[0].begin_us - start_us) / 1000.0
+    carried = f", and carries the files of {record['gathered']:,} others" if record["gathered"] else ""
+    if not 0.0 < waited_ms <= record["phase_backoff_ms"] + 0.001:
+        return [f"  {_at(start_us, record)}  it is its turn to commit{carried}"] if carried else []
+    return [f"  {_at(start_us, record)}  waits {duration_text(waited_ms)} for its turn to commit{carried}"]
+
+
 def _step(step: Step) -> str:
-    return f"{step.count:,} x {step.what}, {duration_text((step.end_us - step.begin_us) / 1000.0)}"
+    what = _LOCK_WORDS.get(step.what, step.what)
+    return f"{step.count:,} x {what}, {duration_text((step.end_us - step.begin_us) / 1000.0)}"
 
 
 def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
@@ -303,6 +320,9 @@ def _verdict(attempt: Attempt) -> str:
     return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
 
 
+_LOCK_WORDS: Final = {"catalog create": "call for the table's lock", "catalog delete": "release of the lock"}
+
+
 def _given_up() -> str:
     return "gives up a request that the store throttled at every try"
 
@@ -320,6 +340,8 @@ def _end(record: Mapping[str, Any]) -> str:
         return f"  still {record['in_flight_stage']} when the simulation ended"
     reason = "" if record["reason"] is None else f": {record['reason'].replace('_', ' ')}"
     tries = f"{record['attempts']} attempt{'s' if record['attempts'] != 1 else ''}"
+    if record["commit_start_ms"] is not None and not record["attempts"]:
+        tries = "no attempt of its own"
     took = duration_text(record["commit_latency_ms"] or 0.0)
     when = f"+{record['total_latency_ms'] / 1000:,.3f} s"
     return f"  {when}  {record['status']}{reason}, after {tries} and {took} of committing"

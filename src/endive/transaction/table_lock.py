@@ -7,10 +7,9 @@ tries to take it, and pauses (``DynamoDbLockManager.acquireOnce``). The compiled
 """
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, LockTerms, is_locked_out
-from endive.catalog.service import ServiceCatalog
 from endive.kernel import rule
 from endive.rng import TABLE_LOCK, slot, uniform
 from endive.transaction.retry import BACKOFF_ICEBERG, backoff_us
@@ -18,6 +17,7 @@ from endive.transaction.settling import billed
 from endive.vocabulary import PHASE_BACKOFF, PHASE_COMMIT
 
 if TYPE_CHECKING:
+    from endive.catalog.service import ServiceCatalog
     from endive.transaction.transaction import Transaction
     from endive.transaction.transaction_values import World
 
@@ -35,16 +35,9 @@ def lock_wait_us(terms: LockTerms, key: int, attempt: int, refusals: int) -> int
     return backoff_us(BACKOFF_ICEBERG, terms.wait_ms, terms.multiplier, terms.wait_max_ms, JITTER, number, 0, u)
 
 
-def lock_server(world: "World") -> ServiceCatalog:
-    """The catalog whose tables have locks, behind its observer if there is one."""
-    server = getattr(world.catalog, "_catalog", world.catalog)
-    assert isinstance(server, ServiceCatalog)
-    return server
-
-
 def take_lock(txn: "Transaction", world: "World") -> Generator[int, None, bool]:
     """Ask until the lock is the txn's, or for too long; whether it is."""
-    server, terms, table = lock_server(world), world.lock, txn.tables[0]
+    server, terms, table = _server(world), world.lock, txn.tables[0]
     since_us, asked, refusals = world.clock.now_us, 0, 0
     while True:
         if terms.kind == LOCK_DYNAMODB:
@@ -65,8 +58,13 @@ def take_lock(txn: "Transaction", world: "World") -> Generator[int, None, bool]:
 
 def leave_lock(txn: "Transaction", world: "World") -> Generator[int, None, None]:
     """Give the lock back, or leave the queue for it."""
-    request = lock_server(world).release_lock(txn.client, txn.tables[0])
+    request = _server(world).release_lock(txn.client, txn.tables[0])
     yield from billed(txn.row, world.clock, PHASE_COMMIT, request)
+
+
+def _server(world: "World") -> "ServiceCatalog":
+    """The catalog, which keeps the locks; whoever watches it passes on what he does not know."""
+    return cast("ServiceCatalog", world.catalog)
 
 
 def _pause(txn: "Transaction", pause_us: int) -> Generator[int, None, None]:

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.swept import reseal_summaries
 
+from endive.pipeline.analysis.figures_from_txns import RECOUNTED
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.analysis.recount import BRACKETS, COUNTS, recount
-from endive.pipeline.dataset.figure_columns import FIGURES
 
 pytestmark = pytest.mark.spark
 
@@ -20,7 +20,7 @@ def test_txns_give_every_figure_again_to_the_last_bit(spark, swept):
 
     assert [] == [each for each in found if each.equal != each.values]
     studies = {study: {each.figure for each in found if each.study == study} for study in ("mixed", "sampled", "bare")}
-    assert {*FIGURES, COUNTS, BRACKETS} == studies["mixed"] == studies["sampled"]
+    assert {*RECOUNTED, COUNTS, BRACKETS} == studies["mixed"] == studies["sampled"]
     assert {BRACKETS} == studies["bare"]
     values = {(each.study, each.figure): each.values for each in found}
     groups = pq.ParquetFile(swept / "groups/study=mixed/groups.parquet").read()
