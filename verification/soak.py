@@ -3,15 +3,18 @@
     python -m verification.soak                     make soak
     python -m verification.soak --minutes 6         a tenth of it
     python -m verification.soak --only page         one part
+    python -m verification.soak --piece 6           six minutes of the part that is furthest behind its share
 
 Each part is a command of its own with a share of the time. What was run and found is appended to
-docs/validation/soak.md, with its date; a part that fails is told there too, and ends the command with 1.
+docs/validation/soak.md, with its date; a part that fails is told there too, and ends the command with 1. Pieces are
+remembered in out/soak.json until they make up the whole, which is then written as one entry.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import subprocess
 import sys
 import time
@@ -21,6 +24,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "validation" / "soak.md"
+PIECES: Final = ROOT / "out" / "soak.json"
 MINUTES: Final = 60.0
 GRACE_S: Final = 900.0  # for a part to finish what it has begun
 
@@ -85,21 +89,54 @@ def entry(ran: list[Ran], date: str) -> str:
     )
 
 
+def run_piece(ran: list[Ran], minutes: float) -> list[Ran]:
+    """The pieces so far, and one more: of the part that has had least of its share."""
+    had = {part.name: sum(each.minutes for each in ran if each.part is part) for part in PARTS}
+    behind = min(PARTS, key=lambda part: had[part.name] / part.share)
+    return [*ran, run_part(behind, minutes)]
+
+
+def read_pieces(path: Path) -> list[Ran]:
+    """What was run before; none if nothing was."""
+    parts = {part.name: part for part in PARTS}
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return [Ran(parts[name], minutes, code, told) for name, minutes, code, told in found]
+
+
+def write_pieces(path: Path, ran: list[Ran]) -> None:
+    """Remember them for the next piece."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps([(each.part.name, each.minutes, each.code, each.told) for each in ran]), "utf-8")
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=MINUTES)
     parser.add_argument("--only", choices=[part.name for part in PARTS])
     parser.add_argument("--page", type=Path, default=PAGE, help="where the entry is appended")
+    parser.add_argument(
+        "--piece", type=float, metavar="MINUTES", help="a piece of the whole, remembered in out/soak.json"
+    )
     options = parser.parse_args()
-    chosen = [part for part in PARTS if options.only in (None, part.name)]
-    whole = sum(part.share for part in chosen)
-    ran = [run_part(part, options.minutes * part.share / whole) for part in chosen]
+    if options.piece is not None:
+        ran = run_piece(read_pieces(PIECES), options.piece)
+        if sum(each.minutes for each in ran) < options.minutes:
+            write_pieces(PIECES, ran)
+            return 1 if ran[-1].code else 0
+        PIECES.unlink(missing_ok=True)
+    else:
+        chosen = [part for part in PARTS if options.only in (None, part.name)]
+        whole = sum(part.share for part in chosen)
+        ran = [run_part(part, options.minutes * part.share / whole) for part in chosen]
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     with options.page.open("a", encoding="utf-8") as page:
         page.write(entry(ran, date))
-    failed = [each.part.name for each in ran if each.code]
-    print(f"{len(ran) - len(failed)} of {len(ran)} parts held" + (f"; failed: {', '.join(failed)}" if failed else ""))
+    failed = sorted({each.part.name for each in ran if each.code})
+    parts = {each.part.name for each in ran}
+    print(
+        f"{len(parts) - len(failed)} of {len(parts)} parts held" + (f"; failed: {', '.join(failed)}" if failed else "")
+    )
     return 1 if failed else 0
 
 

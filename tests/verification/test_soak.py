@@ -29,3 +29,18 @@ def test_a_part_is_a_process_whose_last_line_and_code_are_kept(tmp_path, monkeyp
     ran = run_part(Part("trouble", "", 1.0, "trouble"), 0.01)
 
     assert (1, "5 of 6 held") == (ran.code, ran.told)
+
+
+def test_pieces_go_to_the_part_furthest_behind_and_make_one_entry_in_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(soak, "PIECES", tmp_path / "out" / "soak.json")
+    monkeypatch.setattr(soak, "run_part", lambda part, minutes: Ran(part, minutes, int(part.name == "page"), "said"))
+    page = tmp_path / "soak.md"
+    monkeypatch.setattr("sys.argv", ["soak", "--minutes", "20", "--piece", "4", "--page", str(page)])
+
+    codes = [soak.main() for _ in range(4)]
+
+    assert ["engines", "files", "sweeps", "analyses"] == [each.part.name for each in soak.read_pieces(soak.PIECES)]
+    assert ([0, 0, 0, 0], False) == (codes, page.exists())
+    assert 1 == soak.main()
+    assert "| page | 4.0 | FAILED (1) | said |" in page.read_text()
+    assert not soak.PIECES.exists()
