@@ -64,9 +64,7 @@ def hdfs_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     details = folder / "details.json"
     command = [java, "-Xmx512m", "-cp", classes, manager, "-format", "-datanodes", "1", "-writeDetails", details]
     with _process([str(word) for word in command], folder) as server:
-        wait_until(
-            lambda: server.poll() is not None or (details.is_file() and details.read_text().strip().endswith("}"))
-        )
+        wait_until(lambda: server.poll() is not None or (details.is_file() and "}" in details.read_text()), "HDFS")
         assert server.poll() is None, (folder / "said.txt").read_text()[-2000:]
         yield f"hdfs://127.0.0.1:{json.loads(details.read_text())['namenode_port']}"
 

@@ -59,6 +59,12 @@ def _without_library(*arguments, **options):
     raise OSError("Unable to load libhdfs: libhdfs.so: cannot open shared object file")
 
 
+def test_a_folder_is_no_folder_of_the_file_system_that_a_cluster_takes_for_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert f"file://{tmp_path}/out" == spark_path(Path("out"))
+
+
 def test_anything_else_is_a_folder():
     assert Path("out/a:b") == place_of("out/a:b")
     assert Path("/out/a") == place_of("file:///out/a") == place_of("file:/out/a")

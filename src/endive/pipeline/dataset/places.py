@@ -198,8 +198,10 @@ def _near(place: StorePath) -> tempfile.TemporaryDirectory[str]:
 
 
 def spark_path(place: DatasetPath) -> str:
-    """What Spark's readers call the place."""
-    return f"s3a://{place.bucket}/{place.key}" if isinstance(place, StorePath) and place.scheme == S3 else str(place)
+    """What Spark's readers call the place; a folder by its scheme, since a cluster's default may be HDFS."""
+    if isinstance(place, Path):
+        return f"file://{place.absolute()}"
+    return f"s3a://{place.bucket}/{place.key}" if place.scheme == S3 else str(place)
 
 
 def spark_options(place: DatasetPath) -> dict[str, str]:
