@@ -53,6 +53,18 @@ def test_failed_merges_say_what_they_had_read(history):
     assert "validation_exception" in {commit.reason for commit in merge.commits}
 
 
+def test_statements_whose_commits_iceberg_timed_are_split_into_work_and_commit(tmp_path):
+    """Of the run with commit reports: a stream's batch takes seconds, its commit as long as the report says."""
+    timed = read_recording("timed")
+    streams = [each for each in recorded_history(timed, tmp_path).commits if each.engine == "spark-streaming"]
+    known = [each for each in streams if each.is_reported and each.runtime_ms is not None]
+
+    assert len(known) >= 0.9 * len(streams) > 15
+    assert all(0.0 < each.duration_ms - each.runtime_ms < each.duration_ms for each in known)
+    reported = {line.partition("snapshotId=")[2].partition(",")[0] for line in timed["reports"].splitlines()}
+    assert {str(each.snapshot_id) for each in known} <= reported
+
+
 @pytest.mark.slow
 def test_the_replay_of_the_recording_calls_nothing_wrong_and_fails_merges_for_their_reason(recording):
     result = replay_recording(recording, 2)
