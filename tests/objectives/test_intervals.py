@@ -74,6 +74,13 @@ def test_runs_that_agree_have_the_interval_of_independent_txns_and_never_a_narro
     assert wilson(0.5, 800, Z) == pytest.approx(ends(found), rel=1e-12)
 
 
+def test_all_and_none_are_in_their_own_intervals_whatever_is_rounded():
+    txns = np.arange(1.0, 400.0)
+
+    assert 1.0 == wilson(np.ones_like(txns), txns, Z)[1].min()
+    assert 0.0 == wilson(np.zeros_like(txns), txns, Z)[0].max()
+
+
 def test_the_design_effect_has_the_doubt_about_the_spread_in_it():
     hits, of = [40, 60, 45, 55], [100] * 4
 

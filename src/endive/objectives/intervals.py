@@ -122,10 +122,11 @@ def design_of(
 
 
 def wilson(share: Any, n: Any, z: float) -> tuple[Any, Any]:
-    """Wilson's score interval of a share among ``n``; takes arrays too."""
+    """Wilson's score interval of a share among ``n``; takes arrays too. That of all ends at 1, exactly."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return np.maximum(0.0, middle - reach), np.minimum(1.0, middle + reach)
+    low, high = np.maximum(0.0, middle - reach), np.minimum(1.0, middle + reach)
+    return np.where(np.asarray(share) <= 0.0, 0.0, low), np.where(np.asarray(share) >= 1.0, 1.0, high)
 
 
 # --- percentiles --------------------------------------------------------------------------------------
