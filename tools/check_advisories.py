@@ -47,7 +47,7 @@ def read_advisories(path: Path = FILE) -> tuple[list[Advisory], dict[str, str]]:
     return found, dict(document.get("accepted", {}))
 
 
-def concerned(pins: list[Pin], advisories: list[Advisory], accepted: dict[str, str]) -> list[str]:
+def find_concerned(pins: list[Pin], advisories: list[Advisory], accepted: dict[str, str]) -> list[str]:
     """A line for every pin that an advisory is about, unless that is accepted."""
     return [
         f"requirements/{pin.layer}.txt: {pin.name} {pin.version} is concerned by {each.id} ({each.about}; "
@@ -63,7 +63,7 @@ def better_known(pins: list[Pin], advisories: list[Advisory], database: Path) ->
     lines = []
     listed = {each.id for each in advisories}
     for pin in pins:
-        published = list(_published(database, pin.name))
+        published = list(_read_published(database, pin.name))
         for each in advisories:
             if each.package != pin.name or each.source != "pysec":
                 continue
@@ -80,7 +80,7 @@ def better_known(pins: list[Pin], advisories: list[Advisory], database: Path) ->
     return lines
 
 
-def _published(database: Path, package: str) -> Iterator[tuple[list[str], set[Version]]]:
+def _read_published(database: Path, package: str) -> Iterator[tuple[list[str], set[Version]]]:
     """Each advisory on a package: its identifiers, and the versions it names."""
     import yaml  # type: ignore[import-untyped]
 
@@ -105,7 +105,7 @@ def main() -> int:
     parser.add_argument("--database", type=Path, help="a clone of pypa/advisory-database")
     options = parser.parse_args()
     pins, (advisories, accepted) = read_pins(), read_advisories()
-    lines = concerned(pins, advisories, accepted)
+    lines = find_concerned(pins, advisories, accepted)
     lines += better_known(pins, advisories, options.database) if options.database else []
     for line in lines:
         print(line)

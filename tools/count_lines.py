@@ -18,7 +18,7 @@ FOLDER_FILES: Final = 20
 CODE: Final = ("src/", "tests/", "verification/", "tools/", "benchmarks/")
 
 
-def tracked() -> list[Path]:
+def list_files() -> list[Path]:
     """The files git knows, and those it is about to know."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -37,7 +37,7 @@ def lines_of(path: Path) -> int:
 
 def main() -> int:
     """Print the counts."""
-    python = {path: lines_of(path) for path in tracked() if path.suffix == ".py"}
+    python = {path: lines_of(path) for path in list_files() if path.suffix == ".py"}
     for part in CODE:
         mine = [count for path, count in python.items() if str(path).startswith(part)]
         print(f"{part:<16}{sum(mine):>8,} lines  {len(mine):>5,} files")
@@ -46,7 +46,7 @@ def main() -> int:
         if path.parts[:2] == ("src", "endive"):
             packages[path.parts[2] if len(path.parts) > 3 else "(top)"] += count
     print("\nsrc/endive by package: " + ", ".join(f"{name} {count:,}" for name, count in packages.most_common()))
-    words = sum(len((ROOT / path).read_text(encoding="utf-8").split()) for path in tracked() if path.suffix == ".md")
+    words = sum(len((ROOT / path).read_text(encoding="utf-8").split()) for path in list_files() if path.suffix == ".md")
     print(f"\nwords of all pages: {words:,}")
     long = {path: count for path, count in python.items() if count > FILE_LINES}
     print(f"\nfiles above {FILE_LINES} lines: {len(long)}")

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tools.page_commands import ROOT, Printed, in_shell, printed, workplace
+from tools.page_commands import ROOT, Printed, in_shell, run_command, workplace
 from tools.page_pieces import CUT, Kind, PageError, Piece, Shown, commands_of, pieces_of
 from tools.study_runs import StudyError, folder_of, provide
 
@@ -43,7 +43,7 @@ def remade(page: Path, *, is_quick: bool, writes: bool) -> str:
     name = str(page.relative_to(ROOT))
     text = page.read_text(encoding="utf-8")
     if name in WHOLE:
-        return "".join(f"{line}\n" for line in _succeeded(printed(WHOLE[name]), WHOLE[name], 1).lines)
+        return "".join(f"{line}\n" for line in _require_success(run_command(WHOLE[name]), WHOLE[name], 1).lines)
     lines = text.splitlines()
     with workplace() as folder:
         made = [
@@ -69,14 +69,14 @@ def _made(piece: Piece, folder: Path, *, writes: bool) -> Sequence[str]:
     if piece.kind is Kind.SCRIPT:
         script = folder / "block.py"
         script.write_text("".join(f"{line}\n" for line in piece.body), encoding="utf-8")
-        _succeeded(in_shell(f"python {script.name}"), "the block of Python", piece.line)
+        _require_success(in_shell(f"python {script.name}"), "the block of Python", piece.line)
     return piece.body
 
 
 def _output(piece: Piece, shown: Shown) -> Sequence[str]:
     """The lines to show below a command."""
-    answer = printed(shown.command)
-    lines = answer.lines if piece.may_fail else _succeeded(answer, shown.command, shown.line).lines
+    answer = run_command(shown.command)
+    lines = answer.lines if piece.may_fail else _require_success(answer, shown.command, shown.line).lines
     if piece.texts:
         return [line for line in lines if any(text in line for text in piece.texts)]
     if shown.lines and shown.lines[-1] == CUT:
@@ -89,7 +89,7 @@ def _printed_and_written(piece: Piece, folder: Path, *, writes: bool) -> Sequenc
     for word in piece.name.split():
         if word.startswith("docs/"):
             (folder / word).parent.mkdir(parents=True, exist_ok=True)
-    answer = _succeeded(printed(piece.name), piece.name, piece.line)
+    answer = _require_success(run_command(piece.name), piece.name, piece.line)
     for path in sorted((folder / "docs").rglob("*.*")) if (folder / "docs").is_dir() else ():
         kept = ROOT / path.relative_to(folder)
         if writes:
@@ -113,7 +113,7 @@ def _provide_studies(piece: Piece, folder: Path) -> None:
         raise PageError(piece.line, str(error)) from None
 
 
-def _succeeded(answer: Printed, command: str, line: int) -> Printed:
+def _require_success(answer: Printed, command: str, line: int) -> Printed:
     if answer.exit_code:
         raise PageError(line, f"'{command}' ended with {answer.exit_code}:\n" + "\n".join(answer.lines))
     return answer

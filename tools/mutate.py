@@ -30,7 +30,7 @@ TESTS_FAILED: Final = 1  # what pytest ends with if tests ran and some failed
 
 
 @contextmanager
-def copied() -> Iterator[Path]:
+def copy_tree() -> Iterator[Path]:
     """The repository in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="endive-mutate-") as name:
         for part in COPIED:
@@ -88,7 +88,7 @@ def main() -> int:
         random.Random(time.strftime("%Y-%m-%d")).shuffle(mutations)
     end_s = time.monotonic() + 60.0 * options.minutes if options.minutes is not None else float("inf")
     missed, planted = [], 0
-    with copied() as root:
+    with copy_tree() as root:
         for mutation in mutations:
             if time.monotonic() > end_s:
                 break

@@ -46,7 +46,7 @@ def workplace() -> Iterator[Path]:
             yield folder
 
 
-def printed(command: str) -> Printed:
+def run_command(command: str) -> Printed:
     """What a command prints in the current folder."""
     words = shlex.split(command)
     if words[0] == "endive" and not any(sign in word for word in words for sign in _SHELL_SIGNS):

@@ -107,7 +107,7 @@ def pieces_of(text: str) -> Iterator[Piece]:
             at += 1
         elif lines[at].startswith(FENCE):
             end = _place_of(FENCE, lines, at)
-            piece = _fenced(lines[at].removeprefix(FENCE), at + 1, tuple(lines[at + 1 : end]), marks)
+            piece = _read_fence(lines[at].removeprefix(FENCE), at + 1, tuple(lines[at + 1 : end]), marks)
             if piece:
                 yield piece
             at, marks = end + 1, []
@@ -124,7 +124,7 @@ def _place_of(wanted: str, lines: list[str], start: int) -> int:
     raise PageError(start + 1, f"'{lines[start]}' has no '{wanted}' after it.")
 
 
-def _fenced(language: str, first: int, body: tuple[str, ...], marks: list[re.Match[str]]) -> Piece | None:
+def _read_fence(language: str, first: int, body: tuple[str, ...], marks: list[re.Match[str]]) -> Piece | None:
     """What a fenced block is; None for one that nothing makes."""
     named = _FILE.match(body[0]) if body else None
     for mark in marks:

@@ -167,14 +167,14 @@ def _table(rows: Sequence[str], cells: dict[Cell, str], labels: Row) -> Iterable
     above: tuple[str, ...] = ()
     for side in sides:
         values = [
-            "" if place < len(rows) - 1 and above[: place + 1] == side[: place + 1] else _worded(value, labels)
+            "" if place < len(rows) - 1 and above[: place + 1] == side[: place + 1] else _word(value, labels)
             for place, value in enumerate(side)
         ]
         yield "| " + " | ".join([*values, *(cells.get((side, head), "") for head in heads)]) + " |"
         above = side
 
 
-def _worded(value: str, labels: Row) -> str:
+def _word(value: str, labels: Row) -> str:
     """The label of a value; thousands apart if it is a whole number."""
     return labels[value] if value in labels else f"{int(value):,}" if value.isdecimal() else value
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
-from tools.check_advisories import Advisory, better_known, concerned, read_advisories
+from tools.check_advisories import Advisory, better_known, find_concerned, read_advisories
 from tools.pins import ROOT, SHIPPED, Pin, read_pins
 from tools.write_sbom import PAGE, UNKNOWN, bill, licence_of, licence_page
 
@@ -18,19 +18,19 @@ ADVISORY = Advisory("urllib3", "CVE-2025-66471", "it explodes", SpecifierSet(">=
 def test_no_pin_is_concerned_by_an_advisory_in_the_list():
     advisories, accepted = read_advisories()
 
-    assert [] == concerned(read_pins(), advisories, accepted)
+    assert [] == find_concerned(read_pins(), advisories, accepted)
 
 
 @pytest.mark.parametrize(("version", "count"), [("2.5.0", 1), ("2.6.0", 0), ("0.9", 0)])
 def test_a_pin_is_concerned_within_the_versions_of_the_advisory(version, count):
-    lines = concerned([Pin("urllib3", version, "test")], [ADVISORY], {})
+    lines = find_concerned([Pin("urllib3", version, "test")], [ADVISORY], {})
 
     assert count == len(lines)
     assert all("urllib3" in line and "CVE-2025-66471" in line and "make pins" in line for line in lines)
 
 
 def test_an_accepted_advisory_is_silent():
-    assert [] == concerned([Pin("urllib3", "2.5.0", "test")], [ADVISORY], {"CVE-2025-66471": "only in tests"})
+    assert [] == find_concerned([Pin("urllib3", "2.5.0", "test")], [ADVISORY], {"CVE-2025-66471": "only in tests"})
 
 
 def test_every_advisory_has_an_identifier_and_is_about_a_package_that_is_pinned():

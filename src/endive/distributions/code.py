@@ -119,7 +119,7 @@ def _polyline(code: FloatArray, table: int, count: int, p: float) -> float:
 
 
 @jitted
-def _bounded(ms: float, floor: float) -> float:
+def _bound(ms: float, floor: float) -> float:
     """At least the floor, at most what the clock can hold."""
     ms = floor if ms < floor else ms
     return LONGEST_MS if ms > LONGEST_MS else ms
@@ -140,7 +140,7 @@ def component_ms(code: FloatArray, offset: int, record: int, tail: float, is_upp
         if kind == POLYLINE:
             table = offset + int(code[record + _TABLE])
             shape = _polyline(code, table, int(code[record + _EXTENT]), shape)
-    return _bounded(code[record + _SHIFT] + scale * shape, code[record + _FLOOR])
+    return _bound(code[record + _SHIFT] + scale * shape, code[record + _FLOOR])
 
 
 @jitted
@@ -195,7 +195,7 @@ def draws_us(code: FloatArray, offset: int, key: int, counter: int, stride: int,
         u = uniform(key, counter + index * stride)
         is_upper = u > 0.5
         tail = 1.0 - u if is_upper else u
-        ms = _bounded(shift + scale * read_table(code, table, cell_bits, tail, is_upper), floor)
+        ms = _bound(shift + scale * read_table(code, table, cell_bits, tail, is_upper), floor)
         total_us = min(total_us + int(ms * 1000.0 + 0.5), LONGEST_US)
     return total_us
 

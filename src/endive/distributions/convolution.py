@@ -20,9 +20,9 @@ CELLS_MAX = 1 << 15
 WEIGHT_NEGLIGIBLE = 1.0e-12  # of a sum: the rounding of the transform is below that
 
 
-def squared(shares: FloatArray) -> tuple[FloatArray, int, int]:
+def square(shares: FloatArray) -> tuple[FloatArray, int, int]:
     """The shares of a sum of two draws, the first cell that is kept, and how often the grid was coarsened."""
-    return _squared(shares, *_angles(2 * CELLS_MAX))
+    return _square(shares, *_angles(2 * CELLS_MAX))
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +47,7 @@ def _angles(count: int) -> tuple[FloatArray, FloatArray]:
 
 
 @jitted
-def _squared(shares: FloatArray, cosines: FloatArray, sines: FloatArray) -> tuple[FloatArray, int, int]:
+def _square(shares: FloatArray, cosines: FloatArray, sines: FloatArray) -> tuple[FloatArray, int, int]:
     size = 2 * cosines.size
     real = np.zeros(size)
     imaginary = np.zeros(size)
@@ -58,7 +58,7 @@ def _squared(shares: FloatArray, cosines: FloatArray, sines: FloatArray) -> tupl
         imaginary[a] = 2.0 * real[a] * imaginary[a]
         real[a] = square
     _transform_back(real, imaginary, cosines, sines)
-    return _trimmed(real[: 2 * shares.size - 1])
+    return _trim(real[: 2 * shares.size - 1])
 
 
 @jitted
@@ -100,7 +100,7 @@ def _transform_back(real: FloatArray, imaginary: FloatArray, cosines: FloatArray
 
 
 @jitted
-def _trimmed(shares: FloatArray) -> tuple[FloatArray, int, int]:
+def _trim(shares: FloatArray) -> tuple[FloatArray, int, int]:
     """Negative rounding made zero, negligible ends put on the first and last cell kept, and at most CELLS_MAX cells."""
     total = 0.0
     for index in range(shares.size):

@@ -25,7 +25,7 @@ from endive.distributions.code import (
     component_ms,
     encode,
 )
-from endive.distributions.convolution import CELLS_MAX, squared
+from endive.distributions.convolution import CELLS_MAX, square
 from endive.kernel import jitted
 
 CELL_BITS = 3  # of a table: eight cells per octave of tail probability
@@ -60,12 +60,12 @@ def law_of_one(parts: list[tuple[float, Component]]) -> Law | None:
 
 def slowest_of(law: Law, count: int) -> Law:
     """The law of the slowest of ``count`` draws."""
-    return Law(law.origin_ms, law.step_ms, _powered(law.shares, count))
+    return Law(law.origin_ms, law.step_ms, _raise_to_power(law.shares, count))
 
 
-def doubled(law: Law) -> Law:
+def double(law: Law) -> Law:
     """The law of the sum of two draws."""
-    shares, first, halvings = squared(law.shares)
+    shares, first, halvings = square(law.shares)
     return Law(2.0 * law.origin_ms + first * law.step_ms, math.ldexp(law.step_ms, halvings), shares)
 
 
@@ -209,7 +209,7 @@ def _variance(shares: FloatArray) -> float:
 
 
 @jitted
-def _powered(shares: FloatArray, count: int) -> FloatArray:
+def _raise_to_power(shares: FloatArray, count: int) -> FloatArray:
     """The shares of the greatest of ``count``: its distribution function is that of one to the power ``count``."""
     powered = np.empty_like(shares)
     below = 0.0

@@ -28,7 +28,7 @@ from endive.distributions.code import (
     slowest_us,
 )
 from endive.distributions.slowest import slowest_code, slowest_component
-from endive.distributions.sum_grid import CELL_BITS, Law, doubled, law_of_one, quantile_table, slowest_of
+from endive.distributions.sum_grid import CELL_BITS, Law, double, law_of_one, quantile_table, slowest_of
 from endive.kernel import jitted
 
 SUM_COUNT_MIN = 8  # shorter sums are drawn one by one
@@ -90,7 +90,7 @@ def summed_code(parts: Parts, size_bytes: int, parallel: int) -> FloatArray | No
     if key in _cached:
         _cached.move_to_end(key)
     else:
-        _cached[key] = _summed(parts, size, parallel)
+        _cached[key] = _code_of_sums(parts, size, parallel)
         if len(_cached) > _CACHED_MAX:
             _cached.popitem(last=False)
     return _cached[key]
@@ -107,23 +107,23 @@ def _holds_for_any_size(parts: Parts) -> bool:
     return len(parts) == 1 and (part.kind == CONSTANT or (part.kind == SMOOTH and part.floor_ms <= part.shift_ms))
 
 
-def _summed(parts: Parts, size: float, parallel: int) -> FloatArray | None:
+def _code_of_sums(parts: Parts, size: float, parallel: int) -> FloatArray | None:
     single = encode(parts) if parallel == 1 else slowest_code(parts, parallel)
     batch = 1 if single is not None else parallel
     if single is None:
         single = encode(parts)
     if len(parts) == 1 and parts[0][1].kind == CONSTANT:
-        return _packed(size, parallel, batch, single, [])
+        return _pack(size, parallel, batch, single, [])
     scaled = parts[0][1] if size == _ANY_SIZE and parts[0][1].per_mib_ms != 0.0 else None
     law = _law(parts if scaled is None else [(1.0, _bare(scaled))], max(size, 0.0), parallel)
     if law is None:
         return None
     if law.step_ms == 0.0:
-        return _packed(size, parallel, 1, encode(parts), [])
+        return _pack(size, parallel, 1, encode(parts), [])
     tables = []
     for level in range(SUM_LEVELS + 1):
         if level > 0:
-            law = doubled(law)
+            law = double(law)
         if level == 0 and batch == 1 and size == _ANY_SIZE:
             tables.append(single)
             continue
@@ -132,7 +132,7 @@ def _summed(parts: Parts, size: float, parallel: int) -> FloatArray | None:
             shift_ms = scaled.shift_ms * (1 << level)
             table = replace(table, scale_ms=scaled.scale_ms, per_mib_ms=scaled.per_mib_ms, shift_ms=shift_ms)
         tables.append(encode([(1.0, table)]))
-    return _packed(size, parallel, batch, single, tables)
+    return _pack(size, parallel, batch, single, tables)
 
 
 def _law(parts: Parts, size_bytes: float, parallel: int) -> Law | None:
@@ -156,7 +156,7 @@ def _bare(part: Component) -> Component:
     return replace(part, scale_ms=1.0, per_mib_ms=0.0, shift_ms=0.0, floor_ms=0.0)
 
 
-def _packed(size: float, stride: int, batch: int, single: FloatArray, tables: list[FloatArray]) -> FloatArray:
+def _pack(size: float, stride: int, batch: int, single: FloatArray, tables: list[FloatArray]) -> FloatArray:
     """Lay head, single draws and tables end to end."""
     codes = [single, *tables]
     first = _FIRST_LEVEL + len(tables)

@@ -55,7 +55,7 @@ class AssumedPart:
             if figure.operation not in operations:
                 operations.append(figure.operation)
         named = [
-            f"{of} {_listed(operations)} ({source})"
+            f"{of} {_join_words(operations)} ({source})"
             for (of, source), operations in list(by_source.items())[:_SOURCES_MAX]
         ]
         more = f"; and {len(by_source) - _SOURCES_MAX} more" if len(by_source) > _SOURCES_MAX else ""
@@ -65,7 +65,7 @@ class AssumedPart:
         )
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 

@@ -60,15 +60,15 @@ def tally_of(column: str) -> int:
     return _PLACES[column]
 
 
-def _summed(columns: tuple[str, ...]) -> Ints:
+def _sum_of(columns: tuple[str, ...]) -> Ints:
     """For each of these columns that is summed: its place among them, and that of its sum."""
     pairs = [(place, tally_of(name)) for place, name in enumerate(columns) if name in _SUMMED]
     return np.array(pairs, np.int64)
 
 
-_TIME_SUMS: Final = _summed(TIMES)
-_LONG_SUMS: Final = _summed(LONGS)
-_COUNT_SUMS: Final = _summed(COUNTS)
+_TIME_SUMS: Final = _sum_of(TIMES)
+_LONG_SUMS: Final = _sum_of(LONGS)
+_COUNT_SUMS: Final = _sum_of(COUNTS)
 _SOURCE: Final = COUNTS.index("source")
 _KIND: Final = COUNTS.index("kind")
 _SUBMIT: Final = TIMES.index("submit_ms")

@@ -99,7 +99,7 @@ class ProfileTable:
     ) -> float:
         """A finite number within its limits; it must be there."""
         value = self._take(key)
-        allowed = _allowed(least, most, above)
+        allowed = _describe_bounds(least, most, above)
         if value is None:
             self.problem(key, f"is missing. Give {allowed}")
         elif isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
@@ -169,7 +169,7 @@ class ProfileTable:
                 self.problem(key, f"is unknown{hint}. Known here: {known}. Correct or remove it")
 
 
-def _allowed(least: float, most: float, above: float | None) -> str:
+def _describe_bounds(least: float, most: float, above: float | None) -> str:
     if above is not None:
         return f"a number above {above:g}"
     if most == NUMBER_MAX:
