@@ -90,6 +90,7 @@ def test_a_table_can_have_a_title_and_words_of_its_own(table):
         (0.995, 0.985, 1.0, "99.5 % +0.5 -1.0"),
         (0.5, 0.46, 0.54, "50.0 % ± 4.0"),
         (1.0, 0.9999, 1.0, "100.0 %"),
+        (0.99999, 0.992, 0.99998, "100.0 % -0.8"),
     ],
 )
 def test_no_share_reaches_beyond_its_bounds(table, tmp_path, mean, low, high, text):

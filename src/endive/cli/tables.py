@@ -186,7 +186,7 @@ def share(value: float | None) -> str:
 
 def deviation(ends: tuple[float, float], mean: float, text: Callable[[float | None], str], space: str = "") -> str:
     """How far an interval reaches to either side of its mean: one figure, or two where it ends at a bound."""
-    below, above = text(mean - ends[0]), text(ends[1] - mean)
+    below, above = text(max(0.0, mean - ends[0])), text(max(0.0, ends[1] - mean))
     if below == above:
         return f"±{space}{above}"
     return " ".join(f"{sign}{side}" for sign, side in (("+", above), ("-", below)) if side != text(0.0))
