@@ -122,6 +122,8 @@ def _cells(
         if not is_meant or row["point"] not in places:
             continue
         place = places[row["point"]]
+        if seen.get(place) == row["point"]:
+            continue  # a source and the one kind of operation it makes may have the same name
         if place in seen:
             raise SystemExit(
                 f"Points {seen[place][0]} and {row['point']} fall into one cell: tell them apart by --where."

@@ -22,6 +22,7 @@ QUESTIONS = (
     "field-cases/stale_retries.toml",
     "field-cases/streaming_merge.toml",
     "questions/nightly_merge.toml",
+    "questions/which_format.toml",
     "questions/partial_progress.toml",
     "questions/rest_catalog.toml",
 )
