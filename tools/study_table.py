@@ -122,7 +122,7 @@ def _cells(
         if not is_meant or row["point"] not in places:
             continue
         place = places[row["point"]]
-        if seen.get(place) == row["point"]:
+        if place in seen and seen[place][0] == row["point"]:
             continue  # a source and the one kind of operation it makes may have the same name
         if place in seen:
             raise SystemExit(
