@@ -20,6 +20,7 @@ _REASONS: Final = s.REASONS[1:]
 AGES: Final = tuple(f"freshness_{part}_ms" for part in ("p50", "p95", "p99", "mean", "max"))
 FATES: Final = tuple(f"data_{fate}" for fate in ("batches", "visible", "lost", "waiting", "twice"))
 OF_DATA: Final = (*AGES, "stale_share", "lost_share", *FATES)  # of streams only; null elsewhere
+_OF_DATA_BLOCKS: Final = ("freshness_ms", "data", "stale_share", "lost_share")
 _HALVES: Final = ("first", "second")
 
 Place = tuple[str, ...]
@@ -130,7 +131,7 @@ def with_known_requests(figures: pa.Table) -> pa.Table:
     if other not in figures.column_names:
         total = reduce(pc.add, (figures[name] for name in dropped), nothing)
         figures = figures.append_column(other, total)
-    for name in (f"requests_{request}" for request in s.REQUESTS):
+    for name in (*(f"requests_{request}" for request in s.REQUESTS), *s.COUNTERS):
         if name not in figures.column_names:
             figures = figures.append_column(name, nothing)
     for name in OF_DATA:  # nor was it told how late data are
@@ -156,8 +157,9 @@ def window_of(window: Mapping[str, Any]) -> dict[str, float]:
 def _at(block: Mapping[str, Any], place: Place) -> Any:
     found: Any = block
     for name in place:
-        if name not in found:
-            assert place[:2] == ("requests", "counts"), f"a summary has no {'.'.join(place)}"
-            return 0
+        if name not in found:  # of an earlier release: what it did not count did not happen, ages it did not tell
+            is_count = place[0] == "counters" or place[:2] in (("requests", "counts"), ("txns", "aborted"))
+            assert is_count or place[0] in _OF_DATA_BLOCKS, f"a summary has no {'.'.join(place)}"
+            return 0 if is_count else None
         found = found[name]
     return found
