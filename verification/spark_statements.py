@@ -44,6 +44,20 @@ VICTIMS: Final = {
     "rewrite_data_files, p = 3": "CALL c.system.rewrite_data_files(table => '{t}', where => 'p = 3', "
     "options => map('rewrite-all', 'true'))",
 }
+# Statements that a reader might ask about, beside four rivals on a v2 table, serializable.
+OTHERS: Final = {
+    "merge, t.p = s.p": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 3 AS p, 1 AS v) s "
+    "ON t.id = s.id AND t.p = s.p WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, t.id < 50": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s ON t.id = s.id AND t.id < 50 "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, t.p < 5": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s ON t.id = s.id AND t.p < 5 "
+    "WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, not matched alone": "MERGE INTO {t} t USING (SELECT {wait}(34) AS id, 3 AS p, 1 AS v) s ON t.id = s.id "
+    "WHEN NOT MATCHED THEN INSERT *",
+    "delete, id = 30": "DELETE FROM {t} WHERE id = 30 AND {wait}(id) = 30",
+    "insert overwrite, p = 3": "INSERT OVERWRITE {t} PARTITION (p = 3) SELECT {wait}(30), 1",
+}
+OTHER_RIVALS: Final = ("insert, p = 9", "insert, p = 3", "delete, a row of p = 9", "delete, the same file")
 RIVALS: Final = {
     "insert, p = 9": "INSERT INTO {t} VALUES (94, 9, 0)",
     "insert, p = 3": "INSERT INTO {t} VALUES (39, 3, 0)",
@@ -124,7 +138,7 @@ class Ground:
 
         def run() -> None:
             try:
-                session.sql(VICTIMS[victim].format(t=self.table, wait="wait_for_rival")).collect()
+                session.sql({**VICTIMS, **OTHERS}[victim].format(t=self.table, wait="wait_for_rival")).collect()
                 told.append({"outcome": "committed"})
             except Exception as error:
                 told.append(_ending(error))
@@ -232,7 +246,7 @@ def _all_keys() -> list[str]:
         for victim in VICTIMS
         for rival in RIVALS
         if isolation == ISOLATIONS[0] or not victim.startswith("rewrite")
-    ]
+    ] + [_key(2, mode, ISOLATIONS[0], victim, rival) for mode in MODES for victim in OTHERS for rival in OTHER_RIVALS]
 
 
 def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> str:
@@ -243,7 +257,7 @@ def _play_ground(
     spark: Any, folder: Path, ground: Any, wanted: list[str], entries: dict[str, dict[str, str]], end_s: float
 ) -> None:
     version, mode, isolation, is_slow = ground
-    victims = [each for each in VICTIMS if each.startswith("rewrite") == is_slow]
+    victims = [each for each in (*VICTIMS, *OTHERS) if each.startswith("rewrite") == is_slow]
     cells = [
         (victim, rival)
         for victim in victims

@@ -1,5 +1,7 @@
 """Every caveat on every answer: the same sentences, the weightiest first, with what a run can say about them."""
 
+import json
+
 import pytest
 from tests.answers.conftest import busy_config
 
@@ -9,7 +11,13 @@ from endive.answers.compare import compare_configs
 from endive.answers.explain import explain_run
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
+from endive.answers.run_answer import RunAnswer
 from endive.answers.variation import base_of
+from endive.config.slo import names_of
+from endive.config.unsaid import reading_unsaid
+from endive.explore.figures import answer_event
+from endive.objectives import parse_objective
+from endive.pipeline.analysis.assumptions import assumption_rows
 
 FILES = "How many data files merge touches is not said"
 READING = "What merge reads is not said"
@@ -92,3 +100,15 @@ def test_every_question_has_the_caveats_of_its_configuration(replicator):
     for question, answer in answers.items():
         assert 1 == sum(FILES in text and "left out" in text for text in answer.caveats), question
         assert 1 == sum(text.startswith(READING) and "Set read = 'table'" in text for text in answer.caveats), question
+
+
+def test_run_the_live_page_and_a_report_say_it_in_the_same_words(replicator):
+    config = busy_config(4)
+    sentence = reading_unsaid(config.to_dict())
+    objective = parse_objective("success_rate >= 1 %", names_of(config))
+    answer = RunAnswer(config=config, samples=replicator.samples(config, SEEDS), objective=objective, name="busy")
+    rows = assumption_rows({("study", "point"): json.dumps(config.to_dict())}, [], [])
+
+    assert 1 == sum(text.startswith(sentence) for text in answer.warnings)
+    assert answer.warnings == answer_event(answer, stage="final", share=1.0)["warnings"]
+    assert [sentence] == [row["text"] for row in rows if row["warning"] == "unsaid_reading"]

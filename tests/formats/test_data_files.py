@@ -6,6 +6,7 @@ from math import comb, sqrt
 
 import pytest
 
+from endive import simulate
 from endive.formats.data_files import (
     DELETES_ADDED,
     FILE_DROPPED,
@@ -183,3 +184,17 @@ def test_a_history_answers_for_the_stretch_between_two_versions():
     assert not history.has_changed(FILE_REMOVED, 2, after=0, until=9)
     assert history.has_partition_changed(ROWS_ADDED, 0, after=7, until=8)
     assert not history.has_partition_changed(DELETES_ADDED, 0, after=0, until=9)
+
+
+def test_a_table_may_have_a_hundred_million_files():
+    """Places are drawn and remembered where they are touched, and nowhere else."""
+    merge = {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "overwrite_files"}
+    merge |= {"read": "files", "touched_files": 10, "runtime": "10s"}
+    config = {
+        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "table": {"data_files": 100_000_000},
+        "source": [{"name": "merge", "arrivals": {"kind": "poisson", "mean_ms": 4_000.0}, **merge}],
+    }
+    txns = simulate(config, seed=1, engine="reference").summary()["txns"]
+
+    assert (txns["committed"] > 5, txns["aborted"]["validation_exception"]) == (True, 0)

@@ -36,6 +36,10 @@ READ: Final = {
     "update, p = 3": "partitions",
     "update, p = 3 and id = 30": "files",
     "delete, p = 3 and id = 30": "files",
+    "merge, t.p = s.p": "table",  # a column of the source is no predicate on the target
+    "merge, t.id < 50": "columns",
+    "merge, t.p < 5": "partitions",
+    "delete, id = 30": "columns",
 }
 OVERWRITES: Final = {"validated_overwrite": 1.0}
 
@@ -64,7 +68,7 @@ class Cell(NamedTuple):
     def meets(self) -> bool:
         """Whether both touch the same file."""
         if self.is_elsewhere or self.rival.startswith("insert"):
-            return False
+            return (self.victim, self.rival) == ("merge, t.id < 50", "insert, p = 3")  # the new row, 39, is one it read
         takes_all = self.victim in ("update, p = 3", "rewrite_data_files, p = 3")
         return takes_all or "the same file" in self.rival or self.rival.startswith("rewrite")
 
@@ -121,6 +125,10 @@ def victim(cell: Cell) -> dict[str, Any]:
     """The statement that waits, as keys of a source."""
     if cell.victim.startswith("rewrite"):
         return {"operation_types": {"rewrite_files": 1.0}}
+    if cell.victim == "merge, not matched alone":  # Spark makes an append of it (``RewriteMergeIntoTable``)
+        return {"operation_types": {"merge_append": 1.0}}
+    if cell.victim.startswith("insert overwrite"):
+        return {"operation_types": OVERWRITES, "overwrite": "replace_partitions"}
     keys: dict[str, Any] = {"operation_types": OVERWRITES, "isolation": cell.isolation, "read": READ[cell.victim]}
     if cell.mode == "copy-on-write":
         return {**keys, "overwrite": "overwrite_files"}
