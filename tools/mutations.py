@@ -32,6 +32,7 @@ SERVERS: Final = "tests/catalog"
 DELTA: Final = "src/endive/formats/delta/"
 DELTA_SUITES: Final = "tests/verification/delta"
 DELTA_LAWS: Final = "tests/formats/delta"
+LOOKS: Final = "tests/transaction/test_second_look.py"
 PAUSES: Final = "tests/transaction/test_retry.py"
 
 # A name, a file, what stands there, what stands there instead, and who must notice.
@@ -45,6 +46,41 @@ _RULES: Final = (
         "            wait_ms = max_ms\n        if policy == BACKOFF_EXPONENTIAL:",
         "            wait_ms *= 1.0\n        if policy == BACKOFF_EXPONENTIAL:",
         PAUSES,
+    ),
+    (
+        "a table that moved is scanned all the same",
+        "src/endive/transaction/second_look.py",
+        "            raise TableMovedError",
+        "            continue",
+        LOOKS,
+    ),
+    (
+        "an expiry moves a table's snapshot",
+        "src/endive/transaction/second_look.py",
+        "rules.snapshot_of(seen.tables[table].state) != rules.snapshot_of(start.tables[table].state)",
+        "seen.tables[table].version != start.tables[table].version",
+        LOOKS,
+    ),
+    (
+        "an epoch goes on from the table as it was loaded",
+        "src/endive/transaction/transaction.py",
+        "            start = yield from look(self, world, start, PHASE_CATALOG_READ)",
+        "            yield from look(self, world, start, PHASE_CATALOG_READ)",
+        LOOKS,
+    ),
+    (
+        "rows that lie apart are minded",
+        CONFLICTS,
+        "return is_adding and operation.adds_apart == 0",
+        "return is_adding",
+        PAIRS,
+    ),
+    (
+        "a Transaction finds the list of an expired snapshot",
+        "src/endive/formats/iceberg/maintenance.py",
+        "if attempt == 1 and is_in_transaction(operation) and 0 < snapshot_number(start) <= base.iceberg.expired:",
+        "if attempt == 0:",
+        PAIRS,
     ),
     (
         "snapshot isolation minds new rows",

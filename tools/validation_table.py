@@ -14,9 +14,10 @@ from typing import Any, Final
 INDEX: Final = Path(__file__).resolve().parents[1] / "docs" / "validation" / "index.json"
 # suite, part, kinds that begin with; what is compared.
 ROWS: Final = (
-    ("requests", "java", "", "requests of a commit and of a retry, Java Iceberg 1.9"),
+    ("requests", "java", "", "requests of a commit and of a retry, Java Iceberg 1.9 and 1.11"),
     ("requests", "pyiceberg", "", "requests of a commit and of a retry, PyIceberg 0.12"),
-    ("requests", "java pairs", "", "who conflicts with whom, Java Iceberg 1.9"),
+    ("requests", "java pairs", "", "who conflicts with whom, Java Iceberg 1.9, 1.10 and 1.11"),
+    ("requests", "spark sql", "", "statements beside each other, Spark SQL 4.0 with Iceberg 1.10"),
     ("load", "java", "closed loop: committed per second", "commits per second, jobs on Java Iceberg"),
     ("load", "java", "closed loop: P95 of the commit latency", "P95 of their commit latency"),
     ("load", "java", "beside a stream: committed", "share of commits that succeed beside a stream"),

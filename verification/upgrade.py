@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from verification.suites.java.pair_recording import read_pairs
-from verification.suites.java.request_recording import RELEASES
+from verification.suites.java.request_recording import RELEASES, SAMPLED
 from verification.suites.java.upgrade_page import upgrade_page
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "upgrade.md"
@@ -15,7 +15,7 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "upgrade.md"
 
 def text() -> str:
     """The page: the oldest recorded release against the newest."""
-    return upgrade_page(read_pairs(RELEASES[0]), read_pairs(RELEASES[-1]))
+    return upgrade_page(read_pairs(RELEASES[0]), read_pairs(RELEASES[-1]), read_pairs(SAMPLED[0]))
 
 
 def main() -> int:

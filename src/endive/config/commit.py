@@ -136,8 +136,9 @@ class CommitConfig(Table):
     release: Annotated[str, RecordedRelease()] = Field(
         RELEASES[-1],
         description="Release of Java Iceberg whose requests are meant, where those that were recorded differ. From "
-        "1.11 on, what takes data files reads every delete manifest of the table, a fast append behind REST asks once "
-        "more after its success, and an expiry opens no manifests.",
+        "1.10 on, what takes data files reads every delete manifest of the table, and a Transaction cleans up in one "
+        "request. From 1.11 on, a fast append behind REST asks once more after its success, the check for deletion "
+        "vectors is pruned by partition, and an expiry opens no manifests.",
     )
     base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."

@@ -45,11 +45,6 @@ The recordings lie in `verification/suites/java/data/`, one per release, and are
 REMARKS: Final = """
 ### What is not modelled
 
-Spark's merge-on-read `UPDATE`, `DELETE` and `MERGE` also name the data files their deletes refer to
-(`RowDelta.validateDataFilesExist`). Real Iceberg then reads the data manifests of the overwrites and deletes among the
-N once more: N_o reads in addition, on every attempt, beside row-level deletes; beside appends it changes nothing. The
-model does not have that, and the scenarios above do without.
-
 The victim's scan is planned on a table object of its own. Where an engine plans and commits on the same object and
 nobody has committed in between (N = 0), Iceberg still has the manifest list in memory and the first attempt reads one
 list fewer.

@@ -39,8 +39,15 @@ what the upgrade does to a workload of yours.
 """
 
 
-def upgrade_page(old: PairRecording, new: PairRecording) -> str:
-    """The whole page."""
+BETWEEN: Final = """
+**Iceberg {release}** was asked for {both:,} of these pairs. {verdicts} Of the {differing:,} that ask for more or less
+at {new} than at {old}, {as_old:,} ask for what {old} does, {as_new:,} for what {new} does, and {neither:,} for
+something between.
+"""
+
+
+def upgrade_page(old: PairRecording, new: PairRecording, between: PairRecording) -> str:
+    """The whole page; ``between`` is a release of which some pairs were recorded."""
     pairs = [pair for pair in all_pairs() if pair.key in old.pairs and pair.key in new.pairs]
     found = [(pair, old.pairs[pair.key], new.pairs[pair.key]) for pair in pairs]
     changed = [pair.key for pair, before, after in found if before.recorded.outcome != after.recorded.outcome]
@@ -59,7 +66,28 @@ def upgrade_page(old: PairRecording, new: PairRecording) -> str:
         ordered=ordered,
         other=len(differing),
     )
-    return head + "\n".join(_rows(differing)) + "\n" + MEANS.format(parallel="`iceberg.worker.num-threads`")
+    rows = head + "\n".join(_rows(differing)) + "\n" + _between(old, new, between)
+    return rows + MEANS.format(parallel="`iceberg.worker.num-threads`")
+
+
+def _between(old: PairRecording, new: PairRecording, between: PairRecording) -> str:
+    """Whose requests a release between the two makes."""
+    found = [(old.pairs[key], each, new.pairs[key]) for key, each in between.pairs.items()]
+    changed = sum(before.recorded.outcome != each.recorded.outcome for before, each, _ in found)
+    judged = [each for each in found if each[0].is_committed and _difference(each[0], each[2])]
+    as_old = sum(not _difference(before, each) for before, each, _ in judged)
+    as_new = sum(not _difference(each, after) for _, each, after in judged)
+    return BETWEEN.format(
+        release=between.iceberg,
+        both=len(found),
+        verdicts="No verdict differs." if not changed else f"{changed} verdicts differ.",
+        differing=len(judged),
+        old=old.iceberg,
+        new=new.iceberg,
+        as_old=as_old,
+        as_new=as_new,
+        neither=len(judged) - as_old - as_new,
+    )
 
 
 def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[str]:
