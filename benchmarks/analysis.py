@@ -127,7 +127,7 @@ def spark(folder: Path, master: str) -> None:
 def duckdb(folder: Path, master: str) -> None:
     """The same two aggregations; two threads. Every run of this dataset has one window of half an hour."""
     engine = _duckdb()
-    source = f"read_parquet('{folder}/transactions/*/*.parquet')"
+    source = f"read_parquet('{folder}/transactions/*/*/*.parquet')"
     bins = "cast(least({0} * 60 / 3600000, 59) as int)"
     timeline = engine.sql(
         f"select run_id, kind, source, status, {bins.format('submit_ms')} as s, {bins.format('end_ms')} as e, "
@@ -174,7 +174,7 @@ def duckdb_figures(folder: Path, master: str) -> None:
     answer = _duckdb().sql(
         f"select run_id, kind, source, count(*) filter (status = 'committed') as committed, "
         f"count(*) filter (status = 'aborted') as aborted, {sums}, {phases}, {quantiles} "
-        f"from read_parquet('{folder}/transactions/*/*.parquet') "
+        f"from read_parquet('{folder}/transactions/*/*/*.parquet') "
         f"where submit_ms >= 900000 and submit_ms < 2700000 "
         f"group by grouping sets ((run_id), (run_id, kind), (run_id, source))"
     )
