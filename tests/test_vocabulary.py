@@ -33,7 +33,7 @@ def test_a_request_is_an_object_and_an_operation_that_somebody_declares():
 
     assert ("manifest_list_head", ("manifest_list", "head")) == (v.REQUESTS[place], v.REQUEST_PAIRS[place])
     assert v.OTHER_REQUEST == v.REQUEST_PAIRS[v.REQUEST_PLACES[v.MANIFEST * v.N_OPERATIONS + v.CAS]]
-    assert 6 + 12 + 13 + 1 == v.N_REQUESTS  # of commit points, Iceberg, Delta, and all others together
+    assert 8 + 12 + 13 + 1 == v.N_REQUESTS  # of commit points, Iceberg, Delta, and all others together
 
 
 def test_what_is_counted_takes_half_the_room_of_what_is_timed():
