@@ -1,4 +1,4 @@
-"""Suite ``delta``, stories of delta-rs to which nothing was fitted: thrown by a die, recorded, then simulated."""
+"""Suite ``delta``, stories of delta-rs that a die threw: recorded, then asked of the model for the first time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from verification.suites.delta.delta_requests import outcome_of
 INTRO: Final = """
 Requests and ends of 60 stories that nobody chose: operations, checkpoint intervals (2, 3, 4 and 7 commits), age of the
 table, rivals before the call and before its PUTs were thrown by a die (`held_out_stories` in
-`verification/delta_rig/delta_rs.py`). They are judged as the stories above are; no rule was taken from them.
+`verification/delta_rig/delta_rs.py`). They are judged as the stories above are. The model had not
+seen them when they were first asked; what they taught is told below, so the counts here are those after mending.
 
 Recorded by `python -m verification.delta_rig.delta_rs held_out`.
 """
