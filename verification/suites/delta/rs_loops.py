@@ -53,7 +53,8 @@ machine's own noise is such chance: it comes in spells that hit every request at
 request by itself. With independent noise fewer first attempts succeed (24 % of 35 measured with 16 writers) and the
 median moves between the clusters of one, two, three lost PUTs. So the loops were run again with every delay five times
 as long, where the same noise is small, and the median of 16 writers agrees. What is judged was decided after the
-short delays had been seen to miss: the median of 16 writers by +73 %, the law of attempts by 8 to 13 points. At the short delays with more than one
+short delays had been seen to miss: the median of 16 writers by +73 %, the law of attempts by 8 to 13 points.
+At the short delays with more than one
 writer, percentiles and the law of attempts are shown and not judged; commits per second and failures are judged in
 all cells.
 
