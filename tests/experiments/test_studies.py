@@ -32,6 +32,7 @@ NO_STUDIES = (
     "mixed/base.toml",
     "growth/s3_sized.toml",
     "examples/late-data.toml",
+    "examples/v4-what-if.toml",
     "examples/who-orders-commits.toml",
     *QUESTIONS,
 )  # a configuration, a base, a profile
@@ -68,6 +69,7 @@ SIZES = {
     "providers/service.toml": (90, 3),
     "retries/policies.toml": (126, 5),
     "writers/twenty_writers.toml": (40, 5),
+    "writers/who_orders_commits.toml": (45, 3),
 }
 SMALL = {"duration_ms": 40_000, "warmup_ms": 0, "cooldown_ms": 0}
 
