@@ -286,7 +286,12 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mod
         maybe(keys, draw, "application_retries", st.integers(0, 2))
     maybe(keys, draw, "tables", table_choices(catalog["num_tables"]))
     if "partitions" in catalog:
-        maybe(keys, draw, "partitions", partition_choices(most_partitions(catalog["partitions"])))
+        maybe(
+            keys,
+            draw,
+            "partitions",
+            partition_choices(most_partitions(catalog["partitions"]), "per_table" not in catalog["partitions"]),
+        )
     return keys
 
 
@@ -363,12 +368,12 @@ def table_choices(draw: Any, num_tables: int) -> Mapping:
 
 
 @st.composite
-def partition_choices(draw: Any, num_partitions: int) -> Mapping:
+def partition_choices(draw: Any, num_partitions: int, are_alike: bool) -> Mapping:
     """Which partitions, and how many of them."""
     choice: Mapping = {"count": draw(st.integers(1, num_partitions))}
     if draw(st.integers(0, 3)) == 0:
         choice = {"count_distribution": draw(count_tables())}
-    if "count" in choice and draw(st.integers(0, 3)) == 0:
+    if "count" in choice and are_alike and draw(st.integers(0, 3)) == 0:
         weights = draw(
             st.lists(st.sampled_from((0.0, 1.0, 3.5)), min_size=0, max_size=num_partitions - choice["count"])
         )
