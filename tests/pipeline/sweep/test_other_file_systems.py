@@ -54,6 +54,14 @@ def test_a_sweep_that_lost_its_driver_goes_on_to_the_files_of_a_folder(planned, 
     assert () == check_dataset(place).damages
 
 
+def test_what_is_not_there_may_be_taken_away(place):
+    (place / "there").write(b"1")
+    for name in ("there", "not-there"):
+        (place / name).unlink(missing_ok=True)
+
+    assert {} == objects(place)
+
+
 def test_two_sweeps_into_one_place_do_not_mix(planned, place):
     with SweepFolder.locked(place) as first:
         if has_lock(place):

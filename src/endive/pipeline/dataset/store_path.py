@@ -11,7 +11,7 @@ import errno
 import importlib
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -164,7 +164,7 @@ class StorePath:
         """Take the object away."""
         if not missing_ok:
             self.stat()
-        with _os_errors(self):
+        with suppress(FileNotFoundError), _os_errors(self):  # which Azure says, and S3 does not
             _library().delete(self._store, [self.key])
 
     def iterdir(self) -> Iterator[Self]:
