@@ -90,9 +90,10 @@ def test_a_job_that_nobody_reads_any_more_ends_and_its_process_works_on():
     async def question(crew):
         async with aclosing(crew.run(PATIENT, "count", 1_000_000)) as events:
             await anext(events)
-            before = crew.processes
+            await until(lambda: len(crew.processes) == 2)
+            before = set(crew.processes)
         after = await all_of(crew, PATIENT, "count", 1)
-        return before == crew.processes, len(after)
+        return before == set(crew.processes), len(after)
 
     assert (True, 1) == run(question)
 
@@ -108,6 +109,7 @@ def test_a_process_that_does_not_stop_is_replaced(hasty, tmp_path):
         async with aclosing(crew.run(PATIENT, "deaf", tmp_path / "deaf")) as events:
             await anext(events)
             await until((tmp_path / "deaf").exists)
+            await until(lambda: len(crew.processes) == 2)  # the prompt one may take longer to start
             before = set(crew.processes)
         after = await all_of(crew, PATIENT, "count", 2)
         return len(before & set(crew.processes)), len(after)

@@ -69,4 +69,6 @@ def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count
     _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert 130 == process.returncode
-    assert ["It answers this machine only. Ctrl-C ends it.", "interrupted"] == errors.splitlines()
+    # Whoever is quick interrupts it before its second line.
+    told = ["It answers this machine only. Ctrl-C ends it.", "interrupted"]
+    assert errors.splitlines() in (told, told[1:])

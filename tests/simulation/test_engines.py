@@ -375,7 +375,7 @@ def test_the_long_run_finds_a_changed_rule_and_leaves_a_configuration_behind(mon
 
 def test_a_workload_that_outruns_the_catalog_is_refused_before_memory_is(monkeypatch):
     monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", 4)
-    monkeypatch.setattr(compiled_engine, "BYTES_MAX", 12_000)
+    monkeypatch.setattr(compiled_engine, "BYTES_MAX", 14_000)
 
     with pytest.raises(EngineError) as error:
         simulate(COARSE, engine="compiled")

@@ -73,8 +73,9 @@ def codes_named(function: Any, seen: set[CodeType]) -> set[int]:
 
 # What the code of a handler would allow, and never happens to a txn there: only a status check that is given up brings
 # another one; a catalog with a log has no server with workers; an attempt that is given up is no success; a base read
-# after the build does what a refresh does, and goes on elsewhere.
+# after the build does what a refresh does, and goes on elsewhere; what follows when a lock is given back is only kept.
 _SENDING = (
+    *(moments.MOMENT_RECALL, moments.MOMENT_START_READ),
     *(moments.STEP_START, moments.STEP_BEGIN, moments.STEP_LIST_APPEND, moments.STEP_SWAP, moments.STEP_LAST_LOOK),
     *(moments.STEP_COMMIT, moments.STEP_COMPACT, moments.STEP_COMMITTED),
 )
@@ -82,19 +83,31 @@ NEVER = {code: {moments.STEP_CHECK_STATUS} for code in _SENDING} | {
     moments.STEP_LOG: {moments.STEP_CHECK_STATUS, moments.MOMENT_READ_ARRIVES},
     moments.STEP_DISCOVER: {moments.STEP_CHECK_STATUS, moments.MOMENT_READ_ARRIVES},
     moments.STEP_LOG_MISSED: {moments.STEP_COMMITTED},
+    moments.STEP_REFUSED: {moments.STEP_REFUSED},
+    moments.STEP_COMMITTED: {moments.STEP_CHECK_STATUS, moments.STEP_COMMITTED},
     moments.MOMENT_BASE_READ: {moments.STEP_BUILD},
 }
+# Handlers that go where the txn was told before: to what a read was for, or to what waited for the lock.
+TOLD_BEFORE = {moments.MOMENT_READ_ARRIVES, moments.MOMENT_UNLOCK}
 
 
-@pytest.mark.parametrize("code", sorted({*TRANSITIONS} - {moments.MOMENT_READ_ARRIVES}), ids=lambda code: NAMES[code])
+@pytest.mark.parametrize("code", sorted({*TRANSITIONS} - TOLD_BEFORE), ids=lambda code: NAMES[code])
 def test_the_table_leads_where_the_code_of_its_handler_does(code):
     handler, leads_to = TRANSITIONS[code]
 
     assert sorted(codes_named(handler, set())) == sorted([*leads_to, *NEVER.get(code, ())])
 
 
+def test_a_lock_is_given_back_by_whoever_goes_on():
+    assert {moments.STEP_REFUSED, moments.STEP_COMMITTED} == {
+        code for code, row in TRANSITIONS.items() if moments.MOMENT_UNLOCK in row.leads_to and code >= FIRST_STEP
+    }
+    assert {moments.STEP_REFUSED, moments.STEP_COMMITTED} == {*TRANSITIONS[moments.MOMENT_UNLOCK].leads_to}
+
+
 def test_a_read_arrives_that_somebody_sends():
-    reads = range(moments.MOMENT_START_READ, moments.MOMENT_STATUS_CHECK + 1)
+    reads = {*range(moments.MOMENT_START_READ, moments.MOMENT_STATUS_CHECK + 1)}
+    reads |= {moments.MOMENT_LOOK, moments.MOMENT_LOCK, moments.MOMENT_UNLOCK}
     sent = [row.leads_to for row in TRANSITIONS.values() if moments.MOMENT_READ_ARRIVES in row.leads_to]
 
     assert {code for codes in sent for code in codes if code in reads} == set(
