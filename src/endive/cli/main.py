@@ -37,7 +37,7 @@ from endive.cli.console import EndiveGroup
 
 app = typer.Typer(
     cls=EndiveGroup,
-    help="Simulate optimistic commits of Apache Iceberg tables on object storage.",
+    help="Simulate optimistic commits of Apache Iceberg and Delta Lake tables on object storage.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -94,7 +94,7 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Simulate optimistic commits of Apache Iceberg tables on object storage."""
+    """Simulate optimistic commits of Apache Iceberg and Delta Lake tables on object storage."""
 
 
 if __name__ == "__main__":
