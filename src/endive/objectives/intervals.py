@@ -126,7 +126,7 @@ def wilson(share: Any, n: Any, z: float) -> tuple[Any, Any]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low, high = np.maximum(0.0, middle - reach), np.minimum(1.0, middle + reach)
-    return np.where(np.asarray(share) <= 0.0, 0.0, low), np.where(np.asarray(share) >= 1.0, 1.0, high)
+    return np.where(np.asarray(share) <= 0.0, 0.0, low)[()], np.where(np.asarray(share) >= 1.0, 1.0, high)[()]
 
 
 # --- percentiles --------------------------------------------------------------------------------------
