@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from endive.catalog.snapshot import CommitResult
 from endive.config import parse_config
-from endive.config.overlap import overlap_unsaid
-from endive.config.sections import margin_ms
+from endive.config.sections.simulation import margin_ms
+from endive.config.unsaid import overlap_unsaid
 from endive.errors import ConfigError
 
 CASResult = CommitResult  # one result for every commit point; a success tells no state

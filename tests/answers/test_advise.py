@@ -12,7 +12,7 @@ from endive.answers.offers import partition_predicate
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
-from endive.config.key_effects import DELTA
+from endive.config.rules.key_effects import DELTA
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import MET, NOT_MET, Estimate, Verdict

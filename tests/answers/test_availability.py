@@ -14,10 +14,9 @@ from endive.answers.replicate import run_sample
 from endive.answers.variation import base_of
 from endive.config import parse_config
 from endive.config.availability import ANY, AVAILABLE, NEEDS, OPTIONS, PROPOSED, hypothetical_notes
-from endive.config.catalog import CatalogConfig, ServiceConfig
-from endive.config.commit import CommitConfig
-from endive.config.lock_table import TableLock
-from endive.config.transaction import TransactionConfig
+from endive.config.sections.catalog import CatalogConfig, ServiceConfig, TableLock
+from endive.config.sections.commit import CommitConfig
+from endive.config.sections.source import TransactionConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = (

@@ -7,10 +7,10 @@ import pytest
 
 import endive
 from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES, IN_ORIGINAL_VINTAGE
-from endive.config.catalog import CatalogConfig
-from endive.config.commit import PRESETS
-from endive.config.storage import OBJECTS
-from endive.config.transaction import KINDS
+from endive.config.sections.catalog import CatalogConfig
+from endive.config.sections.commit import PRESETS
+from endive.config.sections.source import KINDS
+from endive.config.sections.storage import OBJECTS
 from endive.distributions import from_table
 from endive.formats.iceberg import protocol
 from endive.results.schema import KINDS as RESULT_KINDS

@@ -8,9 +8,9 @@ import pytest
 
 from endive.config import parse_config
 from endive.config.catalog_profile import CATALOGS, borrowed_note, catalog_profile, latency_note
-from endive.config.distribution import Fixed
-from endive.config.known import KNOWN
+from endive.config.sections.distribution import Fixed
 from endive.errors import ConfigError
+from endive.vocabulary import KNOWN
 
 
 @pytest.mark.parametrize("name", CATALOGS)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from endive.config import load_simulation_config
-from endive.config.document import document_in, document_of
-from endive.config.overrides import parse_overrides
+from endive.config.reading.document import document_in, document_of
+from endive.config.reading.overrides import parse_overrides
 from endive.errors import ConfigError
 
 SECONDS_MAX = 1.0

@@ -3,7 +3,7 @@
 import pytest
 
 from endive.config import parse_config
-from endive.config.former_names import FormerNameWarning, present_path
+from endive.config.reading.former_names import FormerNameWarning, present_path
 from endive.errors import ConfigError
 from endive.verification import suite_named
 

@@ -3,9 +3,9 @@
 import pytest
 
 from endive.config import parse_config
-from endive.config.arrivals import Closed, Poisson
-from endive.config.distribution import Fixed, Lognormal, TruncatedNormal
-from endive.config.former_names import FormerNameWarning
+from endive.config.reading.former_names import FormerNameWarning
+from endive.config.sections.arrivals import Closed, Poisson
+from endive.config.sections.distribution import Fixed, Lognormal, TruncatedNormal
 from endive.simulation import Simulation
 from endive.vocabulary import KINDS_OF
 
@@ -182,7 +182,7 @@ def test_the_file_of_the_specification_gives_a_sensible_result(parse):
     assert 0.98 < result.summary()["success_rate"] < 1.0
 
 
-@pytest.mark.filterwarnings("ignore::endive.config.former_names.FormerNameWarning")
+@pytest.mark.filterwarnings("ignore::endive.config.reading.former_names.FormerNameWarning")
 def test_the_file_of_the_append_design_gives_a_sensible_result(parse):
     summary = Simulation(parse(SEED_004)).run().summary()
 

@@ -8,7 +8,7 @@ import pytest
 from endive.config import known_keys, reference_markdown
 from endive.config.key_reference import reference
 from endive.config.keys import SECTIONS
-from endive.config.transaction import SourceKeys
+from endive.config.sections.source import SourceKeys
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from endive.config import parse_config
-from endive.config.overlap import overlap_unsaid
+from endive.config.unsaid import overlap_unsaid
 
 STREAM = {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1.0}}
 MERGE = {**STREAM, "name": "merge", "operation_types": {"validated_overwrite": 1.0}}

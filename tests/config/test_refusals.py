@@ -1,7 +1,7 @@
 """Files that are refused, each with every line of its answer: ``refused/*.txt``, one paragraph for each.
 
 A paragraph is its name, the file, and after ``->`` the answer. Rules between keys are tables
-(``endive.config.key_effects``, ``endive.config.contradictions``); a row that no paragraph meets fails a test.
+(``endive.config.rules``); a row that no paragraph meets fails a test.
 """
 
 import re
@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from endive.config import known_keys, parse_config
-from endive.config.conditions import ALWAYS
-from endive.config.contradictions import SECTION_ROWS, SOURCE_ROWS
-from endive.config.key_effects import FORMATS, FORMATS_OF_SOURCES, READINGS, SOURCE_READINGS, keys_of_format
+from endive.config.rules.conditions import ALWAYS
+from endive.config.rules.contradictions import contradiction_rows
+from endive.config.rules.key_effects import FORMATS, FORMATS_OF_SOURCES, READINGS, SOURCE_READINGS, keys_of_format
 from endive.errors import ConfigError
 
 ANSWER = "-> "
@@ -23,7 +23,7 @@ PARAGRAPHS = [
     for paragraph in file.read_text(encoding="utf-8").strip().split("\n\n")
 ]
 ANSWERS = [line for case in PARAGRAPHS for line in case.values[0].split("\n") if line.startswith(ANSWER)]
-SENTENCES = [row.says for row in (*SECTION_ROWS, *SOURCE_ROWS)]
+SENTENCES = [row.says for rows in contradiction_rows() for row in rows]
 SENTENCES += [
     row.why
     for row in (*READINGS, *SOURCE_READINGS)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from endive.config.commit import CHOICES, PRESETS
-from endive.config.distribution import Fixed
+from endive.config.sections.commit import CHOICES, PRESETS
+from endive.config.sections.distribution import Fixed
 
 TWO_SOURCES = """
 [transaction]

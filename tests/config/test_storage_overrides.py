@@ -1,6 +1,6 @@
 """Latencies that replace a profile's: which request each key speaks of, and which of two wins."""
 
-from endive.config.distribution import Fixed, Lognormal, SizeBased, TruncatedNormal
+from endive.config.sections.distribution import Fixed, Lognormal, SizeBased, TruncatedNormal
 
 
 def overrides_of(config):

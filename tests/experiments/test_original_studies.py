@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from endive.config import load_simulation_config
-from endive.config.overlap import overlap_unsaid
 from endive.config.study import load_study
+from endive.config.unsaid import overlap_unsaid
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 ORIGINAL = sorted(path.name for path in (EXPERIMENTS / "original").glob("exp_*.toml"))

@@ -18,7 +18,7 @@ import numpy as np
 from endive import Simulation, SimulationConfig
 from endive.catalog import Catalog, CatalogSnapshot, CommitResult, IntentionRecord
 from endive.config import parse_config
-from endive.config.transaction import SourceConfig
+from endive.config.sections.source import SourceConfig
 from endive.formats.iceberg.effects import class_of, thins_list
 from endive.formats.operation import CLASS_NONE
 from endive.results.columns import COUNTS, LONGS, Columns

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from endive import storage
-from endive.config.known import ASSUMED, KNOWN
 from endive.errors import ProfileError
 from endive.storage import (
     ORIGINAL,
@@ -32,6 +31,7 @@ from endive.storage.requests import (
     READ,
     WRITE,
 )
+from endive.vocabulary import ASSUMED, KNOWN
 
 MIB = 1 << 20
 PROFILES = Path(storage.__file__).parent / "profiles"

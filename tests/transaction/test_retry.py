@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endive.config.transaction import BACKOFF_FIGURES
+from endive.config.sections.retries import BACKOFF_FIGURES
 from endive.transaction.retry import Backoff, reason_to_stop
 from endive.vocabulary import NO_REASON, RETRIES_EXHAUSTED, TIMEOUT
 

@@ -18,8 +18,7 @@ from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
 from endive.config.catalog_profile import borrowed_note
-from endive.config.overlap import overlap_sources, overlap_unsaid
-from endive.config.unsaid import reading_sources, reading_unsaid
+from endive.config.unsaid import overlap_sources, overlap_unsaid, reading_sources, reading_unsaid
 from endive.errors import EndiveError
 from endive.objectives.duration import duration_text
 from endive.objectives.names import ALL, SOURCE

@@ -18,8 +18,8 @@ from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.config.format_switch import drop_foreign
-from endive.config.key_effects import DELTA, ICEBERG
+from endive.config.reading.format_switch import drop_foreign
+from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.config.slo import names_of, objective_of
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.fields import SHARE

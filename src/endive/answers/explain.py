@@ -16,7 +16,7 @@ from endive.answers.run_records import Records
 from endive.answers.sample import SampleSink
 from endive.answers.story import Stories, Story
 from endive.config import SimulationConfig
-from endive.config.study.expression import Expression
+from endive.config.expression import Expression
 from endive.errors import ConfigError, ObjectiveError
 from endive.results.schema import TRANSACTION_SCHEMA
 

@@ -13,7 +13,7 @@ from endive.answers import offers
 from endive.answers.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.config.key_effects import DELTA, ICEBERG
+from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
 # What a lever takes, the least first.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from endive.answers.shifts import shifted
 from endive.answers.variation import Base
-from endive.config.transaction import SourceConfig
+from endive.config.sections.source import SourceConfig
 from endive.objectives import duration_text
 
 Values = Mapping[str, Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from endive.config.arrivals import Periodic
-from endive.config.transaction import SourceConfig
+from endive.config.sections.arrivals import Periodic
+from endive.config.sections.source import SourceConfig
 from endive.distributions.from_table import from_table
 
 SPARE: Final = 0.1  # of the work, for the commit and for runs that take longer

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from endive.answers.limit import Limit, find_limit
 from endive.answers.variation import LOAD, Base, ConfigLike, base_of, refused
-from endive.config.format_switch import FORMAT_KEY
-from endive.config.key_effects import DELTA, ICEBERG
 from endive.config.keys import choices_at
+from endive.config.reading.format_switch import FORMAT_KEY
+from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
 CLIENTS: Final[Mapping[str, Mapping[str, Any]]] = {

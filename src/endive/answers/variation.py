@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.config import SimulationConfig, apply_overrides, configuration_file, nearest_key, parse_config, read_toml
-from endive.config.overrides import parse_overrides, plain_copy, split_key
 from endive.config.problems import source_name
-from endive.config.recipe import parameter_of
+from endive.config.reading.overrides import parse_overrides, plain_copy, split_key
+from endive.config.reading.recipe import parameter_of
 from endive.errors import ConfigError, ObjectiveError
 
 LOAD: Final = "load"

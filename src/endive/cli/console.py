@@ -21,8 +21,8 @@ import typer.core
 from rich.console import Console
 from rich.text import Text
 
-from endive.config.former_names import FormerNameWarning
 from endive.config.printable import printable
+from endive.config.reading.former_names import FormerNameWarning
 from endive.errors import EndiveError
 
 EXIT_ERROR: Final = 2

@@ -27,7 +27,7 @@ def providers(
     ] = "measured",
 ) -> None:
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
-    from endive.config.former_names import present_vintage
+    from endive.config.reading.former_names import present_vintage
     from endive.storage import list_profiles, load_profile
 
     figures = present_vintage(vintage)
@@ -93,7 +93,7 @@ def _print_all(profiles: list[Profile]) -> None:
 
 def _marked(median_ms: float, known: str) -> str:
     from endive.cli.tables import number
-    from endive.config.known import ASSUMED, PUBLISHED
+    from endive.vocabulary import ASSUMED, PUBLISHED
 
     marks = {PUBLISHED: _PUBLISHED_MARK, ASSUMED: _ASSUMED_MARK}
     return f"{number(median_ms, 1)}{marks.get(known, ' ')}"

@@ -4,17 +4,18 @@
 which every default is filled in, or raise a ``ConfigError`` that lists every problem.
 """
 
-from endive.config.catalog import CatalogConfig
-from endive.config.commit import CommitConfig
 from endive.config.key_reference import reference_markdown
 from endive.config.keys import known_keys, nearest_key
-from endive.config.load import configuration_file, load_simulation_config, parse_config, read_toml
-from endive.config.overrides import apply_overrides, parse_overrides
-from endive.config.recipe import Recipe, recipes
-from endive.config.sections import ConflictConfig, TableConfig
+from endive.config.reading.load import configuration_file, load_simulation_config, parse_config, read_toml
+from endive.config.reading.overrides import apply_overrides, parse_overrides
+from endive.config.reading.recipe import Recipe, recipes
+from endive.config.sections.catalog import CatalogConfig
+from endive.config.sections.commit import CommitConfig
+from endive.config.sections.retries import RetryBackoff
+from endive.config.sections.simulation import ConflictConfig, TableConfig
+from endive.config.sections.source import SourceConfig, TransactionConfig
+from endive.config.sections.storage import LatencyOverride, StorageConfig
 from endive.config.simulation_config import SimulationConfig
-from endive.config.storage import LatencyOverride, StorageConfig
-from endive.config.transaction import RetryBackoff, SourceConfig, TransactionConfig
 
 __all__ = [
     "CatalogConfig",

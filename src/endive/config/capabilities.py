@@ -5,7 +5,7 @@ Everything else in a profile is ``endive.storage``'s; nothing of it is imported 
 
 from __future__ import annotations
 
-from endive.config.document import GIVE_FILE, document_in
+from endive.config.reading.document import GIVE_FILE, document_in
 
 BUILT_IN: dict[str, frozenset[str]] = {
     "s3": frozenset({"read", "write", "cas", "create"}),

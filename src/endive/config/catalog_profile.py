@@ -12,11 +12,11 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal
 
-from endive.config.distribution import Fixed, Spec, described
-from endive.config.known import ASSUMED, GIVEN, KNOWN
+from endive.config.sections.distribution import Fixed, Spec, described
+from endive.vocabulary import ASSUMED, GIVEN, KNOWN
 
 if TYPE_CHECKING:
-    from endive.config.catalog import CatalogConfig
+    from endive.config.sections.catalog import CatalogConfig
 
 CatalogName = Literal["glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity"]
 CATALOGS: Final = ("glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity")

@@ -12,13 +12,16 @@ from inspect import getdoc
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from endive.config.arrivals import ARRIVAL_KINDS
-from endive.config.commit import CHOICES, PRESETS
-from endive.config.distribution import SIMPLE_FAMILIES, Mixture
-from endive.config.former_names import INTER_ARRIVAL, former_spellings
-from endive.config.key_effects import READINGS, SOURCE_READINGS, keys_of_format, words_of
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
-from endive.config.storage import (
+from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
+from endive.config.rules.key_effects import READINGS, SOURCE_READINGS, keys_of_format, words_of
+from endive.config.sections.arrivals import ARRIVAL_KINDS
+from endive.config.sections.choices import ExponentialCount, FixedCount, UniformCount
+from endive.config.sections.commit import CHOICES, PRESETS
+from endive.config.sections.distribution import SIMPLE_FAMILIES, Mixture
+from endive.config.sections.retries import BACKOFF_FIGURES, BACKOFF_KEYS
+from endive.config.sections.source import ShortRuntime, SourceConfig, SourceKeys
+from endive.config.sections.storage import (
     ObjectLatencies,
     ObjectsConfig,
     ShortLognormal,
@@ -26,16 +29,6 @@ from endive.config.storage import (
     ShortSizeBased,
 )
 from endive.config.toml_text import value_text
-from endive.config.transaction import (
-    BACKOFF_FIGURES,
-    BACKOFF_KEYS,
-    ExponentialCount,
-    FixedCount,
-    ShortRuntime,
-    SourceConfig,
-    SourceKeys,
-    UniformCount,
-)
 from endive.config.values import Table
 from endive.vocabulary import KINDS_OF
 

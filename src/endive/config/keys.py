@@ -15,15 +15,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import Tag
 from pydantic.fields import FieldInfo
 
-from endive.config.catalog import CatalogConfig
-from endive.config.commit import CommitConfig
-from endive.config.delta import DeltaConfig
-from endive.config.failures import FailuresConfig
-from endive.config.former_names import INTER_ARRIVAL, former_spellings
-from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
+from endive.config.sections.catalog import CatalogConfig
+from endive.config.sections.commit import CommitConfig
+from endive.config.sections.delta import DeltaConfig
+from endive.config.sections.failures import FailuresConfig
+from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.sections.source import SourceConfig, SourceKeys, TransactionConfig
+from endive.config.sections.storage import StorageConfig
 from endive.config.slo import SloSection
-from endive.config.storage import StorageConfig
-from endive.config.transaction import SourceConfig, SourceKeys, TransactionConfig
 from endive.config.values import NAME_CHARACTERS_MAX, Forms, Table
 
 SECTIONS: dict[str, type[Table]] = {

@@ -13,8 +13,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from endive.config.former_names import REPLACED
 from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
+from endive.config.reading.former_names import REPLACED
 from endive.config.toml_text import key_text
 from endive.config.values import Table, abridged, nearest
 

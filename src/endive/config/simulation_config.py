@@ -1,6 +1,6 @@
 """The whole configuration, resolved: what a simulation reads, and the hash that names it.
 
-It decides nothing: every default has been filled in by ``endive.config.resolve`` before one of these exists.
+It decides nothing: every default has been filled in by ``endive.config.reading.resolve`` before one of these exists.
 """
 
 from __future__ import annotations
@@ -14,20 +14,36 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from endive.config.capabilities import is_profile_path
-from endive.config.catalog import CatalogConfig
-from endive.config.commit import CommitConfig
-from endive.config.delta import DeltaConfig
-from endive.config.failures import FailuresConfig
-from endive.config.plain import plain_config
-from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.rules.key_effects import ICEBERG, unread_keys, unread_source_keys
+from endive.config.sections.catalog import CatalogConfig
+from endive.config.sections.commit import PRESETS, CommitConfig
+from endive.config.sections.delta import DeltaConfig
+from endive.config.sections.distribution import Spec
+from endive.config.sections.failures import FailuresConfig
+from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.sections.source import SourceConfig, TransactionConfig
+from endive.config.sections.storage import StorageConfig
 from endive.config.slo import SloSection
-from endive.config.storage import StorageConfig
 from endive.config.toml_text import toml_text
-from endive.config.transaction import SourceConfig, TransactionConfig
 from endive.config.values import SEED, Table
 from endive.errors import ConfigError
+from endive.vocabulary import KINDS
 
 HASH_BYTES = 16
+AFTER_REFRESH = "after_refresh"
+SECTIONS = (
+    "simulation",
+    "experiment",
+    "slo",
+    "storage",
+    "catalog",
+    "table",
+    "commit",
+    "delta",
+    "transaction",
+    "conflict",
+    "failures",
+)
 
 
 class SimulationConfig(Table):
@@ -104,3 +120,45 @@ def _digest_of_file(path: str) -> str:
 def _way_from(folder: Path, path: str) -> str:
     way = os.path.relpath(Path(path).resolve(), folder.resolve())
     return way if os.sep in way else os.path.join(os.curdir, way)  # with a separator it cannot be a profile's name
+
+
+def plain_config(config: SimulationConfig) -> dict[str, Any]:
+    """Sections by name, then ``source`` as a list, as a file would hold them."""
+    unread = unread_keys(config)
+    document: dict[str, Any] = {}
+    for name in (name for name in SECTIONS if name not in unread):
+        section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
+        if section:
+            document[name] = section
+    # Keys that came later and mean what was meant before: such a configuration keeps its hash.
+    if document["table"]["format"] == ICEBERG:
+        del document["table"]["format"]
+    commit = document.get("commit")
+    if commit and commit["repair"] == AFTER_REFRESH == PRESETS[config.commit.protocol]["repair"]:
+        del commit["repair"]
+    if "latency_ms" in document["catalog"]:
+        del document["catalog"]["latency"]
+    document["source"] = [
+        _plain_table(source, "", unread_source_keys(source, config).keys()) for source in config.sources
+    ]
+    for source in document["source"]:
+        weights = source["operation_types"]
+        source["operation_types"] = {kind: weights[kind] for kind in KINDS if weights[kind]}
+    return document
+
+
+def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key in table.ordered_fields():
+        value = getattr(table, key)
+        if value is None or f"{prefix}{key}" in unread:
+            continue
+        if isinstance(value, Spec):
+            found[key] = value.to_table()
+        elif isinstance(value, Table):
+            inner = _plain_table(value, f"{prefix}{key}.", unread)
+            if inner:
+                found[key] = inner
+        else:
+            found[key] = list(value) if isinstance(value, tuple) else value
+    return found

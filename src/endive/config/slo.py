@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from endive.config.stream import stream_problem, stream_problem_of
+from endive.config.sections.stream import stream_problem, stream_problem_of
 from endive.config.values import Table, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective

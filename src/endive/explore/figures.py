@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from endive.answers.price import bill_of, usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
-from endive.config.stream import stream_problem
+from endive.config.sections.stream import stream_problem
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
 from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE

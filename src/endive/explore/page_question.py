@@ -13,7 +13,7 @@ from typing import Any, Final
 from endive.answers.length import long_enough
 from endive.answers.variation import RATE_KEY, Base
 from endive.config import parse_config, parse_overrides
-from endive.config.overrides import apply_overrides, plain_copy, split_key
+from endive.config.reading.overrides import apply_overrides, plain_copy, split_key
 from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError

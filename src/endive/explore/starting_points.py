@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from endive.answers.variation import Base
 from endive.config import configuration_file, parse_config, read_toml, recipes
-from endive.config.overrides import apply_overrides, plain_copy
-from endive.config.recipe import expand_recipes
+from endive.config.reading.overrides import apply_overrides, plain_copy
+from endive.config.reading.recipe import expand_recipes
+from endive.config.sections.source import SourceKeys
 from endive.config.study.study import load_study
-from endive.config.transaction import SourceKeys
 from endive.errors import EndiveError
 from endive.observation.folder_memory import observed_note
 from endive.vocabulary import KINDS_OF

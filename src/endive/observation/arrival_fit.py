@@ -1,7 +1,7 @@
 """When a writer submits: at fixed times, at random, in bursts, or as soon as it can.
 
-What is found is an ``arrivals`` table of a configuration (``endive.config.arrivals``) and a word for it. Times count
-from the first commit of the table, so that jobs keep their distance from each other.
+What is found is an ``arrivals`` table of a configuration and a word for it. Times count from the first commit of the
+table, so that jobs keep their distance from each other.
 """
 
 from __future__ import annotations

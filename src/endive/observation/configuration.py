@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from endive.config.sections import DATA_FILES_MAX
+from endive.config.sections.simulation import DATA_FILES_MAX
 from endive.observation.observed_history import OVERWRITE, TableHistory, TableShape
 from endive.observation.sources import MERGE_LEVEL, SERIALIZABLE, FittedSource
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.config import SimulationConfig, apply_overrides, parse_config, parse_overrides, read_toml
-from endive.config.load import OBSERVED_FILE
 from endive.config.printable import printable
+from endive.config.reading.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.config.values import DURATION_MS_MAX
 from endive.errors import OutputError

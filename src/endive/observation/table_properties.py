@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config.printable import printable
-from endive.config.transaction import RETRIES_MAX
+from endive.config.sections.source import RETRIES_MAX
 
 INT_MAX: Final = 2**31 - 1  # Iceberg reads these with PropertyUtil.propertyAsInt
 LONG_MAX: Final = 2**63 - 1  # and these with propertyAsLong

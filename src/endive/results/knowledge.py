@@ -1,6 +1,6 @@
 """How well the figures behind a result are known, and how much of the commit latency rests on assumed ones.
 
-The words are ``endive.config.known``'s; where a figure comes from is said in the profiles of stores and catalogs; which
+The words are ``endive.vocabulary``'s; where a figure comes from is said in the profiles of stores and catalogs; which
 of them a simulation uses is gathered in ``endive.simulation.knowledge``.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from endive.config.catalog_profile import UNSAID
-from endive.config.known import ASSUMED
+from endive.vocabulary import ASSUMED
 
 ASSUMED_SHARE_MAX: Final = 0.1  # of the mean commit latency; above it a result says so
 UNSAID_SENTENCE: Final = (

@@ -20,16 +20,15 @@ from endive.catalog import (
 )
 from endive.catalog.rules import LOCKS, SCOPES, LockTerms
 from endive.config import SimulationConfig
-from endive.config.after_failure import AfterFailure
-from endive.config.arrivals import Closed as ClosedTable
-from endive.config.arrivals import FixedGap, LognormalGap, Poisson, UniformGap
-from endive.config.arrivals import Jobs as JobsTable
-from endive.config.arrivals import Periodic as PeriodicTable
-from endive.config.arrivals import Trace as TraceTable
-from endive.config.catalog import CatalogConfig
-from endive.config.lock_table import TableLock
-from endive.config.table_list import own_tables
-from endive.config.transaction import PartitionChoice, ShareOfFiles, SourceConfig, TableChoice
+from endive.config.sections.arrivals import Closed as ClosedTable
+from endive.config.sections.arrivals import FixedGap, LognormalGap, Poisson, UniformGap
+from endive.config.sections.arrivals import Jobs as JobsTable
+from endive.config.sections.arrivals import Periodic as PeriodicTable
+from endive.config.sections.arrivals import Trace as TraceTable
+from endive.config.sections.catalog import CatalogConfig, TableLock
+from endive.config.sections.choices import PartitionChoice, ShareOfFiles, TableChoice, own_tables
+from endive.config.sections.retries import AfterFailure
+from endive.config.sections.source import SourceConfig
 from endive.distributions import (
     ExponentialLatency,
     FixedLatency,

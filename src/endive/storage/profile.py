@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from endive.config.known import ASSUMED, GIVEN
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.results.knowledge import KnownFigure
 from endive.storage.requests import BORROWERS, COMES_WITH, COSTS_AS, N_OPERATIONS, OBJECTS, OPERATIONS
+from endive.vocabulary import ASSUMED, GIVEN
 
 DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
 OVERRIDE_SOURCE = "by the user, in the configuration"

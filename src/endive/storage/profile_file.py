@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from endive.config.capabilities import BUILT_IN, is_profile_path
-from endive.config.document import document_in
-from endive.config.known import ASSUMED, KNOWN
+from endive.config.reading.document import document_in
 from endive.distributions import FixedLatency, LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
 from endive.storage.contention import CROWD, CROWD_TABLES_MAX
@@ -55,6 +54,7 @@ from endive.storage.requests import (
     ORDERED_OPERATIONS,
     READ,
 )
+from endive.vocabulary import ASSUMED, KNOWN
 
 MEASURED = "measured"  # the default figures
 ORIGINAL = "original"  # the figures of the documents Endive began with

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import endive
-from endive.config.former_names import present_suite
+from endive.config.reading.former_names import present_suite
 from endive.errors import ConfigError
 from endive.verification.suite import Options, Outcome, skipped
 

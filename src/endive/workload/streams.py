@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from endive.config import SimulationConfig
-from endive.config.stream import stream_problem
-from endive.config.transaction import SourceConfig
+from endive.config.sections.source import SourceConfig
+from endive.config.sections.stream import stream_problem
 from endive.results.freshness import Stream
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endive.config.study.expression import Expression
+from endive.config.expression import Expression
 from endive.errors import ConfigError
 
 VALUES = {"catalog.num_tables": 10, "load": 2.5, "commit.protocol": "merge", "on": True}

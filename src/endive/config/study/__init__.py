@@ -3,8 +3,8 @@
 ``load_study`` reads a file; ``Study.expand`` gives the resolved configuration of every point. Nothing is run here.
 """
 
+from endive.config.expression import Expression
 from endive.config.study.axis import Axis
-from endive.config.study.expression import Expression
 from endive.config.study.study import (
     Drop,
     Report,

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from endive.config.keys import SOURCE, known_keys, nearest_key
-from endive.config.overrides import plain_copy, split_key
 from endive.config.problems import shown
-from endive.config.recipe import recipes
+from endive.config.reading.overrides import plain_copy, split_key
+from endive.config.reading.recipe import recipes
 from endive.config.toml_text import key_text, value_text
 from endive.errors import ConfigError
 from endive.objectives.duration import parse_duration_ms

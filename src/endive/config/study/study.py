@@ -14,13 +14,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from endive.config.load import parse_config
-from endive.config.overrides import apply_overrides
+from endive.config.expression import Expression
 from endive.config.problems import shown
+from endive.config.reading.load import parse_config
+from endive.config.reading.overrides import apply_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import names_of, objective_of
 from endive.config.study.axis import Axis
-from endive.config.study.expression import Expression
 from endive.config.study.point_problems import explain
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
@@ -219,7 +219,7 @@ def load_study(
 
     ``seed_count`` and ``slo`` stand in for the study's own seeds and objective.
     """
-    from endive.config.former_names import present_path
+    from endive.config.reading.former_names import present_path
     from endive.config.study.study_file import read_study
 
     study = read_study(present_path(Path(path)), overrides)

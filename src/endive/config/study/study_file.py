@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from endive.config.load import read_toml
-from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.expression import CONSTANTS, FUNCTIONS, Expression
 from endive.config.printable import printable_values
 from endive.config.problems import shown
+from endive.config.reading.load import read_toml
+from endive.config.reading.overrides import apply_overrides, parse_overrides
 from endive.config.study.absolute_paths import absolute_axis, absolute_point, with_absolute_paths
 from endive.config.study.axis import Axis, key_problem, leaves, read_axis, repeated_value
-from endive.config.study.expression import CONSTANTS, FUNCTIONS, Expression
 from endive.config.study.study import SEEDS_MAX, Drop, Report, Study, consecutive_seeds
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError

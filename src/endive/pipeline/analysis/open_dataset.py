@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.config.document import document_in, document_of
 from endive.config.printable import printable_values
+from endive.config.reading.document import document_in, document_of
 from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name

@@ -12,16 +12,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from endive.config.contradictions import contradictions
-from endive.config.former_names import REPLACED
-from endive.config.given import unread_problems
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
-from endive.config.overrides import plain_copy
 from endive.config.problems import TOLD_MAX, Path, Problem, Spelt, problems_of, shown, value_at
-from endive.config.resolve import WrittenConfig, resolve
+from endive.config.reading.former_names import REPLACED
+from endive.config.reading.overrides import plain_copy
+from endive.config.reading.resolve import WrittenConfig, resolve
+from endive.config.reading.spellings import spell
+from endive.config.rules.contradictions import contradictions
+from endive.config.rules.unread import unread_problems
+from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
-from endive.config.spellings import spell
-from endive.config.transaction import SourceConfig
 from endive.config.values import abridged, nearest
 
 

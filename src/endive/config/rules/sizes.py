@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from endive.config.problems import Problem
+from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
-from endive.config.transaction import SourceConfig
 
 OBJECT_BYTES_MAX: Final = 2**50  # more than a million of the largest entries, and exact as a float
 TXN_BYTES_MAX: Final = 2**60  # leaves room for what rivals add while the txn runs

@@ -1,12 +1,11 @@
 """Conditions on a resolved configuration that can be tested and said: "catalog.type = 'append'".
 
-A rule between keys is made of them (``endive.config.key_effects``), so that its test, the keys it rests on and the
+A rule between keys is made of them (``key_effects``), so that its test, the keys it rests on and the
 words on the schema page cannot differ. A key without a section is one of the source in question.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,14 +13,14 @@ from operator import attrgetter
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
-from endive.config.arrivals import Trace
 from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, shown, value_at
+from endive.config.sections.arrivals import Trace
 from endive.config.toml_text import value_text
 
 if TYPE_CHECKING:
+    from endive.config.sections.source import SourceConfig
     from endive.config.simulation_config import SimulationConfig
-    from endive.config.transaction import SourceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +61,9 @@ class Scene:
         assert self.source is not None
         return isinstance(self.source.arrivals, Trace) or getattr(self.source.operation_types, kind) > 0.0
 
-    def say(self, template: str, **words: Any) -> str:
-        """A sentence with the values of the keys it names (``{catalog.type}``, quoted as ``{catalog.type!q}``)."""
-        return _Sentence(self).format(template, **words)
+    def say(self, template: str, words: Mapping[str, Any] | None = None) -> str:
+        """A sentence with what it names (``{catalog.type}``, quoted as ``{catalog.type!q}``): words given, or keys."""
+        return _Sentence(self, words).format(template)
 
 
 @cache
@@ -73,12 +72,13 @@ def _getter(key: str) -> tuple[bool, Callable[[Any], Any]]:
 
 
 class _Sentence(Formatter):
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, words: Mapping[str, Any] | None) -> None:
         self.scene = scene
+        self.words = words
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        found = kwargs[field_name] if field_name in kwargs else self.scene.value(field_name)
-        return found, field_name
+        value = self.scene.value(field_name) if self.words is None else self.words[field_name]
+        return value, field_name
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         return shown(value) if conversion == "q" else super().convert_field(value, conversion)
@@ -91,15 +91,6 @@ class Condition:
     words: str
     about: tuple[str, ...]
     holds: Callable[[Scene], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """A combination that is refused, in words."""
-
-    key: str
-    when: Condition
-    says: str
 
 
 ALWAYS: Final = Condition("always", (), lambda _: True)
@@ -143,28 +134,6 @@ def names(*kinds: str) -> Condition:
     """The weight of one of these kinds is written, be it 0: a sweep over it needs the keys of the kind."""
     about = ("operation_types",)
     return Condition("", about, lambda scene: any(scene.is_given(f"operation_types.{kind}") for kind in kinds))
-
-
-def is_more(product: str, limit: str | float) -> Condition:
-    """The product of some keys is more than a limit, or than another key holds."""
-    keys = product.split()
-    about = (*keys, limit) if isinstance(limit, str) else tuple(keys)
-
-    def holds(scene: Scene) -> bool:
-        most = scene.value(limit) if isinstance(limit, str) else limit
-        return bool(math.prod(scene.value(key) for key in keys) > most)
-
-    return Condition("", about, holds)
-
-
-def is_so(about: str, holds: Callable[[Scene], bool]) -> Condition:
-    """Whatever a function finds, about these keys."""
-    return Condition("", tuple(about.split()), holds)
-
-
-def is_written(key: str) -> Condition:
-    """A key stands in the document."""
-    return is_so(key, lambda scene: scene.written(key) is not None)
 
 
 def any_of(*conditions: Condition) -> Condition:

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from endive.config.arrivals import Poisson, Trace
 from endive.config.capabilities import is_profile_path
-from endive.config.catalog import CatalogConfig
 from endive.config.catalog_profile import catalog_profile
-from endive.config.commit import CommitConfig
-from endive.config.delta import RETRIES, DeltaConfig
-from endive.config.distribution import Fixed
-from endive.config.failures import FailuresConfig
-from endive.config.key_effects import unread_keys
-from endive.config.sections import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.rules.key_effects import unread_keys
+from endive.config.sections.arrivals import Poisson, Trace
+from endive.config.sections.catalog import CatalogConfig
+from endive.config.sections.commit import CommitConfig
+from endive.config.sections.delta import RETRIES, DeltaConfig
+from endive.config.sections.distribution import Fixed
+from endive.config.sections.failures import FailuresConfig
+from endive.config.sections.retries import BACKOFF_FIGURES, FIGURES, RetryBackoff
+from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.sections.source import SourceConfig, TransactionConfig
+from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import SloSection
-from endive.config.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
-from endive.config.transaction import BACKOFF_FIGURES, FIGURES, RetryBackoff, SourceConfig, TransactionConfig
 
 SEED_PROTOCOLS = ("spec", "merge")
 SEED_RETRY = 10

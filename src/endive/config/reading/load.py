@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from endive.config.document import document_in
-from endive.config.examine import examine
-from endive.config.overrides import apply_overrides, parse_overrides
+from endive.config.reading.document import document_in
+from endive.config.reading.examine import examine
+from endive.config.reading.overrides import apply_overrides, parse_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.errors import ConfigError
 

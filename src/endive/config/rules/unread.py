@@ -1,7 +1,7 @@
 """Keys that were given but have no effect: refused, because a flag that does nothing is a lie.
 
 A key that was written once and holds in several places (a default of ``[transaction]``, a latency of several requests)
-is refused only if it has no effect in any of them. The reasons are in ``endive.config.key_effects``.
+is refused only if it has no effect in any of them. The reasons are in ``endive.config.rules.key_effects``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from endive.config.key_effects import Unread, unread_keys, unread_source_keys
 from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
+from endive.config.rules.key_effects import Unread, unread_keys, unread_source_keys
 from endive.config.simulation_config import SimulationConfig
 
 # The append design prints these figures beside table_metadata_inlined = true.

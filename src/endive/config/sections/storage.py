@@ -1,6 +1,6 @@
 """The ``[storage]`` section: which provider, and latencies that replace those of its profile.
 
-The ``T_`` keys of the original documents become ``[storage.objects]`` in ``endive.config.spellings``; what a provider
+The ``T_`` keys of the original documents become ``[storage.objects]`` in ``reading.spellings``; what a provider
 can do is in ``endive.config.capabilities``.
 """
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.distribution import (
+from endive.config.sections.distribution import (
     SEED_FLOOR_MS,
     Distribution,
     Spec,

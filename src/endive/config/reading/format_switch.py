@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from endive.config.key_effects import DELTA, ICEBERG, keys_of_format
-from endive.config.recipe import RECIPE, SOURCE, recipes
+from endive.config.reading.recipe import RECIPE, SOURCE, recipes
+from endive.config.rules.key_effects import DELTA, ICEBERG, keys_of_format
 
 FORMAT_KEY: Final = "table.format"
 COUNTERPARTS: Final = {

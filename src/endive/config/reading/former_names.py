@@ -1,7 +1,7 @@
 """Which name became which: keys and values of a configuration, studies, suites of ``endive verify``.
 
-Other spellings of a key are accepted as they are (``endive.config.spellings`` maps them); whoever meets a changed value
-takes the present one and warns with ``FormerNameWarning``, which the command line prints as a note.
+Other spellings of a key are accepted as they are (``spellings`` maps them); whoever meets a changed value takes the
+present one and warns with ``FormerNameWarning``, which the command line prints as a note.
 """
 
 from __future__ import annotations

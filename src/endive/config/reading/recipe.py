@@ -16,13 +16,13 @@ from typing import Any
 
 from endive.config.keys import keys_of
 from endive.config.problems import Problem, dotted, shown
-from endive.config.transaction import SourceConfig
+from endive.config.sections.source import SourceConfig
 from endive.config.values import nearest
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
 
 RECIPE = "recipe"
 SOURCE = "source"
-FOLDER = Path(__file__).parent / "recipes"
+FOLDER = Path(__file__).parents[1] / "recipes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

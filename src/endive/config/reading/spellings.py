@@ -3,7 +3,7 @@
 ``[transaction]`` may give what belongs to a source, ``inter_arrival`` is an older form of ``arrivals``, the ``T_`` keys
 of the original documents are latencies of ``[storage.objects]``. A ``Spelt`` document holds the present spelling and
 remembers where each value was written, so that a problem names the key its reader knows. Changed names of single
-values are in ``endive.config.former_names``.
+values are in ``endive.config.reading.former_names``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
-from endive.config.former_names import (
+from endive.config.keys import SOURCE
+from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
+from endive.config.reading.former_names import (
     CONDITIONAL_LATENCIES,
     DEFAULT_GAP_MS,
     FAILURE,
@@ -29,11 +31,9 @@ from endive.config.former_names import (
     FormerNameWarning,
     translate_values,
 )
-from endive.config.keys import SOURCE
-from endive.config.overrides import plain_copy
-from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
-from endive.config.recipe import expand_recipes
-from endive.config.transaction import SourceKeys
+from endive.config.reading.overrides import plain_copy
+from endive.config.reading.recipe import expand_recipes
+from endive.config.sections.source import SourceKeys
 from endive.config.values import nearest, unknown_name
 
 DEFAULT_SOURCE: Final = "default"

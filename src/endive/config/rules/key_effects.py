@@ -3,7 +3,7 @@
 The loader refuses a key that is given and has no effect, the plain form leaves such keys out, the schema page says when
 a key is read, and ``keys_of_format`` which keys a table format reads. Choices decide, not magnitudes: a weight of zero
 that is written refuses no key that a sweep over that weight needs; such keys are tolerated, and left out of the plain
-form. Combinations that cannot be simulated at all are in ``endive.config.contradictions``.
+form. Combinations that cannot be simulated at all are in ``endive.config.rules.contradictions``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
-from endive.config.conditions import (
+from endive.config.rules.conditions import (
     ALWAYS,
     NEVER,
     Condition,
@@ -29,13 +29,13 @@ from endive.config.conditions import (
     is_not,
     names,
 )
-from endive.config.storage import OBJECTS, ObjectLatencies
-from endive.config.transaction import BACKOFF_KEYS, FIGURES
+from endive.config.sections.retries import BACKOFF_KEYS, FIGURES
+from endive.config.sections.storage import OBJECTS, ObjectLatencies
 from endive.vocabulary import RELEASES
 
 if TYPE_CHECKING:
+    from endive.config.sections.source import SourceConfig
     from endive.config.simulation_config import SimulationConfig
-    from endive.config.transaction import SourceConfig
 
 ICEBERG: Final = "iceberg"
 DELTA: Final = "delta"

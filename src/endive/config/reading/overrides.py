@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from endive.config.document import document_of
-from endive.config.format_switch import FORMAT_KEY, drop_foreign, switch_format
 from endive.config.problems import source_name
-from endive.config.recipe import SOURCE, table_of_recipe
+from endive.config.reading.document import document_of
+from endive.config.reading.format_switch import FORMAT_KEY, drop_foreign, switch_format
+from endive.config.reading.recipe import SOURCE, table_of_recipe
 from endive.config.values import abridged, nearest
 from endive.errors import ConfigError
 

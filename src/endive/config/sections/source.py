@@ -1,24 +1,22 @@
 """``[[source]]`` and the ``[transaction]`` section: what txns do, how many, and how they try again.
 
 A key of a source that ``[transaction]`` gives is moved into every source that does not give its own
-(``endive.config.spellings``); what is left there holds for all of them alike.
+(``endive.config.reading.spellings``); what is left there holds for all of them alike.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
-from endive.config.after_failure import AfterFailure, Aftermath
-from endive.config.arrivals import Arrivals
-from endive.config.distribution import Distribution, Spec, spelt_out
-from endive.config.table_list import TableList
+from endive.config.sections.arrivals import Arrivals
+from endive.config.sections.choices import CountTable, ExponentialCount, PartitionChoice, TableChoice, TouchedFiles
+from endive.config.sections.distribution import Distribution, Spec, spelt_out
+from endive.config.sections.retries import AfterFailure, Aftermath, RetryBackoff
 from endive.config.values import (
     Bytes,
     Count,
-    Described,
     Flag,
     Forms,
     LatencyMs,
@@ -28,68 +26,22 @@ from endive.config.values import (
     PositiveItemBytes,
     PositiveLatencyMs,
     Probability,
-    Share,
     Sigma,
     SourceName,
     Table,
     Weight,
     Whole,
     Words,
-    ZipfExponent,
     refusal,
-    unknown_name,
 )
 from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
 
-TABLES_PER_TXN_MAX = 256
-WEIGHTS_MAX = 1_000
 RETRIES_MAX = 10_000_000  # attempts of Delta Spark
 RESTARTS_MAX = 1_000_000
 RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
 RETAINED_MAX = 1_000_000_000
 COMMITS_PER_JOB_MAX = 1_000
-
-BackoffPolicy = Annotated[
-    Literal[
-        "iceberg",
-        "exponential",
-        "conservative",
-        "moderate",
-        "aggressive",
-        "fixed",
-        "full_jitter",
-        "decorrelated_jitter",
-        "none",
-    ],
-    OneOf(),
-]
-
-# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are the experiment plan's (experiment 4.1).
-BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
-    "iceberg": (100.0, 2.0, 60_000.0, 0.1),
-    "exponential": (10.0, 2.0, 5000.0, 0.1),
-    "conservative": (100.0, 1.5, 5000.0, 0.1),
-    "moderate": (50.0, 2.0, 2000.0, 0.1),
-    "aggressive": (10.0, 2.0, 1000.0, 0.1),
-    "fixed": (100.0, 1.0, 100.0, 0.0),
-    "full_jitter": (100.0, 2.0, 60_000.0, 1.0),
-    "decorrelated_jitter": (100.0, 3.0, 60_000.0, 1.0),
-    "none": (0.0, 1.0, 0.0, 0.0),
-}
-FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
-# The figures a policy lets the user change; the rest are part of its name.
-BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
-    "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
-    "exponential": ("base_ms", "multiplier", "max_ms", "jitter"),
-    "conservative": (),
-    "moderate": (),
-    "aggressive": (),
-    "fixed": ("base_ms", "jitter"),
-    "full_jitter": ("base_ms", "multiplier", "max_ms"),
-    "decorrelated_jitter": ("base_ms", "multiplier", "max_ms"),
-    "none": (),
-}
 
 
 class OperationTypes(Table):
@@ -172,198 +124,6 @@ _RUNTIME_FORMS = Annotated[
 Runtime = Annotated[
     Spec, Forms(_RUNTIME_FORMS, '`{mean, sigma, min}`, a distribution table, or a time such as `"20min"`')
 ]
-
-
-class ExponentialCount(Table):
-    """Rounded exponential, clipped."""
-
-    distribution: Literal["exponential"] = "exponential"
-    mean: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] = Field(3.0, description="Mean.")
-    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
-    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
-
-
-class FixedCount(Table):
-    """The same number every time."""
-
-    distribution: Literal["fixed"] = "fixed"
-    value: Annotated[int, Whole(0, 1_000_000)] = Field(description="The number.")
-
-
-class UniformCount(Table):
-    """Equally likely whole numbers."""
-
-    distribution: Literal["uniform"] = "uniform"
-    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
-    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
-
-
-class ShareOfFiles(Table):
-    """A share of the table's data files, at least one; only for `touched_files`, where `"5%"` says the same."""
-
-    distribution: Literal["share"] = "share"
-    share: Share = Field(description="The share, above 0 and at most 1.")
-
-
-COUNTS = ("exponential", "fixed", "uniform")
-
-
-def _count_tag(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"<{value.get('distribution', 'exponential')}>"
-    return f"<{getattr(value, 'distribution', None)}>"
-
-
-def _refuse_unknown_count(value: Any) -> Any:
-    if isinstance(value, Table):
-        return value
-    if not isinstance(value, dict):
-        raise refusal('must be a table such as {distribution = "exponential", mean = 3, min = 1, max = 10}.')
-    if value.get("distribution", "exponential") not in COUNTS:
-        raise refusal(unknown_name(value["distribution"], COUNTS), key="distribution")
-    low, high = value.get("min", 1), value.get("max", 10)
-    if isinstance(low, int) and isinstance(high, int) and low > high:
-        raise refusal(f"must be at least min = {low}.", key="max")
-    return value
-
-
-def _spell_out_touched(value: Any) -> Any:
-    """A number and a percentage as the tables they stand for."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return {"distribution": "fixed", "value": value}
-    if isinstance(value, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
-        if found:
-            return {"distribution": "share", "share": float(found[1]) / 100.0}
-    if not isinstance(value, (dict, Table)):
-        raise refusal("must be a whole number, a share such as '5%', or a count table.")
-    if isinstance(value, dict) and value.get("distribution") == "share":
-        return value
-    return _refuse_unknown_count(value)
-
-
-TouchedFiles = Annotated[
-    Annotated[ExponentialCount, Tag("<exponential>")]
-    | Annotated[FixedCount, Tag("<fixed>")]
-    | Annotated[UniformCount, Tag("<uniform>")]
-    | Annotated[ShareOfFiles, Tag("<share>")],
-    Discriminator(_count_tag),
-    BeforeValidator(_spell_out_touched),
-    Described("a whole number, a share such as '5%', or a count table"),
-]
-
-CountTable = Annotated[
-    Annotated[ExponentialCount, Tag("<exponential>")]
-    | Annotated[FixedCount, Tag("<fixed>")]
-    | Annotated[UniformCount, Tag("<uniform>")],
-    Discriminator(_count_tag),
-    BeforeValidator(_refuse_unknown_count),
-    Described("a count table"),
-]
-
-
-class TableChoice(Table):
-    """Which tables a txn reads, and how many of them it writes."""
-
-    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = Field(1, description="Tables per txn.")
-    count_zipf: ZipfExponent | None = Field(
-        None,
-        description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
-        "`ntable.zipf` is an alias.",
-        json_schema_extra={"default_text": "none"},
-    )
-    count_distribution: CountTable | None = Field(
-        None,
-        description="Distribution of the tables per txn, instead of count; at least one, at most all there are.",
-        json_schema_extra={"default_text": "none"},
-    )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How tables are picked; zipf makes the first ones hot."
-    )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
-    only: TableList | None = Field(
-        None,
-        description="The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
-        "or a list; it never touches the others.",
-        json_schema_extra={"default_text": "all"},
-    )
-    one_each: Flag = Field(
-        False,
-        description="Whether every client or job of the source has a table of its own: the first has the first of "
-        "`only`, or of all. Needs arrivals of kind 'closed' or 'jobs'.",
-    )
-
-
-def _weights(value: Any) -> Any:
-    is_list = isinstance(value, (list, tuple)) and 0 < len(value) <= WEIGHTS_MAX
-    numbers = [each for each in value if type(each) in (int, float) and 0.0 <= each <= 1e9] if is_list else []
-    if not any(numbers) or len(numbers) < len(value):
-        raise refusal(
-            f"must be a list of 1 to {WEIGHTS_MAX} numbers from 0 to 1e9, such as [3, 1, 0]; not all of them 0."
-        )
-    return tuple(float(each) for each in numbers)
-
-
-PartitionWeights = Annotated[
-    tuple[float, ...], BeforeValidator(_weights), Described("a list of numbers, one for each partition")
-]
-
-
-class PartitionChoice(Table):
-    """Which partitions of each table a txn touches, and how many of them it writes."""
-
-    count: Annotated[int, Whole(1)] = Field(1, description="Partitions per table.")
-    count_distribution: CountTable | None = Field(
-        None,
-        description="Distribution of the partitions per table, instead of count; at least one, at most all it has.",
-        json_schema_extra={"default_text": "none"},
-    )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How partitions are picked; zipf makes the first ones hot."
-    )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    weights: PartitionWeights | None = Field(
-        None,
-        description="How often each partition is picked, the first one first, instead of selection; one that is not in "
-        "the list is never picked. `endive observe` finds them in a table's manifests.",
-        json_schema_extra={"default_text": "none"},
-    )
-    write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
-
-
-class RetryBackoff(Table):
-    """The pause before a retry."""
-
-    enabled: Flag = Field(
-        True,
-        description="Whether a txn pauses before it tries again.",
-        json_schema_extra={"default_text": "true; false with protocol spec or merge, or format delta"},
-    )
-    policy: BackoffPolicy = Field(
-        "iceberg",
-        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
-        "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
-        "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
-        "multiplier times the last pause; none: no pause.",
-        json_schema_extra={
-            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
-        },
-    )
-    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
-    multiplier: Annotated[float, Number(1, 1000)] = Field(
-        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
-    )
-    max_ms: Milliseconds = Field(
-        60_000.0,
-        description="Longest pause, before jitter.",
-        json_schema_extra={"default_text": "by policy"},
-    )
-    jitter: Probability = Field(
-        0.1,
-        description="Random share of the pause.",
-        json_schema_extra={"default_text": "by policy"},
-    )
 
 
 class PartialProgress(Table):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from endive.config.transaction import SourceConfig
+    from endive.config.sections.source import SourceConfig
 
 STREAM_ARRIVALS: Final = ("jobs", "periodic")
 APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_read")

@@ -1,6 +1,6 @@
 """When a source submits txns: the table ``arrivals``, one class for each kind.
 
-Its older form, ``transaction.inter_arrival``, is translated in ``endive.config.spellings``.
+Its older form, ``transaction.inter_arrival``, is translated in ``endive.config.reading.spellings``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.distribution import Distribution, Fixed, Spec
+from endive.config.sections.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
     GAP_MS_MAX,
     GAP_MS_MIN,

@@ -1,0 +1,1 @@
+"""From a file to a resolved configuration: text, spellings, recipes, overrides, defaults, problems."""

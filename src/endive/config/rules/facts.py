@@ -1,0 +1,119 @@
+"""Facts about a configuration that rules and their sentences name beside keys: how many clients, which kinds, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from endive.config.problems import shown
+from endive.config.rules.conditions import Scene
+from endive.config.sections.arrivals import Closed, Jobs
+from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
+from endive.config.sections.retries import BACKOFF_KEYS
+from endive.config.sections.stream import stream_problem
+from endive.vocabulary import KINDS
+
+APPENDS: Final = ("fast_append", "merge_append")
+ADDS_ALONE: Final = (*APPENDS, "blind_append")
+
+
+class Fact(NamedTuple):
+    """What it is of a scene, and the keys it follows from."""
+
+    about: str
+    of: Callable[[Scene], Any]
+
+
+def _clients(scene: Scene) -> int:
+    arrivals = scene.value("arrivals")
+    return arrivals.clients if isinstance(arrivals, Closed) else arrivals.jobs if isinstance(arrivals, Jobs) else 0
+
+
+def _kinds_but(*own: str) -> Callable[[Scene], str]:
+    """The kinds a source has weights for, apart from some, as a list in words."""
+    return lambda scene: ", ".join(
+        kind for kind in KINDS if kind not in own and getattr(scene.value("operation_types"), kind)
+    )
+
+
+def _most_touched(scene: Scene) -> int:
+    counts = scene.value("touched_files")
+    if isinstance(counts, ShareOfFiles):
+        return 0
+    return counts.value if isinstance(counts, FixedCount) else counts.max
+
+
+def _is_backoff_contrary(scene: Scene) -> bool:
+    table = scene.written("retry_backoff")
+    written = table if isinstance(table, Mapping) else {}
+    return {"enabled", "policy"} <= written.keys() and written["enabled"] is (written["policy"] == "none")
+
+
+def _is_multi_table(scene: Scene) -> bool:
+    choices = [source.tables for source in scene.config.sources]
+    many = any(each.count > 1 or each.count_zipf or each.count_distribution for each in choices)
+    return scene.config.catalog.num_tables > 1 and many
+
+
+def _n_own(scene: Scene) -> int:
+    only = scene.value("tables.only")
+    return scene.config.catalog.num_tables if only is None else len(only)
+
+
+def _fewest_partitions(scene: Scene) -> int:
+    """Of any table."""
+    return int(min(scene.value("catalog.partitions.per_table") or [scene.value("catalog.partitions.num_partitions")]))
+
+
+def _is_queue_mixed(scene: Scene) -> bool:
+    """Whether another source of the same queue gathers at another interval, or into another table."""
+    own = scene.source
+    assert own is not None
+    mates = [each for each in scene.config.sources if each.commit_queue == own.commit_queue]
+    return any((each.gather_every_ms, each.tables.only) != (own.gather_every_ms, own.tables.only) for each in mates)
+
+
+def _length(key: str) -> Fact:
+    return Fact(key, lambda scene: len(scene.value(key) or ()))
+
+
+FACTS: Final = {
+    # of the configuration
+    "is_multi_table": Fact("catalog.num_tables", _is_multi_table),
+    "last_table": Fact("catalog.num_tables", lambda scene: scene.config.catalog.num_tables - 1),
+    "n_table_names": _length("catalog.table_names"),
+    "n_per_table": _length("catalog.partitions.per_table"),
+    "n_partition_counts": Fact(
+        "catalog.partitions.per_table", lambda scene: len(set(scene.value("catalog.partitions.per_table") or ()))
+    ),
+    "fewest_partitions": Fact("catalog.partitions.num_partitions catalog.partitions.per_table", _fewest_partitions),
+    # of a source
+    "clients": Fact("arrivals", _clients),
+    "is_trace_there": Fact("arrivals", lambda scene: Path(scene.value("arrivals.path")).is_file()),
+    "kept": Fact(
+        "catalog.num_tables catalog.partitions",
+        lambda scene: scene.config.catalog.num_tables * (1 + scene.config.catalog.partitions.num_partitions),
+    ),
+    "not_appends": Fact("operation_types", _kinds_but(*APPENDS)),
+    "not_added": Fact("operation_types", _kinds_but(*ADDS_ALONE)),
+    "not_rewrites": Fact("operation_types", _kinds_but("rewrite_files")),
+    "most_touched": Fact("touched_files", _most_touched),
+    "unknown": Fact(
+        "tables.only catalog.num_tables catalog.table_names",
+        lambda scene: ", ".join(map(shown, unknown_tables(scene.value("tables"), scene.config.catalog))),
+    ),
+    "n_only": _length("tables.only"),
+    "n_own": Fact("tables catalog.num_tables", _n_own),
+    "n_weights": _length("partitions.weights"),
+    "n_weighed": Fact(
+        "partitions.weights", lambda scene: sum(each > 0 for each in scene.value("partitions.weights") or ())
+    ),
+    "is_queue_mixed": Fact("gather_every_ms commit_queue tables", _is_queue_mixed),
+    "no_stream": Fact("arrivals operation_types adds_rows", lambda scene: stream_problem(scene.source) or ""),
+    "is_backoff_contrary": Fact("retry_backoff", _is_backoff_contrary),
+    "takes_longest_pause": Fact(
+        "retry_backoff", lambda scene: "max_ms" in BACKOFF_KEYS[scene.value("retry_backoff.policy")]
+    ),
+    "policy": Fact("retry_backoff", lambda scene: shown(scene.written("retry_backoff.policy"))),
+}

@@ -1,0 +1,117 @@
+"""How a txn tries again: the pause before a retry, and what its source does once it has failed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole
+
+RERUNS_MAX = 1_000
+
+BackoffPolicy = Annotated[
+    Literal[
+        "iceberg",
+        "exponential",
+        "conservative",
+        "moderate",
+        "aggressive",
+        "fixed",
+        "full_jitter",
+        "decorrelated_jitter",
+        "none",
+    ],
+    OneOf(),
+]
+
+# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are the experiment plan's (experiment 4.1).
+BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
+    "iceberg": (100.0, 2.0, 60_000.0, 0.1),
+    "exponential": (10.0, 2.0, 5000.0, 0.1),
+    "conservative": (100.0, 1.5, 5000.0, 0.1),
+    "moderate": (50.0, 2.0, 2000.0, 0.1),
+    "aggressive": (10.0, 2.0, 1000.0, 0.1),
+    "fixed": (100.0, 1.0, 100.0, 0.0),
+    "full_jitter": (100.0, 2.0, 60_000.0, 1.0),
+    "decorrelated_jitter": (100.0, 3.0, 60_000.0, 1.0),
+    "none": (0.0, 1.0, 0.0, 0.0),
+}
+FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
+# The figures a policy lets the user change; the rest are part of its name.
+BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
+    "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "exponential": ("base_ms", "multiplier", "max_ms", "jitter"),
+    "conservative": (),
+    "moderate": (),
+    "aggressive": (),
+    "fixed": ("base_ms", "jitter"),
+    "full_jitter": ("base_ms", "multiplier", "max_ms"),
+    "decorrelated_jitter": ("base_ms", "multiplier", "max_ms"),
+    "none": (),
+}
+
+
+class RetryBackoff(Table):
+    """The pause before a retry."""
+
+    enabled: Flag = Field(
+        True,
+        description="Whether a txn pauses before it tries again.",
+        json_schema_extra={"default_text": "true; false with protocol spec or merge, or format delta"},
+    )
+    policy: BackoffPolicy = Field(
+        "iceberg",
+        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
+        "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
+        "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
+        "multiplier times the last pause; none: no pause.",
+        json_schema_extra={
+            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
+        },
+    )
+    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
+    multiplier: Annotated[float, Number(1, 1000)] = Field(
+        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
+    )
+    max_ms: Milliseconds = Field(
+        60_000.0,
+        description="Longest pause, before jitter.",
+        json_schema_extra={"default_text": "by policy"},
+    )
+    jitter: Probability = Field(
+        0.1,
+        description="Random share of the pause.",
+        json_schema_extra={"default_text": "by policy"},
+    )
+
+
+class AfterFailure(Table):
+    """What follows a txn that did not commit."""
+
+    kind: Annotated[Literal["lost", "carried", "restart", "rerun"], OneOf()] = Field(
+        "lost",
+        description="lost: nothing, and what it wrote is gone; carried: its files go with the next commit (Kafka "
+        "Connect up to 1.11); restart: the client goes down, loads its table anew and submits what was not committed "
+        "after delay_ms (Flink); rerun: whoever scheduled it runs it again, up to `times` times, pause_ms after each "
+        "failure (dbt, Airflow).",
+    )
+    delay_ms: Milliseconds | None = Field(
+        None,
+        description="From the failure until the client that restarts submits again.",
+        json_schema_extra={"default_text": "none: it must be given"},
+    )
+    times: Annotated[int, Whole(1, RERUNS_MAX)] = Field(3, description="Most reruns of one txn.")
+    pause_ms: Milliseconds = Field(300_000.0, description="From the failure until it is run again.")
+    unknown: Annotated[Literal["checked", "again"], OneOf()] = Field(
+        "checked",
+        description="After commit_state_unknown: the next commit looks whether the one before is in the table's "
+        "history and leaves out what is there (Flink by checkpoint, Kafka Connect by offsets), or writes it again.",
+    )
+
+
+def _spell_out(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+Aftermath = Annotated[AfterFailure, BeforeValidator(_spell_out)]
