@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,15 @@ def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None
         path.write_bytes(path.read_bytes()[:40])
 
     assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
+
+
+def test_another_copy_of_the_same_sources_finds_the_code_of_the_first(package: Path, tmp_path: Path) -> None:
+    cache, elsewhere = tmp_path / "cache", tmp_path / "elsewhere" / "kept"
+    shutil.copytree(package, elsewhere)
+    os.utime(elsewhere / "outer.py", (0, 0))  # a clone's files have other ages
+
+    assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
+    assert "50 1" == answer_of(start(elsewhere, ENDIVE_CACHE_DIR=str(cache)))
 
 
 def test_without_a_place_to_write_functions_are_compiled_all_the_same(package: Path, tmp_path: Path) -> None:

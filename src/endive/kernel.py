@@ -292,7 +292,7 @@ def _compiled(function: Callable[..., object]) -> object:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            dispatcher._cache = _SharedCache(function)  # what ``cache=True`` does, with a cache of our own
+            dispatcher._cache = _SharedCache(function, folder)  # what ``cache=True`` does, with a cache of our own
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher
@@ -318,14 +318,22 @@ def _widened(kind: Any) -> Any:
 
 
 class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
-    """One function's cache on disk; whatever goes wrong with the disk, the function is compiled again."""
+    """One function's cache on disk; whatever goes wrong with the disk, the function is compiled again.
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    Numba names a cache after the path and the age of a source file; here it is the place in the package and the
+    content, so that every copy of one version (a clone, another environment) finds what the first has compiled.
+    """
+
+    def __init__(self, function: Callable[..., object], folder: Path) -> None:
         super().__init__(function)
+        source, package = Path(function.__code__.co_filename), Path(__file__).parent
+        if source.is_relative_to(package):
+            self._cache_path = str(folder / f"numba-{numba.__version__}" / source.relative_to(package).with_suffix(""))
+            stamp: object = hashlib.blake2b(source.read_bytes(), digest_size=8).hexdigest()
+        else:
+            stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _SharedFiles(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=self._impl.locator.get_source_stamp(),
+            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
         )
 
     def load_overload(self, sig: object, target_context: object) -> object:
@@ -412,6 +420,7 @@ class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no ty
     def save(self, key: object, data: object) -> None:
         name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
         data_name = self._data_name_pattern.replace("{number:d}", name)
+        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
         self._save_data(data_name, data)
         overloads = self._load_index()
         if overloads.get(key) != data_name:
