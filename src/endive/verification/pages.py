@@ -131,42 +131,30 @@ def _svg(figure: Figure) -> str:
 
 
 def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
-    """Every suite, how many of its checks are right, and how far off the worst of each kind is."""
+    """Every suite: how many of its checks are right, wrong or unclear."""
     lines = [
         "# Validation",
         "",
-        "What the model was held against, and how far off it is. The pages are written by `make verify` (all of them)",
+        "What the model was held against. The pages are written by `make verify` (all of them)",
         "or `endive verify SUITE --out docs/validation` (one); nothing on them is typed in by hand. *Right* means",
         "within what the check allows, *wrong* that it is not, *unclear* that it is not, but by less than the sampling",
         "error of the two sides (shown behind ±); *shown* pairs have no limit to be held to. An error is positive",
-        "where the model says more.",
+        "where the model says more. How far off the worst of each kind is stands on the suite's page.",
         "",
-        "| suite | what is compared | checks | right | wrong | worst error | allowed | verdict |",
-        "|---|---|--:|--:|--:|--:|--:|---|",
+        "| suite | what is compared | right | wrong | unclear | shown |",
+        "|---|---|--:|--:|--:|--:|",
     ]
-    for name, parts in index.items():
-        for part in parts:
-            lines += _index_rows(name, part)
-    lines += ["", "## Suites", ""]
-    lines += [f"- [{name}]({name}.md): {SUITES[name].title}" for name in index]
+    lines += [_index_row(name, part) for name, parts in index.items() for part in parts]
     return "\n".join(lines) + "\n"
 
 
-def _index_rows(name: str, part: dict[str, Any]) -> list[str]:
+def _index_row(name: str, part: dict[str, Any]) -> str:
     title = f"[{name}]({name}.md)" + (f" ({part['part']})" if part["part"] else "")
     if part["skipped"] is not None:
-        return [f"| {title} | did not run: {_escape(part['skipped'])} | | | | | | skipped |"]
-    rows = []
-    for kind in part["kinds"]:
-        unclear = kind.get("unclear", 0)
-        judged = kind["right"] + kind["wrong"] + unclear
-        verdict = "shown" if not judged else "**wrong**" if kind["wrong"] else "unclear" if unclear else "right"
-        counts = (kind["right"], kind["wrong"]) if judged else ("-", "-")
-        rows.append(
-            f"| {title} | {_escape(kind['name'])} | {kind['checks']:,} | {counts[0]} | {counts[1]} "
-            f"| {kind['worst']} | {kind['allowed']} | {verdict} |"
-        )
-    return rows
+        return f"| {title} | did not run: {_escape(part['skipped'])} | | | | |"
+    wrong = f"**{part[WRONG]:,}**" if part[WRONG] else "0"
+    counts = f"{part[RIGHT]:,} | {wrong} | {part[UNCLEAR]:,} | {part[SHOWN]:,}"
+    return f"| {title} | {_escape(SUITES[name].title)} | {counts} |"
 
 
 def suite_page(name: str, parts: Sequence[Outcome]) -> str:

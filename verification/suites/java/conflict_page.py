@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from verification.suites.java.pair_recording import PairRecording, RecordedPair
-from verification.suites.java.pair_sheets import RIVALS, SHEETS, VICTIMS, Sheet
-from verification.suites.java.pairs import BEFORE, DURING, FILES_PER_CLASS, Pair, Rival, Victim
+from verification.suites.java.pair_sheets import SHEETS, all_pairs
+from verification.suites.java.pairs import BEFORE, DURING, OTHER_PARTITION, SAME_FILE, SAME_ROWS, Pair
 from verification.suites.java.request_trace import bill
 
 # How the message of a failure begins, and the letter it gets.
@@ -30,6 +30,34 @@ REASONS: Final = {
     "Cannot invoke": "N",
     "Cannot roll back": "B",
 }
+# What the page shows: statements as engines send them, and rivals as (name, what they touch, heading).
+STATEMENTS: Final = {
+    "fast_append": "an append",
+    "row_delta referring serializable, read the table": "MERGE ON t.id = s.id, merge-on-read",
+    "row_delta referring snapshot, read the table": "the same at snapshot isolation",
+    "row_delta referring serializable, read its partition": "MERGE ... AND t.p = 3, merge-on-read",
+    "row_delta referring snapshot, read its partition": "the same at snapshot isolation",
+    "overwrite_files serializable, read the table": "MERGE ON t.id = s.id, copy-on-write",
+    "overwrite_files snapshot, read the table": "the same at snapshot isolation",
+    "overwrite_files serializable, read its partition": "MERGE ... AND t.p = 3, copy-on-write",
+    "row_delta delete serializable, read its partition": "DELETE WHERE p = 3 ..., merge-on-read",
+    "row_delta delete snapshot, read its partition": "the same at snapshot isolation",
+    "v3 row_delta delete snapshot, read its partition": "the same on format v3",
+    "replace_partitions": "INSERT OVERWRITE, dynamic",
+    "rewrite_files sequenced": "compaction (Spark, Trino, Flink)",
+    "rewrite_manifests planned": "rewrite_manifests",
+    "upsert unchecked": "Flink's upsert, Kafka Connect's deltas",
+}
+RIVALS_SHOWN: Final = (
+    ("append", OTHER_PARTITION, "append to another partition"),
+    ("append", SAME_ROWS, "append of rows it read"),
+    ("row_delta delete", OTHER_PARTITION, "merge-on-read DELETE in another partition"),
+    ("row_delta delete", SAME_FILE, "merge-on-read DELETE in its file"),
+    ("upsert", SAME_ROWS, "upsert of rows it read"),
+    ("overwrite_files", SAME_FILE, "copy-on-write of its file"),
+    ("rewrite_files", OTHER_PARTITION, "compaction of another partition"),
+    ("rewrite_files", SAME_FILE, "compaction of its file"),
+)
 READ: Final = (
     "list of the table",
     "list of a rival",
@@ -49,19 +77,15 @@ ids below 10 there; it touches (replaces, deletes or refers to) the files A and 
 files of the same partition, E1 to E3 of another one. JDBC catalog; which catalog it is changes neither a verdict nor a
 list or manifest read.
 
-A rival touches *{same_file}* (A), *{other_file}* (C1) or *another partition* (E1); new rows of a rival are those of the
-file it touches, so that a rival that rewrites A adds rows the victim has read. Position deletes name the file they
-refer to, except those of *row_delta, its partition*. As in real files, they have no bounds of ids: a filter on rows
-does not tell them apart. *upsert* are equality deletes, which have such bounds.
+A rival touches *{same_file}* (A), *{other_file}* (C1) or *another partition* (E1); new rows
+of a rival are those of the file it touches, so that a rival that rewrites A adds rows the victim has read. Position
+deletes name the file they refer to, except those of *row_delta, its partition*. As in real files, they have no bounds
+of ids: a filter on rows does not tell them apart. *upsert* are equality deletes, which have such bounds.
 
-## Verdicts
+## What engines send, beside what they meet most
 
-`.` the victim commits. A letter: it fails for good, at the first attempt that sees the rival; Iceberg does not retry
-any of these.
-
-| letter | message | exception |
-|---|---|---|
-{letters}
+`.` the statement commits. A letter: it fails for good, at the first attempt that sees the rival; Iceberg does not retry
+any of these. [conflicts.csv](conflicts.csv) has all {pairs:,} recorded pairs, with what each attempt read.
 
 """
 FOLLOWS: Final = """
@@ -112,6 +136,7 @@ nothing left to do. A row without a rival is the victim alone.
 """
 HEADINGS: Final = (
     "victim",
+    "sent by",
     "rival",
     "touches",
     "rivals",
@@ -127,83 +152,63 @@ HEADINGS: Final = (
 
 def conflict_page(recording: PairRecording) -> str:
     """The whole page."""
-    parts = [
-        INTRO.format(
-            iceberg=recording.iceberg,
-            date=recording.date,
-            letters=_letters(recording),
-            same_file="a file the victim touches",
-            other_file="another file of its partition",
-        ),
-        *(line for sheet in SHEETS for line in _verdicts(sheet, recording)),
-        FOLLOWS,
-        DETAIL,
-    ]
+    intro = INTRO.format(
+        iceberg=recording.iceberg,
+        date=recording.date,
+        same_file=SAME_FILE,
+        other_file="another file of its partition",
+        pairs=len(recording.pairs),
+    )
+    parts = [intro, *_verdicts(recording), "", *_letters(recording), FOLLOWS, DETAIL]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def letter(found: RecordedPair) -> str:
+def letter(seen: RecordedPair) -> str:
     """The verdict in one letter."""
-    if found.is_committed:
+    if seen.is_committed:
         return "."
-    return next((short for start, short in REASONS.items() if found.message.startswith(start)), "?")
+    return next((short for start, short in REASONS.items() if seen.message.startswith(start)), "?")
 
 
-def _letters(recording: PairRecording) -> str:
-    rows = []
+def _letters(recording: PairRecording) -> list[str]:
+    rows = ["| letter | message | exception |", "|---|---|---|"]
     for start, short in REASONS.items():
         met = sorted({each.exception for each in recording.pairs.values() if each.message.startswith(start)})
         if met:
             rows.append(f"| `{short}` | {start} ... | {', '.join(met)} |")
-    return "\n".join(rows)
+    return rows
 
 
-def _verdicts(sheet: Sheet, recording: PairRecording) -> list[str]:
-    """Rivals down, victims across; a victim's column is numbered."""
-    numbers = [str(number + 1) for number in range(len(sheet.victims))]
-    lines = [f"### {sheet.title}", ""]
-    lines += ["| rival | touches | " + " | ".join(numbers) + " |", "|---|---|" + ":-:|" * len(sheet.victims)]
-    for rival in sheet.rivals:
-        for count in (1, FILES_PER_CLASS) if rival.java == "append_and_expire" else (1,):
-            cells = []
-            for victim in sheet.victims:
-                found = _found(recording, victim, rival, count, BEFORE)
-                cells.append("" if found is None else f"`{letter(found)}`")
-            name = rival.name if count == 1 else rival.name.replace("append", f"{count} appends")
-            operation = f" ({rival.operation})" if rival.operation else ""
-            lines.append(f"| {name}{operation} | {rival.touches} | " + " | ".join(cells) + " |")
-    lines += ["", "In brackets: the operation that the rival's snapshot names. The victims:", ""]
-    lines += [f"{number}. `{victim.name}`: {victim.who}" for number, victim in zip(numbers, sheet.victims, strict=True)]
-    return [*lines, ""]
-
-
-def _found(recording: PairRecording, victim: Victim, rival: Rival | None, count: int, when: str) -> RecordedPair | None:
-    return recording.pairs.get(Pair(victim=victim, rival=rival, count=count, when=when).key)
+def _verdicts(recording: PairRecording) -> list[str]:
+    """Statements down, rivals across."""
+    victims = {victim.name: victim for sheet in SHEETS for victim in sheet.victims}
+    rivals = {(rival.name, rival.touches): rival for sheet in SHEETS for rival in sheet.rivals}
+    lines = ["| statement | " + " | ".join(heading for *_, heading in RIVALS_SHOWN) + " |"]
+    lines.append("|---|" + ":-:|" * len(RIVALS_SHOWN))
+    for name, statement in STATEMENTS.items():
+        pairs = [
+            Pair(victim=victims[name], rival=rivals[rival, touches], count=1, when=BEFORE)
+            for rival, touches, _ in RIVALS_SHOWN
+        ]
+        lines.append(
+            f"| {statement} | " + " | ".join(f"`{letter(recording.pairs[each.key])}`" for each in pairs) + " |"
+        )
+    return lines
 
 
 def conflict_rows(recording: PairRecording) -> list[tuple[str, ...]]:
-    """The rows of ``conflicts.csv``, its headings first."""
-    rows: list[tuple[str, ...]] = [HEADINGS]
-    for victim in VICTIMS:
-        rows.append(_row(victim, None, 0, BEFORE, recording))
-        for rival in RIVALS:
-            late = FILES_PER_CLASS if rival.java == "append_and_expire" else 1
-            asked = ((1, BEFORE), (FILES_PER_CLASS, BEFORE), (late, DURING))
-            rows += [_row(victim, rival, count, when, recording) for count, when in asked]
-    return [row for row in rows if row]
+    """The rows of ``conflicts.csv``, its headings first: every pair that was recorded."""
+    return [HEADINGS, *(_row(pair, recording.pairs[pair.key]) for pair in all_pairs() if pair.key in recording.pairs)]
 
 
-def _row(victim: Victim, rival: Rival | None, count: int, when: str, recording: PairRecording) -> tuple[str, ...]:
-    """One pair; nothing if it was not recorded."""
-    found = _found(recording, victim, rival, count, when)
-    if found is None:
-        return ()
-    attempt = 1 if when == DURING else 0
-    has_read = attempt < found.attempts and attempt < len(found.reads)
-    reads = found.reads[attempt] if has_read else {}
+def _row(pair: Pair, seen: RecordedPair) -> tuple[str, ...]:
+    attempt = 1 if pair.when == DURING else 0
+    has_read = attempt < seen.attempts and attempt < len(seen.reads)
+    reads = seen.reads[attempt] if has_read else {}
     lists = sum(number for name, number in reads.items() if name.startswith("list"))
     counts = (lists, *(reads.get(name, 0) for name in READ[2:])) if has_read else ("",) * 4
-    written = sum(bill(requests).get("manifest.write", 0) for requests in found.recorded.attempts)
-    met = (rival.name, rival.touches) if rival else ("", "")
-    moment = "late" if when == DURING else "before"
-    return (victim.name, *met, str(count), moment, letter(found), *map(str, counts), str(written))
+    written = sum(bill(requests).get("manifest.write", 0) for requests in seen.recorded.attempts)
+    rival = (pair.rival.name, pair.rival.touches) if pair.rival else ("", "")
+    moment = "late" if pair.when == DURING else "before"
+    names = (pair.victim.name, pair.victim.who, *rival)
+    return (*names, str(pair.count), moment, letter(seen), *map(str, counts), str(written))

@@ -1,7 +1,7 @@
 """Every pair that is played, sheet by sheet: format version, what the victims have read, and how they commit.
 
-A sheet is a set of victims that all meet the same rivals; ``docs/model/conflicts.md`` shows one table for each. The
-words are in ``pairs``.
+A sheet is a set of victims that all meet the same rivals. The words are in ``pairs``; ``docs/model/conflicts.csv``
+has a row for every pair.
 """
 
 from __future__ import annotations
