@@ -109,7 +109,7 @@ class Expression:
 
 
 class _NotInLanguageError(Exception):
-    """What of Python was asked for in vain."""
+    """Something of Python that an expression may not use."""
 
 
 @lru_cache(maxsize=256)
@@ -127,19 +127,19 @@ def _is_deep(tree: ast.AST) -> bool:
     return True
 
 
-def _dotted(node: ast.expr) -> str | None:
+def dotted_name(node: ast.expr) -> str | None:
     """``catalog.num_tables`` as a name, or None if it is something else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        inner = _dotted(node.value)
+        inner = dotted_name(node.value)
         return None if inner is None else f"{inner}.{node.attr}"
     return None
 
 
 def _check(node: ast.expr, found: dict[str, None]) -> None:
     """Refuse what the language lacks, and collect the names of axes."""
-    name = _dotted(node)
+    name = dotted_name(node)
     if name is not None:
         if name in FUNCTIONS:
             raise _NotInLanguageError(f"'{name}' is a function; write {name}(..)")
@@ -172,7 +172,7 @@ def _check(node: ast.expr, found: dict[str, None]) -> None:
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    name = _dotted(node)
+    name = dotted_name(node)
     if name is not None:
         return CONSTANTS[name] if name in CONSTANTS else values[name]
     match node:

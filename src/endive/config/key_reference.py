@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
 from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
-from endive.config.rules.key_effects import READINGS, SOURCE_READINGS, keys_of_format, words_of
+from endive.config.rules.key_effects import keys_of_format, readings, source_readings, words_of
 from endive.config.sections.arrivals import ARRIVAL_KINDS
 from endive.config.sections.choices import ExponentialCount, FixedCount, UniformCount
 from endive.config.sections.commit import CHOICES, PRESETS
@@ -117,7 +117,7 @@ def _row(key: str, declared: FieldInfo) -> tuple[str, str, str, str]:
 
 def _when_read(key: str) -> str:
     """When a key has an effect, from the table of rules."""
-    rows = SOURCE_READINGS if key.startswith(OF_SOURCE) else READINGS
+    rows = source_readings() if key.startswith(OF_SOURCE) else readings()
     words = words_of(key.removeprefix(OF_SOURCE), rows)
     return f" Only with {words}." if words else ""
 

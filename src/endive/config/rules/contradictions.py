@@ -6,27 +6,23 @@ add up to in ``sizes``.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any, Final
 
-from endive.config.expression import Expression
 from endive.config.keys import SOURCE
 from endive.config.problems import Problem, dotted, shown, value_at
-from endive.config.rules.conditions import Scene
-from endive.config.rules.facts import FACTS
+from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
 from endive.config.rules.provider_needs import provider_problems
+from endive.config.rules.scene import Scene
 from endive.config.rules.sizes import size_problems
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 
 FILE: Final = FilePath(__file__).with_name("contradictions.toml")
-GIVEN: Final = "given."
-WRITTEN: Final = "written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,52 +30,19 @@ class Contradiction:
     """A combination that is refused: the key at fault, when, and what the user reads."""
 
     key: str
-    when: Expression
+    when: Condition
     says: str
-
-    @property
-    def about(self) -> Iterator[str]:
-        """The keys it rests on."""
-        for name in self.when.names:
-            if name in FACTS:
-                yield from FACTS[name].about.split()
-            else:  # which keys arrivals have depends on their kind, so a fault in one of them is a fault in all
-                key = name.removeprefix(GIVEN).removeprefix(WRITTEN)
-                yield "arrivals" if key.startswith("arrivals.") else key
 
 
 @cache
 def contradiction_rows() -> tuple[tuple[Contradiction, ...], tuple[Contradiction, ...]]:
     """The rows about sections, and those about one source."""
-    document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return tuple(_rows(document["section"])), tuple(_rows(document[SOURCE]))
-
-
-def _rows(tables: list[dict[str, Any]]) -> Iterator[Contradiction]:
-    for table in tables:
-        for word in table.get("for", ["$"]):
-            key, when, says = (table[name].replace("$", word) for name in ("key", "when", "says"))
-            yield Contradiction(key, Expression.parse(when, key), says)
-
-
-class _Values(dict[str, Any]):
-    """What the names in a rule stand for in a scene, looked up when they are asked for."""
-
-    def __init__(self, scene: Scene) -> None:
-        super().__init__()
-        self.scene = scene
-
-    def __missing__(self, name: str) -> Any:
-        if name in FACTS:
-            value = FACTS[name].of(self.scene)
-        elif name.startswith(GIVEN):
-            value = self.scene.is_given(name.removeprefix(GIVEN))
-        elif name.startswith(WRITTEN):
-            value = self.scene.written(name.removeprefix(WRITTEN)) is not None
-        else:
-            value = self.scene.value(name)
-        self[name] = value
-        return value
+    tables = read_rows(FILE)
+    sections, sources = (
+        tuple(Contradiction(row["key"], condition(row["when"]), row["says"]) for row in tables[name])
+        for name in ("section", SOURCE)
+    )
+    return sections, sources
 
 
 def contradictions(config: SimulationConfig, document: Mapping[str, Any]) -> list[Problem]:
@@ -97,12 +60,12 @@ def contradictions(config: SimulationConfig, document: Mapping[str, Any]) -> lis
 
 
 def _problems(rows: tuple[Contradiction, ...], scene: Scene) -> Iterator[Problem]:
-    values = _Values(scene)
+    values = SceneValues(scene)
     for row in rows:
-        if row.when.evaluate(values, row.key):
+        if values.holds(row.when):
             path = scene.path(row.key)
             values |= {"key": dotted(path, scene.document), "value": shown(value_at(scene.document, path))}
-            yield Problem(scene.say(row.says, values), path, tuple(map(scene.place, row.about)))
+            yield Problem(values.say(row.says), path, tuple(map(scene.place, row.when.about)))
 
 
 def _objective(config: SimulationConfig) -> Iterator[Problem]:

@@ -6,16 +6,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
 from endive.config.problems import shown
-from endive.config.rules.conditions import Scene
+from endive.config.rules.scene import Scene
 from endive.config.sections.arrivals import Closed, Jobs
 from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
 from endive.config.sections.retries import BACKOFF_KEYS
 from endive.config.sections.stream import stream_problem
-from endive.vocabulary import KINDS
+from endive.vocabulary import KINDS, RELEASES
 
 APPENDS: Final = ("fast_append", "merge_append")
 ADDS_ALONE: Final = (*APPENDS, "blind_append")
+CAN_FAIL: Final = (
+    "rewrite_files",
+    "rewrite_manifests",
+    "validated_overwrite",
+    "append_after_read",
+    "merge",
+    "optimize",
+)
 
 
 class Fact(NamedTuple):
@@ -23,6 +32,7 @@ class Fact(NamedTuple):
 
     about: str
     of: Callable[[Scene], Any]
+    words: str = ""  # on the schema page; none where other rows about the key say enough
 
 
 def _clients(scene: Scene) -> int:
@@ -78,8 +88,42 @@ def _length(key: str) -> Fact:
     return Fact(key, lambda scene: len(scene.value(key) or ()))
 
 
+def _has_vintages(scene: Scene) -> bool:
+    provider = scene.config.storage.provider
+    return not (provider in HAVE_NO_VINTAGES or is_profile_path(provider))
+
+
+def _is_metadata_read_by_client(scene: Scene) -> bool:
+    catalog = scene.config.catalog
+    is_rest = catalog.type == "service" and catalog.service.flavour == "rest"
+    return not catalog.table_metadata_inlined and not is_rest
+
+
+def _is_lock_in_dynamodb(scene: Scene) -> bool:
+    lock = scene.config.catalog.service.lock
+    return lock is None or lock.kind == "dynamodb"
+
+
+def _is_conflict_named(scene: Scene) -> bool:
+    """Whether the weight of a kind that can fail for good is written, be it 0."""
+    return any(scene.is_given(f"operation_types.{kind}") for kind in CAN_FAIL)
+
+
 FACTS: Final = {
+    "always": Fact("", lambda _: True),
+    "newest_release": Fact("", lambda _: RELEASES[-1]),
     # of the configuration
+    "is_iceberg": Fact("table.format", lambda scene: scene.config.table.format == "iceberg"),
+    "is_delta": Fact("table.format", lambda scene: scene.config.table.format == "delta"),
+    "has_vintages": Fact("storage.provider", _has_vintages, "a `storage.provider` that has several sets of figures"),
+    "is_metadata_read_by_client": Fact(
+        "catalog.table_metadata_inlined catalog.type catalog.service.flavour",
+        _is_metadata_read_by_client,
+        '`catalog.table_metadata_inlined = false`, except with `catalog.service.flavour = "rest"`',
+    ),
+    "is_lock_in_dynamodb": Fact(
+        "catalog.service.lock.kind", _is_lock_in_dynamodb, '`catalog.service.lock.kind = "dynamodb"`'
+    ),
     "is_multi_table": Fact("catalog.num_tables", _is_multi_table),
     "last_table": Fact("catalog.num_tables", lambda scene: scene.config.catalog.num_tables - 1),
     "n_table_names": _length("catalog.table_names"),
@@ -89,6 +133,8 @@ FACTS: Final = {
     ),
     "fewest_partitions": Fact("catalog.partitions.num_partitions catalog.partitions.per_table", _fewest_partitions),
     # of a source
+    "is_conflict_named": Fact("operation_types", _is_conflict_named),
+    "has_pause": Fact("retry_backoff.policy", lambda scene: scene.value("retry_backoff.policy") != "none"),
     "clients": Fact("arrivals", _clients),
     "is_trace_there": Fact("arrivals", lambda scene: Path(scene.value("arrivals.path")).is_file()),
     "kept": Fact(

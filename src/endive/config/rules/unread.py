@@ -52,5 +52,5 @@ def _problem(path: Path, reasons: Sequence[Unread], document: Spelt) -> Problem:
     key = dotted(path, document)
     head = key if isinstance(value, Mapping) else f"{key} = {shown(value)}"
     because = ", and ".join(dict.fromkeys(reason.because for reason in reasons))
-    about = tuple(reason.scene.place(key) for reason in reasons for key in reason.about)
+    about = tuple(place for reason in reasons for place in reason.about)
     return Problem(f"{head} has no effect here: {because}. Remove it.", path, about)
