@@ -176,9 +176,8 @@ def _part_lines(outcome: Outcome) -> list[str]:
     for table in outcome.tables:
         lines += _table_lines(outcome.suite, table)
     lines += _summary_lines(outcome)
-    for kind, checks in kinds(outcome.checks).items():
-        shown = not_right(checks) if is_long(checks) else checks
-        lines += _check_lines(kind, shown) if shown else []
+    for kind, checks in kinds(not_right(outcome.checks) if is_long(outcome.checks) else outcome.checks).items():
+        lines += _check_lines(kind, checks)
     if outcome.remarks:
         lines += [outcome.remarks.strip(), ""]
     return lines
@@ -213,10 +212,10 @@ def joint_text(outcome: Outcome) -> str:
 
 
 def _summary_lines(outcome: Outcome) -> list[str]:
-    """A row per kind of check that is too long for the page, and where its rows are."""
-    rows = [_kind(name, checks) for name, checks in kinds(outcome.checks).items() if is_long(checks)]
-    if not rows:
+    """A row per kind of check where they are too many for the page, and where all of them are."""
+    if not is_long(outcome.checks):
         return []
+    rows = [_kind(name, checks) for name, checks in kinds(outcome.checks).items()]
     file = checks_name(outcome.suite)
     lines = [
         f"Every row of these: [{file}]({file}). Rows that are not right are below too.",

@@ -34,7 +34,7 @@ def table_name(suite: str, table: Table) -> str:
 
 
 def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
-    """Every file of a suite: all its checks if any kind of them is long, and each long table."""
+    """Every file of a suite: all its checks if one of its parts has too many for a page, and each long table."""
     files = {
         table_name(suite, table): csv_text((table.headings, *(map(_cell, row) for row in table.rows)))
         for part in parts
@@ -42,8 +42,7 @@ def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
         if is_long(table.rows) and not table.is_prose
     }
     checks = [(part.part, check) for part in parts for check in part.checks]
-    names = [(part, check.name) for part, check in checks]
-    if any(names.count(name) > ROWS_ON_PAGE for name in dict.fromkeys(names)):
+    if any(is_long(part.checks) for part in parts):
         files[checks_name(suite)] = csv_text(_check_rows(checks))
     return files
 
