@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from endive.cli.config import app
+from endive.cli.listings.config import app
 from endive.config import load_simulation_config, parse_config, reference_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"

@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE_S, wait_until
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.cli.sweep import duration, standing_text
+from endive.cli.studies.sweep import duration, standing_text
 from endive.pipeline import run_sweep
 from endive.pipeline.sweep.sweep_progress import Standing
 

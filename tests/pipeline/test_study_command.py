@@ -10,9 +10,9 @@ import typer
 from tests.pipeline.swept import reseal_summaries
 from typer.testing import CliRunner
 
-from endive.cli import study as study_command
 from endive.cli import verify as verify_command
 from endive.cli.console import EndiveGroup
+from endive.cli.studies import study as study_command
 from endive.pipeline.spark import session as session_module
 from endive.report import page
 

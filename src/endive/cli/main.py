@@ -12,28 +12,10 @@ from typing import Annotated, Final
 import typer
 
 from endive import __version__
-from endive.cli import (
-    advise,
-    analyze,
-    catalogs,
-    check,
-    compare,
-    config,
-    explain,
-    explore,
-    limit,
-    measure,
-    observe,
-    providers,
-    recipes,
-    replay,
-    report,
-    run,
-    study,
-    sweep,
-    verify,
-)
+from endive.cli import advise, compare, explain, explore, limit, measure, observe, replay, run, verify
 from endive.cli.console import EndiveGroup
+from endive.cli.listings import catalogs, config, providers, recipes
+from endive.cli.studies import analyze, check, report, study, sweep
 
 app = typer.Typer(
     cls=EndiveGroup,

@@ -10,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from endive.cli import analyze as command
-from endive.cli import analyze_text as text
 from endive.cli.console import EndiveGroup
+from endive.cli.studies import analyze as command
+from endive.cli.studies import analyze_text as text
 from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.spark import session as session_module
 

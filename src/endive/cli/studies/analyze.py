@@ -1,6 +1,6 @@
 """``endive analyze``: turn the dataset of a sweep into tables.
 
-The tables are made in ``endive.pipeline.analysis``; how they look on a terminal is ``endive.cli.analyze_text``'s.
+The tables are made in ``endive.pipeline.analysis``; how they look on a terminal is ``analyze_text``'s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from endive.cli.sweep import Quiet, Slo
+from endive.cli.studies.sweep import Quiet, Slo
 from endive.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def _csv(found: Analysis, table: str) -> str:
 def _print(found: Analysis) -> None:
     from rich.text import Text
 
-    from endive.cli.analyze_text import shown, warning_lines
     from endive.cli.console import stdout
+    from endive.cli.studies.analyze_text import shown, warning_lines
     from endive.results import MODEL_VERSION
 
     console = stdout()

@@ -1,6 +1,6 @@
 """``endive study``: sweep a study, analyse it and draw it, in one go and on one Spark session.
 
-Each is also a command of its own, in ``endive.cli.sweep``, ``analyze`` and ``report``. A folder that holds a part of
+Each is also a command of its own, in ``sweep``, ``analyze`` and ``report``. A folder that holds a part of
 the study is gone on with.
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from endive.cli.run import Engine
-from endive.cli.sweep import (
+from endive.cli.studies.sweep import (
     Conf,
     Detail,
     Master,
@@ -50,8 +50,8 @@ def study(
     The same as endive sweep, analyze and report one after another, with one start of Spark. The same
     command goes on where it was stopped. Ends with 3 if runs failed.
     """
-    from endive.cli.analyze import status
-    from endive.cli.report import draw, require_vega
+    from endive.cli.studies.analyze import status
+    from endive.cli.studies.report import draw, require_vega
     from endive.config.study import load_study
     from endive.pipeline import PlannedStudy
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from endive.cli.sweep import Quiet, Slo, print_note
+from endive.cli.studies.sweep import Quiet, Slo, print_note
 from endive.errors import ConfigError
 
 
@@ -124,7 +124,7 @@ def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
     why = analysis_needed(place_of(folder), slo)
     if why is None:
         return
-    from endive.cli.analyze import session_maker, status
+    from endive.cli.studies.analyze import session_maker, status
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
 
     if not quiet:

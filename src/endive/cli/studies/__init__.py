@@ -1,0 +1,1 @@
+"""Commands about a study: swept, checked, analysed, drawn."""
