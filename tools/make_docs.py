@@ -38,7 +38,7 @@ def all_pages() -> list[Path]:
     return [path for path in found if str(path.relative_to(ROOT)) not in WRITERS]
 
 
-def remade(page: Path, *, is_quick: bool, writes: bool) -> str:
+def remake(page: Path, *, is_quick: bool, writes: bool) -> str:
     """The page's text with every piece made anew; slow ones stay as they are if only quick ones are wanted."""
     name = str(page.relative_to(ROOT))
     text = page.read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def remade(page: Path, *, is_quick: bool, writes: bool) -> str:
     lines = text.splitlines()
     with workplace() as folder:
         made = [
-            (piece, _made(piece, folder, writes=writes))
+            (piece, _make(piece, folder, writes=writes))
             for piece in pieces_of(text)
             if not (piece.recorded or (is_quick and piece.is_slow))
         ]
@@ -56,7 +56,7 @@ def remade(page: Path, *, is_quick: bool, writes: bool) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _made(piece: Piece, folder: Path, *, writes: bool) -> Sequence[str]:
+def _make(piece: Piece, folder: Path, *, writes: bool) -> Sequence[str]:
     """What stands in the piece's place from now on."""
     if piece.kind is Kind.CONSOLE:
         return [line for shown in commands_of(piece) for line in (*shown.prompt, *_output(piece, shown))]
@@ -131,7 +131,7 @@ def treat(page: Path, *, is_quick: bool, is_check: bool) -> bool:
     name = page.relative_to(ROOT)
     print(name, flush=True)
     try:
-        old, new = page.read_text(encoding="utf-8"), remade(page, is_quick=is_quick, writes=not is_check)
+        old, new = page.read_text(encoding="utf-8"), remake(page, is_quick=is_quick, writes=not is_check)
     except PageError as error:
         raise SystemExit(f"{name}:{error.line}: {error}") from None
     if old == new:

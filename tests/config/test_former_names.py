@@ -5,7 +5,7 @@ import pytest
 from endive.config import parse_config
 from endive.config.reading.former_names import FormerNameWarning, present_path
 from endive.errors import ConfigError
-from endive.verification import suite_named
+from endive.verification import find_suite
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_a_folder_of_ones_own_with_the_former_name_is_left_alone(tmp_path):
 
 def test_the_suite_of_claims_answers_to_its_former_name():
     with pytest.warns(FormerNameWarning, match="suite 'seeds' is now called 'claims'"):
-        assert "claims" == suite_named("seeds").name
+        assert "claims" == find_suite("seeds").name

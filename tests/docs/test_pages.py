@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.make_docs import ROOT, all_pages, differences, remade
+from tools.make_docs import ROOT, all_pages, differences, remake
 from tools.page_pieces import Kind, PageError, commands_of, pieces_of
 
 # Quick to make, and between them every kind of piece but studies.
@@ -14,7 +14,7 @@ IN_EVERY_TEST_RUN = ("docs/reference/profiles.md", "docs/reference/configuration
 def assert_as_made(name: str, *, is_quick: bool) -> None:
     page = ROOT / name
     kept = page.read_text(encoding="utf-8")
-    made = remade(page, is_quick=is_quick, writes=False)
+    made = remake(page, is_quick=is_quick, writes=False)
 
     assert [] == list(differences(page, kept, made)), f"run: python -m tools.make_docs {name}"
 
@@ -56,7 +56,7 @@ def test_the_site_leads_to_every_page():
 def test_only_the_lines_below_a_command_change(tmp_path, monkeypatch):
     page = written(tmp_path, monkeypatch, "Before\n\n```console\n$ echo one; echo two\nold\n```\n\nAfter\n")
 
-    made = remade(page, is_quick=True, writes=False)
+    made = remake(page, is_quick=True, writes=False)
 
     assert "Before\n\n```console\n$ echo one; echo two\none\ntwo\n```\n\nAfter\n" == made
 
@@ -66,7 +66,7 @@ def test_lines_can_be_chosen_and_cut(tmp_path, monkeypatch):
     cut = "```console\n$ printf 'one\\ntwo\\nthree\\n'\nx\n...\n```\n"
     page = written(tmp_path, monkeypatch, marked + cut)
 
-    made = remade(page, is_quick=True, writes=False)
+    made = remake(page, is_quick=True, writes=False)
 
     assert marked.replace("'\n", "'\none\nthree\n") + cut.replace("x\n", "one\n") == made
 
@@ -74,7 +74,7 @@ def test_lines_can_be_chosen_and_cut(tmp_path, monkeypatch):
 def test_what_a_command_makes_stands_between_its_marks(tmp_path, monkeypatch):
     page = written(tmp_path, monkeypatch, "<!-- made by: echo '| a |' -->\nold\n<!-- end -->\n")
 
-    made = remade(page, is_quick=True, writes=False)
+    made = remake(page, is_quick=True, writes=False)
 
     assert "<!-- made by: echo '| a |' -->\n\n| a |\n\n<!-- end -->\n" == made
 
@@ -83,7 +83,7 @@ def test_a_command_that_fails_stops_with_its_line_and_what_it_said(tmp_path, mon
     page = written(tmp_path, monkeypatch, "Text\n\n```console\n$ echo broken; exit 3\n```\n")
 
     with pytest.raises(PageError) as stopped:
-        remade(page, is_quick=True, writes=False)
+        remake(page, is_quick=True, writes=False)
 
     assert (4, "'echo broken; exit 3' ended with 3:\nbroken") == (stopped.value.line, str(stopped.value))
 
@@ -92,7 +92,7 @@ def test_a_picture_that_differs_is_named(tmp_path, monkeypatch):
     page = written(tmp_path, monkeypatch, "<!-- made by: cp /dev/null docs/a.svg -->\n<!-- end -->\n")
 
     with pytest.raises(PageError, match=r"writes another docs/a\.svg than the one kept"):
-        remade(page, is_quick=True, writes=False)
+        remake(page, is_quick=True, writes=False)
 
 
 def test_a_mark_without_a_block_is_a_mistake():
@@ -104,4 +104,4 @@ def test_what_is_slow_stays_as_it_is_in_a_quick_check(tmp_path, monkeypatch):
     text = "<!-- output: slow -->\n```console\n$ echo new\nold\n```\n"
     page = written(tmp_path, monkeypatch, text)
 
-    assert text == remade(page, is_quick=True, writes=False)
+    assert text == remake(page, is_quick=True, writes=False)

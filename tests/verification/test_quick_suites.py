@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from endive.verification import Options, run_suite, suite_named
+from endive.verification import Options, find_suite, run_suite
 from endive.verification.theory.cycle import SAMPLES, _Attempt, draw, sample_cycle
 from endive.verification.theory.queues import erlang_c
 
 
 @pytest.mark.parametrize(("name", "checks"), [("stores", 205), ("theory", 18), ("claims", 33)])
 def test_the_quick_half_of_a_suite_is_right(name, checks):
-    (outcome,) = run_suite(suite_named(name), Options(is_quick=True))
+    (outcome,) = run_suite(find_suite(name), Options(is_quick=True))
 
     assert [] == [check for check in outcome.checks if not check.holds]
     assert checks == len(outcome.checks)

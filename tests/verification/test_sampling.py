@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.verification import Check
-from endive.verification.sampling import doubt, mean_error, misses_max, resampled, share_error_percent, standard_error
+from endive.verification.sampling import doubt, mean_error, misses_max, resample, share_error_percent, standard_error
 
 
 def test_eight_of_eight_is_not_certainty():
@@ -18,10 +18,10 @@ def test_the_error_of_a_mean_shrinks_with_the_root_of_the_count():
 
 def test_resampled_runs_differ_as_much_as_their_mean_does():
     runs = [float(value) for value in range(100)]
-    means = resampled(runs, lambda chosen: sum(chosen) / len(chosen), times=2_000)
+    means = resample(runs, lambda chosen: sum(chosen) / len(chosen), times=2_000)
 
     assert 2.886 == pytest.approx(standard_error(means), rel=0.05)  # 28.86 / sqrt(100)
-    assert means == resampled(runs, lambda chosen: sum(chosen) / len(chosen), times=2_000)
+    assert means == resample(runs, lambda chosen: sum(chosen) / len(chosen), times=2_000)
 
 
 def test_doubt_is_two_standard_errors_of_both_sides():

@@ -8,13 +8,13 @@ import pytest
 
 import endive
 from endive.errors import ConfigError
-from endive.verification import SUITES, Options, run_suite, suite_named, suites_here
+from endive.verification import SUITES, Options, find_suite, run_suite, suites_here
 from endive.verification.suites import Part, Suite
 
 
 def test_a_suite_that_does_not_exist_is_refused_with_those_that_do():
     with pytest.raises(ConfigError, match=r"no suite is called 'nothing'. Choose one of: theory, stores"):
-        suite_named("nothing")
+        find_suite("nothing")
 
 
 def test_a_missing_library_is_a_reason_to_skip_with_what_to_do():
@@ -32,9 +32,9 @@ def test_an_installed_package_has_what_needs_no_recording_and_says_where_the_res
     monkeypatch.setattr(endive, "__file__", str(tmp_path / "lib" / "endive" / "__init__.py"))
 
     assert ["theory"] == [suite.name for suite in suites_here()]
-    assert "theory" == suite_named("theory").name
+    assert "theory" == find_suite("theory").name
     with pytest.raises(ConfigError, match=r"'requests' is held against recordings .* Here there is: theory, dataset\."):
-        suite_named("requests")
+        find_suite("requests")
 
 
 @pytest.mark.parametrize("name", ["theory", "stores", "claims", "isolation"])

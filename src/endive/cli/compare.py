@@ -177,13 +177,13 @@ def _print(found: Comparison) -> None:
 
 def _keys(found: Comparison) -> Table:
     from endive.cli.tables import new_table
-    from endive.config.problems import shown
+    from endive.config.problems import show
 
     table = new_table("What differs in the configurations")
     for column in ("key", f"A: {found.a}", f"B: {found.b}"):
         table.add_column(column)
     for key, ours, theirs in found.keys:
-        table.add_row(key, "-" if ours is None else shown(ours), "-" if theirs is None else shown(theirs))
+        table.add_row(key, "-" if ours is None else show(ours), "-" if theirs is None else show(theirs))
     return table
 
 

@@ -72,7 +72,7 @@ class EndiveGroup(typer.core.TyperGroup):
             print_error(str(error))
             raise typer.Exit(EXIT_ERROR) from None
         except KeyboardInterrupt as interrupt:
-            raise _interrupted(interrupt) from None
+            raise _exit_for(interrupt) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # whoever read the answer has read enough
@@ -82,12 +82,12 @@ class EndiveGroup(typer.core.TyperGroup):
             if type(error).__module__.startswith(("click", "typer")) or os.environ.get(TRACEBACK_VARIABLE):
                 raise
             if (behind := _interrupt_behind(error)) is not None:
-                raise _interrupted(behind) from None
-            print_error(_unexpected(error))
+                raise _exit_for(behind) from None
+            print_error(_describe_unexpected(error))
             raise typer.Exit(EXIT_BUG) from None
 
 
-def _interrupted(interrupt: BaseException) -> typer.Exit:
+def _exit_for(interrupt: BaseException) -> typer.Exit:
     stderr().print("interrupted", style="yellow")
     return typer.Exit(getattr(interrupt, "exit_code", EXIT_INTERRUPTED))
 
@@ -119,7 +119,7 @@ def _told_former_names() -> Iterator[None]:
         yield
 
 
-def _unexpected(error: Exception) -> str:
+def _describe_unexpected(error: Exception) -> str:
     """What to say of an error that no command expected."""
     if isinstance(error, MemoryError):
         return "There is not enough memory. Make the simulation or the study smaller, or use a larger machine."

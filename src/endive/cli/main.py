@@ -50,14 +50,14 @@ _COMMANDS: Final[tuple[tuple[str, str, Callable[..., None], str], ...]] = (
 )
 
 
-def _described(function: Callable[..., None]) -> str:
+def _describe(function: Callable[..., None]) -> str:
     """The docstring of a command, each paragraph as one line: the terminal breaks it."""
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 for panel, name, command, example in _COMMANDS:
-    app.command(name, help=_described(command), epilog=f"Example: {example}", rich_help_panel=panel)(command)
+    app.command(name, help=_describe(command), epilog=f"Example: {example}", rich_help_panel=panel)(command)
 app.add_typer(
     measure.app, name="measure", epilog="Example: endive measure store s3://bucket/prefix", rich_help_panel=_REAL
 )

@@ -55,12 +55,12 @@ def verify(
     Ends with 0 if nothing is wrong, 1 if something is, 2 if it was asked wrongly, 3 if a suite could not run at all: it
     says why and what to do about it, and the others still run.
     """
-    from endive.verification import Options, suite_named, suites_here
+    from endive.verification import Options, find_suite, suites_here
 
     if suite == _DATASET or folder is not None:
         _verify_dataset(suite, folder, as_json, every)
         return
-    chosen = [suite_named(suite)] if suite is not None else suites_here()
+    chosen = [find_suite(suite)] if suite is not None else suites_here()
     if list_suites:
         _print_list(chosen, as_json)
         return

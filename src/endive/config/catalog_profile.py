@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal
 
-from endive.config.sections.distribution import Fixed, Spec, described
+from endive.config.sections.distribution import Fixed, Spec, read_distribution
 from endive.vocabulary import ASSUMED, GIVEN, KNOWN
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def catalog_profile(name: str) -> CatalogProfile:
     price = data.pop("price", None)
     return CatalogProfile(
         name=name,
-        latency=described(figure),
+        latency=read_distribution(figure),
         known=known,
         source=source,
         price=None if price is None else CallPrice(**price),

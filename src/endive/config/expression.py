@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from endive.config.values import abridged, nearest
+from endive.config.values import abridge, nearest
 from endive.errors import ConfigError
 
 LENGTH_MAX: Final = 1_000  # characters
@@ -24,7 +24,7 @@ NUMBER_MAX: Final = 2**63  # of whole numbers on the way to the result; no key t
 DIGITS_MAX: Final = 15  # that round() may be asked for
 
 
-def _rounded(number: float, digits: int = 0) -> int | float:
+def _round(number: float, digits: int = 0) -> int | float:
     """As ``round``, for as many digits as a number has."""
     if not isinstance(digits, int) or not -DIGITS_MAX <= digits <= DIGITS_MAX:
         raise ValueError(f"round() takes from {-DIGITS_MAX} to {DIGITS_MAX} digits")
@@ -34,7 +34,7 @@ def _rounded(number: float, digits: int = 0) -> int | float:
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "min": min,
     "max": max,
-    "round": _rounded,
+    "round": _round,
     "int": int,
     "abs": abs,
 }
@@ -80,13 +80,13 @@ class Expression:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConfigError(f"{where} = '{text}' is not an expression. {_LANGUAGE}") from None
         if _is_deep(tree):
-            raise ConfigError(f"{where} = '{abridged(text)}' is nested more than {DEPTH_MAX} levels deep.")
-        found: dict[str, None] = {}
+            raise ConfigError(f"{where} = '{abridge(text)}' is nested more than {DEPTH_MAX} levels deep.")
+        names: dict[str, None] = {}
         try:
-            _check(tree, found)
+            _check(tree, names)
         except _NotInLanguageError as error:
             raise ConfigError(f"{where} = '{text}' cannot be used: {error}. {_LANGUAGE}") from None
-        return cls(text, tuple(found))
+        return cls(text, tuple(names))
 
     def evaluate(self, values: Mapping[str, Any], where: str) -> Any:
         """The value for one combination; what cannot be computed is a ConfigError."""
@@ -137,14 +137,14 @@ def dotted_name(node: ast.expr) -> str | None:
     return None
 
 
-def _check(node: ast.expr, found: dict[str, None]) -> None:
+def _check(node: ast.expr, names: dict[str, None]) -> None:
     """Refuse what the language lacks, and collect the names of axes."""
     name = dotted_name(node)
     if name is not None:
         if name in FUNCTIONS:
             raise _NotInLanguageError(f"'{name}' is a function; write {name}(..)")
         if name not in CONSTANTS:
-            found[name] = None
+            names[name] = None
         return
     match node:
         case ast.Constant(value=bool() | int() | float() | str()):
@@ -168,7 +168,7 @@ def _check(node: ast.expr, found: dict[str, None]) -> None:
         case _:
             raise _NotInLanguageError(f"'{ast.unparse(node)}' is not known")
     for item in inner:
-        _check(item, found)
+        _check(item, names)
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:

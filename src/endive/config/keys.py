@@ -114,11 +114,11 @@ def choices_at(key: str) -> tuple[str, ...]:
     """The names that a dotted key chooses from; none if it holds something else, or is not known."""
     section, *place = key.split(".")
     if section == SOURCE and len(place) > 1:
-        found = field_at(SourceConfig, tuple(place[1:]))
+        field = field_at(SourceConfig, tuple(place[1:]))
     else:
-        found = field_at(SECTIONS[section], tuple(place)) if section in SECTIONS and place else None
-    is_choice = found is not None and get_origin(found.annotation) is Literal
-    return tuple(map(str, get_args(found.annotation))) if found is not None and is_choice else ()
+        field = field_at(SECTIONS[section], tuple(place)) if section in SECTIONS and place else None
+    is_choice = field is not None and get_origin(field.annotation) is Literal
+    return tuple(map(str, get_args(field.annotation))) if field is not None and is_choice else ()
 
 
 def extra_text(field: FieldInfo, name: str) -> str | None:
@@ -130,11 +130,11 @@ def extra_text(field: FieldInfo, name: str) -> str | None:
 def allowed_text(field: FieldInfo) -> str:
     """What a key may hold, in words."""
     example = extra_text(field, "example")
-    allowed = _allowed(field.annotation, tuple(field.metadata))
+    allowed = _describe_allowed(field.annotation, tuple(field.metadata))
     return f"{allowed} such as {example}" if example else allowed
 
 
-def _allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
+def _describe_allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     for item in metadata:
         if hasattr(item, "describe"):
             return str(item.describe())
@@ -142,11 +142,11 @@ def _allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     if get_origin(annotation) is Literal:
         return f"one of: {', '.join(arguments)}"
     if get_origin(annotation) is Annotated:
-        return _allowed(arguments[0], tuple(arguments[1:]))
+        return _describe_allowed(arguments[0], tuple(arguments[1:]))
     if get_origin(annotation) is tuple:
         return "a list"
     inner = [item for item in arguments if item is not type(None)]
-    return _allowed(inner[0]) if len(inner) == 1 else "a table"
+    return _describe_allowed(inner[0]) if len(inner) == 1 else "a table"
 
 
 def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
@@ -164,18 +164,18 @@ def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def known_keys() -> tuple[str, ...]:
     """Every dotted key a configuration may hold; ``source.*`` stands for a source by its name or number."""
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for name, table in SECTIONS.items():
-        found.update(dict.fromkeys(_walk(name, table)))
-    found.update(dict.fromkeys(_walk(ANY_SOURCE, SourceConfig)))
-    present = tuple(found)
+        keys.update(dict.fromkeys(_walk(name, table)))
+    keys.update(dict.fromkeys(_walk(ANY_SOURCE, SourceConfig)))
+    present = tuple(keys)
     for former, key in former_spellings(SourceKeys.model_fields):
-        found[former] = None
+        keys[former] = None
         if INTER_ARRIVAL not in former:  # its tables have keys of their own
-            found.update(
+            keys.update(
                 dict.fromkeys(former + item.removeprefix(key) for item in present if item.startswith(f"{key}."))
             )
-    return tuple(found)
+    return tuple(keys)
 
 
 def nearest_key(name: str) -> str | None:

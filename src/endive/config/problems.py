@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.reading.former_names import REPLACED
 from endive.config.toml_text import key_text
-from endive.config.values import Table, abridged, nearest
+from endive.config.values import Table, abridge, nearest
 
 Path = tuple[str | int, ...]
 
@@ -38,21 +38,21 @@ class Problem:
     about: tuple[str, ...] = ()
 
 
-def shown(value: Any) -> str:
+def show(value: Any) -> str:
     """A value as a message quotes it: TOML, but with single quotes and not too long."""
     if isinstance(value, (Mapping, list, tuple)) and len(value) > SHOWN_ITEMS_MAX:
         value = dict(islice(value.items(), SHOWN_ITEMS_MAX)) if isinstance(value, Mapping) else value[:SHOWN_ITEMS_MAX]
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, Mapping):
-        text = "{" + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + "}"
+        text = "{" + ", ".join(f"{key} = {show(item)}" for key, item in value.items()) + "}"
     elif isinstance(value, (list, tuple)):
-        text = "[" + ", ".join(shown(item) for item in value) + "]"
+        text = "[" + ", ".join(show(item) for item in value) + "]"
     elif isinstance(value, int) and value.bit_length() > SHOWN_BITS_MAX:
         text = f"a whole number of {value.bit_length():,} bits"
     else:
         text = repr(value) if isinstance(value, (str, int, float)) or value is None else str(value)
-    return abridged(text)
+    return abridge(text)
 
 
 class Spelt(dict[str, Any]):
@@ -111,16 +111,16 @@ def value_at(document: Any, path: Sequence[str | int]) -> Any:
 
 def problems_of(error: ValidationError, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> list[Problem]:
     """What a model refused, one problem per key."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for details in error.errors(include_url=False):
-        if len(found) == TOLD_MAX:
-            found.append(
+        if len(problems) == TOLD_MAX:
+            problems.append(
                 Problem(f"{dotted(prefix, document)} has {error.error_count() - TOLD_MAX} more problems.", prefix)
             )
             break
         if details["type"] != "default_factory_not_called":  # the key it waited for has a problem of its own
-            found.append(_problem(details, table, prefix, document))
-    return found
+            problems.append(_problem(details, table, prefix, document))
+    return problems
 
 
 def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> Problem:
@@ -134,7 +134,7 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
             if context["key"]:
                 path = (*path, context["key"])
                 key, value = dotted(path, document), value_at(document, path)
-            head = f"{key} = {shown(value)}" if context["shows_value"] else key
+            head = f"{key} = {show(value)}" if context["shows_value"] else key
             return Problem(f"{head} {context['text']}", path)
         case "extra_forbidden":
             holder = table_at(table, place[:-1])
@@ -147,13 +147,13 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
         case "model_type" | "model_attributes_type" | "dict_type":
             holder = table_at(table, place)
             keys = f" with keys: {', '.join(keys_of(holder.table))}" if holder else ""
-            return Problem(f"{key} = {shown(value)} must be a table{keys}.", path)
+            return Problem(f"{key} = {show(value)} must be a table{keys}.", path)
         case "invalid_key":
             return Problem(f"{key} is not a key. Keys are texts.", path)
         case "tuple_type":
-            return Problem(f"{key} = {shown(value)} must be a list.", path)
+            return Problem(f"{key} = {show(value)} must be a list.", path)
         case _:
-            return Problem(f"{key} = {shown(value)} is not valid: {details['msg']}.", path)
+            return Problem(f"{key} = {show(value)} is not valid: {details['msg']}.", path)
 
 
 _LEAVE_OUT: Final = "Leave it out, and look up there which of your statements it fails"
@@ -179,7 +179,7 @@ def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
     if chooser and holder.tags:
         name = holder.table.model_fields[chooser].default
         takes = ", ".join(item for item in known if item != chooser)
-        return f"{key} = {shown(value)} is not a key of {chooser} = '{name}', which takes: {takes}."
+        return f"{key} = {show(value)} is not a key of {chooser} = '{name}', which takes: {takes}."
     elsewhere = nearest_key(key)
     if elsewhere:
         return f"{key} is not known. Did you mean '{elsewhere}'?"

@@ -148,17 +148,17 @@ def plain_config(config: SimulationConfig) -> dict[str, Any]:
 
 
 def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     for key in table.ordered_fields():
         value = getattr(table, key)
         if value is None or f"{prefix}{key}" in unread:
             continue
         if isinstance(value, Spec):
-            found[key] = value.to_table()
+            plain[key] = value.to_table()
         elif isinstance(value, Table):
             inner = _plain_table(value, f"{prefix}{key}.", unread)
             if inner:
-                found[key] = inner
+                plain[key] = inner
         else:
-            found[key] = list(value) if isinstance(value, tuple) else value
-    return found
+            plain[key] = list(value) if isinstance(value, tuple) else value
+    return plain

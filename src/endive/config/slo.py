@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, GetCoreSchemaHandler
-from pydantic_core import core_schema
+from pydantic import Field
 
 from endive.config.sections.stream import stream_problem, stream_problem_of
-from endive.config.values import Table, refusal
+from endive.config.values import Check, Table, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
 from endive.objectives.objective import check_syntax
@@ -26,7 +25,7 @@ EXAMPLE = "merge.success_rate >= 99 % and appends.p99_commit <= 5s"
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectiveText:
+class ObjectiveText(Check):
     """A text in the language of objectives."""
 
     def describe(self) -> str:
@@ -42,9 +41,6 @@ class ObjectiveText:
         except ObjectiveError as error:
             raise refusal(f"is no objective: {error}") from None
         return value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
 
 
 class SloSection(Table):

@@ -7,6 +7,7 @@ keys.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -55,7 +56,7 @@ def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> P
     return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
 
 
-def abridged(text: str) -> str:
+def abridge(text: str) -> str:
     """A text as a message quotes it: not too long."""
     return text if len(text) <= SHOWN_CHARACTERS_MAX else text[: SHOWN_CHARACTERS_MAX - 3] + "..."
 
@@ -101,8 +102,25 @@ class Described:
         return self.name
 
 
+class Check(ABC):
+    """What one key may hold; the words of ``describe`` serve the error message and the reference."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What is allowed, in words."""
+
+    @abstractmethod
+    def check(self, value: object) -> Any:
+        """The value, or a refusal that says what is allowed."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Check):
     """A finite number within bounds; whole numbers are numbers, booleans and texts are not.
 
     Milliseconds may be written as people say them: ``"90s"``, ``"1h30min"``.
@@ -116,7 +134,6 @@ class Number:
     unit: str = ""
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         noun = f"a number of {self.unit}" if self.unit else "a number"
         if self.low is None:
             return noun
@@ -128,7 +145,6 @@ class Number:
         return f"{noun} from {self.low:g} to {self.high:.16g}"
 
     def check(self, value: object) -> float:
-        """The value as a float, or a refusal that says what is allowed."""
         if isinstance(value, str) and self.unit == MILLISECONDS:
             value = self._from_text(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -153,29 +169,21 @@ class Number:
             raise refusal(f"must be {self.describe()}, or a duration as text, such as {DURATION_EXAMPLES}.")
         return milliseconds
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Check):
     """A whole number within bounds, written without a decimal point."""
 
     low: int = 0
     high: int = COUNT_MAX
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         return f"a whole number from {self.low} to {self.high}"
 
     def check(self, value: object) -> int:
-        """The value, or a refusal that says what is allowed."""
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             raise refusal(f"must be {self.describe()}.")
         return value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,80 +202,60 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Words(Check):
     """A text that is not empty."""
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         return "a text that is not empty"
 
     def check(self, value: object) -> str:
-        """The value, or a refusal that says what is allowed."""
         if not isinstance(value, str) or not value.strip():
             raise refusal(f"must be {self.describe()}.")
         if printable(value) != value:
             raise refusal("must not contain control characters.")
         return value
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
 
 @dataclass(frozen=True, slots=True)
-class PathBelow:
+class PathBelow(Check):
     """The path of a file below a folder that whoever runs the configuration chooses, on any system."""
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         return "a relative path without '..'"
 
     def check(self, value: object) -> str:
-        """The value, or a refusal that says what is allowed."""
         text = Words().check(value)
         is_anchored = PurePosixPath(text).is_absolute() or bool(PureWindowsPath(text).anchor)
         if is_anchored or text.startswith("~") or ".." in PureWindowsPath(text).parts:
             raise refusal(f"must be {self.describe()}: it names a file below the output folder (--out).")
         return text
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
 
 @dataclass(frozen=True, slots=True)
-class SourceName:
+class SourceName(Check):
     """A name a source can be called by, on the command line too, where a number means a position."""
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         return "a text of printable characters that is neither empty nor a number"
 
     def check(self, value: object) -> str:
-        """The value, or a refusal that says what is allowed."""
         is_name = isinstance(value, str) and value.strip() == value != "" and value.isprintable()
         if not isinstance(value, str) or not is_name or value.isdecimal():
             raise refusal(f"must be {self.describe()}.")
         return value
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
 
 @dataclass(frozen=True, slots=True)
-class YesNo:
+class YesNo(Check):
     """A boolean: ``true`` or ``false``, not a number and not a text."""
 
     def describe(self) -> str:
-        """What is allowed, in words."""
         return "true or false"
 
     def check(self, value: object) -> bool:
-        """The value, or a refusal that says what is allowed."""
         if not isinstance(value, bool):
             raise refusal(f"must be {self.describe()}.")
         return value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
 
 
 SEED = Whole(0, SEED_MAX)

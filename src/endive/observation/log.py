@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from endive.config.printable import printable
-from endive.config.values import abridged
+from endive.config.values import abridge
 from endive.errors import ObservationError
 from endive.observation.exceptions import read_of, reason_of
 from endive.observation.observed_history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
@@ -117,4 +117,4 @@ def _is_committed(path: Path, row: int, cell: Cell, exception: str) -> bool:
 
 
 def _shown(cell: Cell) -> str:
-    return abridged(printable(repr(cell)))
+    return abridge(printable(repr(cell)))

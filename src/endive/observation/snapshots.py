@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config.printable import printable
-from endive.config.values import abridged
+from endive.config.values import abridge
 from endive.errors import ObservationError
 from endive.observation.observed_history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
 from endive.workload import ICEBERG_OPERATIONS
@@ -50,7 +50,7 @@ def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
     if not isinstance(operation, str) or operation not in OPERATIONS:
         raise ObservationError(
             f"snapshot {printable(str(snapshot.get('snapshot-id')))[:40]} says no operation (its summary has "
-            f"{abridged(printable(repr(operation)))}). Iceberg before 0.9 wrote none; expire such snapshots, or give a "
+            f"{abridge(printable(repr(operation)))}). Iceberg before 0.9 wrote none; expire such snapshots, or give a "
             "log of commits instead (docs/guides/your-own-table.md)."
         )
     manifest_list = snapshot.get("manifest-list") or ""

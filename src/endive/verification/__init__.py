@@ -5,7 +5,7 @@ The model is simulated as users simulate it. A suite is a module with ``run(opti
 """
 
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped
-from endive.verification.suites import SUITES, Suite, run_suite, suite_named, suites_here
+from endive.verification.suites import SUITES, Suite, find_suite, run_suite, suites_here
 
 __all__ = [
     "SUITES",
@@ -16,9 +16,9 @@ __all__ = [
     "Point",
     "Suite",
     "Table",
+    "find_suite",
     "provenance",
     "run_suite",
     "skipped",
-    "suite_named",
     "suites_here",
 ]

@@ -19,7 +19,7 @@ Run = TypeVar("Run")
 Figure = TypeVar("Figure")
 
 
-def resampled(runs: Sequence[Run], figure: Callable[[list[Run]], Figure], times: int = RESAMPLES) -> list[Figure]:
+def resample(runs: Sequence[Run], figure: Callable[[list[Run]], Figure], times: int = RESAMPLES) -> list[Figure]:
     """The figure of as many runs, drawn from ``runs`` with replacement, ``times`` times over; always the same draws."""
     chance = random.Random(len(runs))
     return [figure(chance.choices(runs, k=len(runs))) for _ in range(times)]

@@ -120,7 +120,7 @@ def suites_here() -> list[Suite]:
     return [suite for suite in SUITES.values() if not suite.needs_checkout or checkout() is not None]
 
 
-def suite_named(name: str) -> Suite:
+def find_suite(name: str) -> Suite:
     """The suite, or what there is instead."""
     name = present_suite(name)
     if name not in SUITES:

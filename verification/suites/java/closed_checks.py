@@ -14,7 +14,7 @@ from endive.verification.sampling import (
     STANDARD_ERRORS,
     doubt,
     errors_of,
-    resampled,
+    resample,
     share_error_percent,
     standard_error,
 )
@@ -51,7 +51,7 @@ def closed_checks(
         return Figures.of([txn for run in runs for txn in run], duration_s * len(runs))
 
     groups = [figures(simulated[at : at + len(real)]) for at in range(0, len(simulated), len(real))]
-    again = resampled(real, figures)
+    again = resample(real, figures)
     measured, model = figures(real), figures(simulated)
     real_errors, model_errors = errors_of(again, tuple(FIGURES)), errors_of(groups, tuple(FIGURES))
     txns, commits = sum(measured.attempts), round(measured.committed_per_s * duration_s * len(real))

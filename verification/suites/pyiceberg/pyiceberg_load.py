@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from endive.simulation.simulation import Simulation
-from endive.verification.sampling import doubt, errors_of, resampled, standard_error
+from endive.verification.sampling import doubt, errors_of, resample, standard_error
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped
 from verification.suites.live import IcebergMissingError, rigs
 
@@ -246,7 +246,7 @@ def run(options: Options) -> Outcome:
         model_runs = simulated_runs(cell, document["quantiles"], seeds)
         figures = functools.partial(Figures.of, duration_ms=cell["duration_ms"])
         measured, simulated = figures(runs), figures(model_runs)
-        again = resampled(runs, figures), resampled(model_runs, figures)
+        again = resample(runs, figures), resample(model_runs, figures)
         checks += checks_of(cell["writers"], measured, simulated, doubts_of(*again))
         medians.append(median_row(cell["writers"], runs, again[0]))
         checks.append(law_of_attempts(cell["writers"], *again, (measured, simulated)))

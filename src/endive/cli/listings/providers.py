@@ -81,7 +81,7 @@ def _print_all(profiles: list[Profile]) -> None:
         table.add_column(OPERATIONS[op], justify="right")
     for profile in profiles:
         medians = [
-            _marked(profile.latency(CATALOG, op).quantile(0.5), profile.figure(CATALOG, op).known)
+            _mark(profile.latency(CATALOG, op).quantile(0.5), profile.figure(CATALOG, op).known)
             if profile.supports(op)
             else number(None, 1)
             for op in shown
@@ -91,7 +91,7 @@ def _print_all(profiles: list[Profile]) -> None:
     stdout().print(f"measured, unless marked: {_PUBLISHED_MARK} published, {_ASSUMED_MARK} assumed", markup=False)
 
 
-def _marked(median_ms: float, known: str) -> str:
+def _mark(median_ms: float, known: str) -> str:
     from endive.cli.tables import number
     from endive.vocabulary import ASSUMED, PUBLISHED
 
@@ -126,21 +126,21 @@ def _other_figures(profile: Profile) -> list[str]:
 
     lines = []
     if profile.min_latency_ms:
-        lines.append(_noted(f"floor of every latency: {profile.min_latency_ms:g} ms", profile, "floor"))
+        lines.append(_with_note(f"floor of every latency: {profile.min_latency_ms:g} ms", profile, "floor"))
     if profile.leg_shares:
         shares = ", ".join(f"{OPERATIONS[op]} {part:g}" for op, part in sorted(profile.leg_shares.items()))
-        lines.append(_noted(f"share before the server evaluates (else 0.5): {shares}", profile, "legs"))
+        lines.append(_with_note(f"share before the server evaluates (else 0.5): {shares}", profile, "legs"))
     if profile.writes_per_s_max:
         limit = f"conditional writes to one object: at most {profile.writes_per_s_max:g} per second"
-        lines.append(_noted(limit, profile, "write_limit"))
+        lines.append(_with_note(limit, profile, "write_limit"))
     if profile.head_before_read:
         objects = ", ".join(OBJECTS[obj] for obj in sorted(profile.head_before_read))
-        lines.append(_noted(f"HEAD before reading: {objects}", profile, "head_before_read"))
+        lines.append(_with_note(f"HEAD before reading: {objects}", profile, "head_before_read"))
     for operations, price in grouped_prices(profile):
         lines.append(f"price of {operations}: {price}")
     return lines
 
 
-def _noted(figure: str, profile: Profile, name: str) -> str:
+def _with_note(figure: str, profile: Profile, name: str) -> str:
     note = profile.notes.get(name)
     return figure if note is None else f"{figure} ({note.known}: {note.source})"

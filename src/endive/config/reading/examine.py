@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
-from endive.config.problems import TOLD_MAX, Path, Problem, Spelt, problems_of, shown, value_at
+from endive.config.problems import TOLD_MAX, Path, Problem, Spelt, problems_of, show, value_at
 from endive.config.reading.former_names import REPLACED
 from endive.config.reading.overrides import plain_copy
 from endive.config.reading.resolve import WrittenConfig, resolve
@@ -22,13 +22,13 @@ from endive.config.rules.contradictions import contradictions
 from endive.config.rules.unread import unread_problems
 from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
-from endive.config.values import abridged, nearest
+from endive.config.values import abridge, nearest
 
 
 def examine(mapping: object, folder: FilePath | None) -> tuple[SimulationConfig | None, list[str]]:
     """The resolved configuration, or every problem of the mapping in the order of the sections."""
     if not isinstance(mapping, Mapping):
-        return None, [f"{shown(mapping)} is not a configuration. Give a table of sections."]
+        return None, [f"{show(mapping)} is not a configuration. Give a table of sections."]
     document, problems = spell(mapping)
     written, refused = _read_sections(document)
     problems += refused
@@ -73,7 +73,7 @@ def _unknown_sections(document: dict[str, Any]) -> list[Problem]:
             guess = nearest_key(str(name)) or guess
         hint = f"Did you mean '{guess}'?" if guess else f"Sections are: {', '.join(known)}."
         hint = f"Give {REPLACED[name]}." if name in REPLACED else hint
-        problems.append(Problem(f"{abridged(str(name))} is not known. {hint}", (name,)))
+        problems.append(Problem(f"{abridge(str(name))} is not known. {hint}", (name,)))
     return problems
 
 
@@ -81,7 +81,7 @@ def _read_sources(document: dict[str, Any]) -> tuple[tuple[SourceConfig, ...], l
     written = document.get(SOURCE, [])
     if not isinstance(written, list):
         example = "[[source]], with two brackets, one for each stream of txns"
-        return (), [Problem(f"source = {shown(written)} must be written {example}.", (SOURCE,))]
+        return (), [Problem(f"source = {show(written)} must be written {example}.", (SOURCE,))]
     sources: list[SourceConfig] = []
     problems: list[Problem] = []
     for index, table in enumerate(written):

@@ -40,7 +40,7 @@ def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> Simulati
     """The configuration a mapping describes.
 
     ``source`` is the file it came from, if any: relative paths of profiles and traces start at its folder,
-    else at the current one. Raises ConfigError with every problem found.
+    else at the current one. Raises ConfigError with every problem there is.
     """
     if isinstance(mapping, Mapping) and STUDY_SECTIONS & mapping.keys():
         raise ConfigError(_is_study(mapping, source))
@@ -62,7 +62,7 @@ def _is_study(mapping: Mapping[str, Any], source: str) -> str:
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The document in a TOML file; a file that cannot be read is a ConfigError of one line."""
-    found = document_in(path)
-    if isinstance(found, str):
-        raise ConfigError(f"'{path}' {found}")
-    return found
+    document = document_in(path)
+    if isinstance(document, str):
+        raise ConfigError(f"'{path}' {document}")
+    return document

@@ -13,7 +13,7 @@ from endive.config.problems import source_name
 from endive.config.reading.document import document_of
 from endive.config.reading.format_switch import FORMAT_KEY, drop_foreign, switch_format
 from endive.config.reading.recipe import SOURCE, table_of_recipe
-from endive.config.values import abridged, nearest
+from endive.config.values import abridge, nearest
 from endive.errors import ConfigError
 
 KEY_OF_SOURCE = 2  # source, its name, then the key
@@ -22,7 +22,7 @@ OPENINGS = ("'", '"', "[", "{")  # a value that starts so is meant as TOML, not 
 
 def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
     """``["catalog.scope=table"]`` as ``{"catalog.scope": "table"}``; the last of two equal keys wins."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     problems: list[str] = []
     for text in overrides:
         try:
@@ -30,10 +30,10 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
         except ConfigError as error:
             problems.extend(error.problems)
         else:
-            found[key] = value
+            values[key] = value
     if problems:
         raise ConfigError(problems)
-    return found
+    return values
 
 
 def apply_overrides(mapping: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,14 +88,14 @@ def plain_copy(value: Any) -> Any:
 
 def split_key(key: str) -> list[str]:
     """The parts of a dotted TOML key: ``source."my writers".retry`` has three."""
-    found = document_of(f"{key} = 0")
-    node: Any = None if isinstance(found, str) else found
+    document = document_of(f"{key} = 0")
+    node: Any = None if isinstance(document, str) else document
     parts: list[str] = []
     while isinstance(node, dict) and len(node) == 1:
         name, node = next(iter(node.items()))
         parts.append(name)
     if node != 0 or not parts:
-        raise ConfigError(f"'{abridged(key)}' is not a key. Write names joined by dots, as in catalog.num_tables.")
+        raise ConfigError(f"'{abridge(key)}' is not a key. Write names joined by dots, as in catalog.num_tables.")
     return parts
 
 
@@ -103,15 +103,15 @@ def _parse_override(text: str) -> tuple[str, Any]:
     key, equals, written = text.partition("=")
     key, written = key.strip(), written.strip()
     if not equals or not key or not written:
-        raise ConfigError(f"--set '{abridged(text)}' is not key=value, as in catalog.num_tables=10.")
+        raise ConfigError(f"--set '{abridge(text)}' is not key=value, as in catalog.num_tables=10.")
     split_key(key)
     document = document_of(f"value = {written}")
     if isinstance(document, str):
         if written.startswith(OPENINGS):
-            raise ConfigError(f"--set '{abridged(text)}' has a value that {document}")
+            raise ConfigError(f"--set '{abridge(text)}' has a value that {document}")
         return key, written
     if len(document) != 1:
-        raise ConfigError(f"--set '{abridged(text)}' holds more than one value.")
+        raise ConfigError(f"--set '{abridge(text)}' holds more than one value.")
     return key, document["value"]
 
 
@@ -122,7 +122,7 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
         raise ConfigError(f"'{key}' cannot be set: there is no [[source]]. Set transaction.{rest} instead.")
     for depth, part in enumerate(parts[:-1]):
         if isinstance(node, list):
-            node = _source_named(node, part, key)
+            node = _find_source(node, part, key)
         elif depth == KEY_OF_SOURCE and parts[0] == SOURCE and part not in node:
             node[part] = table_of_recipe(node, part)
             node = node[part]
@@ -136,7 +136,7 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
     node[parts[-1]] = value
 
 
-def _source_named(sources: list[Any], name: str, key: str) -> Any:
+def _find_source(sources: list[Any], name: str, key: str) -> Any:
     names = [source_name(item) for item in sources]
     if name in names:
         return sources[names.index(name)]

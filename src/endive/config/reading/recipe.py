@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from endive.config.keys import keys_of
-from endive.config.problems import Problem, dotted, shown
+from endive.config.problems import Problem, dotted, show
 from endive.config.sections.source import SourceConfig
 from endive.config.values import nearest
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
@@ -71,7 +71,7 @@ class Recipe:
         names = {parameter.name for parameter in self.parameters}
         values = {parameter.name: parameter.value_of(given) for parameter in self.parameters}
         own = {key: value for key, value in given.items() if key not in names and key != RECIPE}
-        return {"name": self.name, **_filled(self.template, values), **own}
+        return {"name": self.name, **_fill_in(self.template, values), **own}
 
 
 @lru_cache(maxsize=1)
@@ -102,11 +102,11 @@ def expand_recipes(document: dict[str, Any]) -> list[Problem]:
     for index, source in enumerate(sources):
         if not isinstance(source, dict) or RECIPE not in source:
             continue
-        found = _problems(index, source, document)
-        problems += found
+        refused = _problems(index, source, document)
+        problems += refused
         name = source[RECIPE]
         if isinstance(name, str) and name in recipes():
-            at_fault = {problem.path[-1] for problem in found}
+            at_fault = {problem.path[-1] for problem in refused}
             sources[index] = recipes()[name].expand({key: source[key] for key in source if key not in at_fault})
         else:
             arrivals = {"kind": "poisson", "mean_ms": 1.0}  # that they are missing too is not worth telling
@@ -120,7 +120,7 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
     if not isinstance(name, str) or name not in recipes():
         guess = nearest(str(name), tuple(recipes()))
         hint = f" Did you mean '{guess}'?" if guess else ""
-        text = f"{dotted(path, document)} = {shown(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
+        text = f"{dotted(path, document)} = {show(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
         return [Problem(text, path)]
     problems = _misspelt(index, source, recipes()[name], document)
     for parameter in recipes()[name].parameters:
@@ -128,11 +128,11 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
         place = (SOURCE, index, parameter.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
             or_text = f", or a duration as text, such as {DURATION_EXAMPLES}" if parameter.is_duration else ""
-            said = f"{dotted(place, document)} = {shown(value)} must be a number greater than 0{or_text}."
+            said = f"{dotted(place, document)} = {show(value)} must be a number greater than 0{or_text}."
             text = f"{said} {parameter.meaning}"
             problems.append(Problem(text, place))
         elif isinstance(parameter.default, int) and value != int(value):
-            text = f"{dotted(place, document)} = {shown(value)} must be a whole number. {parameter.meaning}"
+            text = f"{dotted(place, document)} = {show(value)} must be a whole number. {parameter.meaning}"
             problems.append(Problem(text, place))
     return problems
 
@@ -151,9 +151,9 @@ def _misspelt(index: int, source: Mapping[str, Any], recipe: Recipe, document: d
     return problems
 
 
-def _filled(value: Any, values: Mapping[str, float]) -> Any:
+def _fill_in(value: Any, values: Mapping[str, float]) -> Any:
     if isinstance(value, Mapping):
-        return {key: _filled(item, values) for key, item in value.items()}
+        return {key: _fill_in(item, values) for key, item in value.items()}
     if isinstance(value, str) and value.startswith("$"):
         return values[value[1:]]
     return value

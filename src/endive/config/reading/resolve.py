@@ -87,7 +87,7 @@ def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConf
     if "provider" not in storage.model_fields_set and is_append_needed:
         return storage.model_copy(update={"provider": APPENDABLE_PROVIDER})
     if is_profile_path(storage.provider):
-        return storage.model_copy(update={"provider": _located(storage.provider, folder)})
+        return storage.model_copy(update={"provider": _locate(storage.provider, folder)})
     return storage
 
 
@@ -125,7 +125,7 @@ def _resolve_source(source: SourceConfig, written: WrittenConfig, folder: Path |
     if isinstance(arrivals, Poisson):
         values["arrivals"] = Poisson(mean_ms=arrivals.mean_ms)
     if isinstance(arrivals, Trace):
-        values["arrivals"] = arrivals.model_copy(update={"path": _located(arrivals.path, folder)})
+        values["arrivals"] = arrivals.model_copy(update={"path": _locate(arrivals.path, folder)})
     return source.model_copy(update=values)
 
 
@@ -147,6 +147,6 @@ def resolve_backoff(written: RetryBackoff, has_no_pause: bool) -> RetryBackoff:
     return RetryBackoff.model_validate({"enabled": policy != "none", "policy": policy, **figures})
 
 
-def _located(path: str, folder: Path | None) -> str:
+def _locate(path: str, folder: Path | None) -> str:
     """Absolute, so that the resolved configuration means the same wherever it is loaded again."""
     return str(((folder or Path()) / path).absolute())

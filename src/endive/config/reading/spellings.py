@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config.keys import SOURCE
-from endive.config.problems import Path, Problem, Spelt, dotted, shown, value_at
+from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
 from endive.config.reading.former_names import (
     CONDITIONAL_LATENCIES,
     DEFAULT_GAP_MS,
@@ -71,7 +71,7 @@ def _rename(document: Spelt, alias: Path, name: Path) -> list[Problem]:
         return []
     old, new = holder[alias[-1]], value_at(document, name)
     if new is not None and new != old:
-        text = f"{dotted(alias, document)} = {shown(old)} and {dotted(name, document)} = {shown(new)} disagree"
+        text = f"{dotted(alias, document)} = {show(old)} and {dotted(name, document)} = {show(new)} disagree"
         del holder[alias[-1]]
         return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
     if len(name) > 2:
@@ -132,7 +132,7 @@ def _move_pair(document: Spelt, name: str, value: Any, key: str) -> list[Problem
     """Latencies of reads and of writes of one object."""
     path: Path = ("storage", key)
     if not isinstance(value, dict):
-        text = f"storage.{key} = {shown(value)} must be a table with keys: {', '.join(READ_WRITE)}."
+        text = f"storage.{key} = {show(value)} must be a table with keys: {', '.join(READ_WRITE)}."
         return [Problem(text, path)]
     problems: list[Problem] = []
     for operation, latency in value.items():
@@ -204,7 +204,7 @@ def _share(document: Spelt, key: str, value: Any, sources: list[Any]) -> list[Pr
         document.origins[SOURCE, index, key] = (TRANSACTION, key)
     if heirs or not all(isinstance(source, dict) for source in sources) or value == {}:
         return []
-    head = f"transaction.{key}" if isinstance(value, Mapping) else f"transaction.{key} = {shown(value)}"
+    head = f"transaction.{key}" if isinstance(value, Mapping) else f"transaction.{key} = {show(value)}"
     text = f"{head} has no effect here: every [[source]] gives its own {key}. Remove it."
     return [Problem(text, (TRANSACTION, key), (SOURCE,))]
 
@@ -216,16 +216,16 @@ def _spell_gaps(document: Spelt, gaps: Any) -> list[Problem]:
     source["arrivals"] = {"kind": "poisson", "mean_ms": DEFAULT_GAP_MS}
     if not isinstance(gaps, dict):
         example = '{distribution = "exponential", scale = 100.0}'
-        return [Problem(f"transaction.inter_arrival = {shown(gaps)} must be a table such as {example}.", path)]
+        return [Problem(f"transaction.inter_arrival = {show(gaps)} must be a table such as {example}.", path)]
     chosen = gaps.get("distribution", "exponential")
     if chosen not in GAPS:
-        text = f"transaction.inter_arrival.distribution = {shown(chosen)} {unknown_name(chosen, tuple(GAPS))}"
+        text = f"transaction.inter_arrival.distribution = {show(chosen)} {unknown_name(chosen, tuple(GAPS))}"
         return [Problem(text, (*path, "distribution"))]
     kind, names = GAPS[chosen]
     given = {key: value for key, value in gaps.items() if key != "distribution"}
     problems = [
         Problem(
-            f"transaction.inter_arrival.{key} = {shown(value)} is not a key of distribution = '{chosen}', which takes: "
+            f"transaction.inter_arrival.{key} = {show(value)} is not a key of distribution = '{chosen}', which takes: "
             f"{', '.join(names)}.",
             (*path, key),
         )

@@ -16,7 +16,7 @@ from types import CodeType
 from typing import Any, Final
 
 from endive.config.expression import CONSTANTS, Expression, dotted_name
-from endive.config.problems import shown
+from endive.config.problems import show
 from endive.config.rules.facts import FACTS
 from endive.config.rules.scene import Scene
 from endive.config.toml_text import value_text
@@ -130,7 +130,7 @@ class _Sentence(Formatter):
         return self.values[field_name], field_name
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        return shown(value) if conversion == "q" else super().convert_field(value, conversion)
+        return show(value) if conversion == "q" else super().convert_field(value, conversion)
 
 
 def _words(node: ast.expr) -> str:

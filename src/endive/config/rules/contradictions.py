@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from endive.config.keys import SOURCE
-from endive.config.problems import Problem, dotted, shown, value_at
+from endive.config.problems import Problem, dotted, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
 from endive.config.rules.provider_needs import provider_problems
 from endive.config.rules.scene import Scene
@@ -64,7 +64,7 @@ def _problems(rows: tuple[Contradiction, ...], scene: Scene) -> Iterator[Problem
     for row in rows:
         if values.holds(row.when):
             path = scene.path(row.key)
-            values |= {"key": dotted(path, scene.document), "value": shown(value_at(scene.document, path))}
+            values |= {"key": dotted(path, scene.document), "value": show(value_at(scene.document, path))}
             yield Problem(values.say(row.says), path, tuple(map(scene.place, row.when.about)))
 
 
@@ -74,7 +74,7 @@ def _objective(config: SimulationConfig) -> Iterator[Problem]:
         objective_of(config)
     except ObjectiveError as error:
         reason = str(error).partition("': ")[2]
-        yield Problem(f"slo.objective = {shown(config.slo.objective)}: {reason}", ("slo", "objective"), (SOURCE,))
+        yield Problem(f"slo.objective = {show(config.slo.objective)}: {reason}", ("slo", "objective"), (SOURCE,))
 
 
 def _source_names(config: SimulationConfig) -> Iterator[Problem]:
@@ -82,7 +82,7 @@ def _source_names(config: SimulationConfig) -> Iterator[Problem]:
     for index, name in enumerate(names):
         if name in names[:index]:
             yield Problem(
-                f"source.{index}.name = {shown(name)} is already the name of source.{names.index(name)}. "
+                f"source.{index}.name = {show(name)} is already the name of source.{names.index(name)}. "
                 "Give each source a name of its own.",
                 (SOURCE, index, "name"),
             )

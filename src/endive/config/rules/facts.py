@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
-from endive.config.problems import shown
+from endive.config.problems import show
 from endive.config.rules.scene import Scene
 from endive.config.sections.arrivals import Closed, Jobs
 from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
@@ -147,7 +147,7 @@ FACTS: Final = {
     "most_touched": Fact("touched_files", _most_touched),
     "unknown": Fact(
         "tables.only catalog.num_tables catalog.table_names",
-        lambda scene: ", ".join(map(shown, unknown_tables(scene.value("tables"), scene.config.catalog))),
+        lambda scene: ", ".join(map(show, unknown_tables(scene.value("tables"), scene.config.catalog))),
     ),
     "n_only": _length("tables.only"),
     "n_own": Fact("tables catalog.num_tables", _n_own),
@@ -161,5 +161,5 @@ FACTS: Final = {
     "takes_longest_pause": Fact(
         "retry_backoff", lambda scene: "max_ms" in BACKOFF_KEYS[scene.value("retry_backoff.policy")]
     ),
-    "policy": Fact("retry_backoff", lambda scene: shown(scene.written("retry_backoff.policy"))),
+    "policy": Fact("retry_backoff", lambda scene: show(scene.written("retry_backoff.policy"))),
 }

@@ -13,7 +13,7 @@ from endive.config.capabilities import (
     profile_capabilities,
     providers_with,
 )
-from endive.config.problems import Path, Problem, shown, value_at
+from endive.config.problems import Path, Problem, show, value_at
 from endive.config.simulation_config import SimulationConfig
 from endive.config.values import unknown_name
 
@@ -36,18 +36,18 @@ INSTEAD: Final = {"put_if_absent": "; or choose catalog.type = 'dynamodb' or, wi
 def provider_problems(config: SimulationConfig, document: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the provider itself, then what it cannot do."""
     provider = config.storage.provider
-    written = shown(value_at(document, PROVIDER) or provider)
+    written = show(value_at(document, PROVIDER) or provider)
     if is_profile_path(provider):
-        found = profile_capabilities(provider)
-        if isinstance(found, str):
-            yield Problem(f"storage.provider = {written} {found}", PROVIDER)
+        claimed = profile_capabilities(provider)
+        if isinstance(claimed, str):
+            yield Problem(f"storage.provider = {written} {claimed}", PROVIDER)
             return
-        capabilities = found
+        capabilities = claimed
     elif provider in BUILT_IN:
         capabilities = BUILT_IN[provider]
     else:
         text = unknown_name(provider, tuple(BUILT_IN), also=", or the path of a profile (.toml)")
-        yield Problem(f"storage.provider = {shown(provider)} {text}", PROVIDER)
+        yield Problem(f"storage.provider = {show(provider)} {text}", PROVIDER)
         return
     yield from _figures(config)
     yield from _capabilities(config, written, capabilities)
@@ -64,7 +64,7 @@ def _figures(config: SimulationConfig) -> Iterator[Problem]:
     has_vintage = provider in (*IN_ORIGINAL_VINTAGE, *HAVE_NO_VINTAGES) or is_profile_path(provider)
     if config.storage.vintage == "original" and not has_vintage:
         yield Problem(
-            f"storage.vintage = 'original' has no figures for storage.provider = {shown(provider)}. "
+            f"storage.vintage = 'original' has no figures for storage.provider = {show(provider)}. "
             f"Choose a provider from: {', '.join(IN_ORIGINAL_VINTAGE)}; or vintage 'measured'.",
             ("storage", "vintage"),
             ("storage.provider",),

@@ -64,8 +64,8 @@ class Poisson(Table):
     def _has_one_rate(self) -> Self:
         given = {"mean_ms", "per_s"} & self.model_fields_set
         if len(given) != 1:
-            found = "both are given" if given else "none is given"
-            raise refusal(f"needs exactly one of mean_ms, per_s; {found}.", shows_value=False)
+            state = "both are given" if given else "none is given"
+            raise refusal(f"needs exactly one of mean_ms, per_s; {state}.", shows_value=False)
         return self
 
 

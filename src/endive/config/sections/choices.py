@@ -85,9 +85,9 @@ def _spell_out_touched(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return {"distribution": "fixed", "value": value}
     if isinstance(value, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
-        if found:
-            return {"distribution": "share", "share": float(found[1]) / 100.0}
+        percentage = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
+        if percentage:
+            return {"distribution": "share", "share": float(percentage[1]) / 100.0}
     if not isinstance(value, (dict, Table)):
         raise refusal("must be a whole number, a share such as '5%', or a count table.")
     if isinstance(value, dict) and value.get("distribution") == "share":

@@ -297,6 +297,6 @@ def spelt_out(spec: Spec) -> Spec:
     return spec if isinstance(spec, Family) else _DISTRIBUTION.validate_python(spec.to_table())
 
 
-def described(table: dict[str, Any]) -> Spec:
+def read_distribution(table: dict[str, Any]) -> Spec:
     """A distribution table as the value it describes."""
     return _DISTRIBUTION.validate_python(table)

@@ -17,14 +17,14 @@ from endive.config.study.study import Study
 
 def with_absolute_paths(base: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A configuration whose profile and traces are named by absolute paths."""
-    found = dict(base)
-    storage = found.get("storage")
+    absolute = dict(base)
+    storage = absolute.get("storage")
     if isinstance(storage, Mapping) and "provider" in storage:
-        found["storage"] = {**storage, "provider": _absolute("storage.provider", storage["provider"], folder)}
-    sources = found.get("source")
+        absolute["storage"] = {**storage, "provider": _absolute("storage.provider", storage["provider"], folder)}
+    sources = absolute.get("source")
     if isinstance(sources, list):
-        found["source"] = [_with_absolute_trace(source, folder) for source in sources]
-    return found
+        absolute["source"] = [_with_absolute_trace(source, folder) for source in sources]
+    return absolute
 
 
 def _with_absolute_trace(source: Any, folder: Path) -> Any:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from endive.config.keys import SOURCE, known_keys, nearest_key
-from endive.config.problems import shown
+from endive.config.problems import show
 from endive.config.reading.overrides import plain_copy, split_key
 from endive.config.reading.recipe import recipes
 from endive.config.toml_text import key_text, value_text
@@ -70,7 +70,7 @@ def read_axis(key: str, item: Any, where: str) -> Axis:
         values = [_milliseconds(key, plain_copy(value)) for value in item]
     else:
         raise ConfigError(
-            f"{where}: {key} = {shown(item)} must be a list, {{range = [start, stop, step]}} or "
+            f"{where}: {key} = {show(item)} must be a list, {{range = [start, stop, step]}} or "
             "{log = [start, stop, count]}. A single value belongs into [base] or [set]."
         )
     if not values:
@@ -83,8 +83,8 @@ def read_axis(key: str, item: Any, where: str) -> Axis:
 def _milliseconds(key: str, value: Any) -> Any:
     """A duration as text in milliseconds, so that an axis of times is one of numbers; anything else as it is."""
     is_time = key == "ms" or key.endswith((".ms", "_ms"))
-    found = parse_duration_ms(value) if is_time and isinstance(value, str) else None
-    return value if found is None else found
+    milliseconds = parse_duration_ms(value) if is_time and isinstance(value, str) else None
+    return value if milliseconds is None else milliseconds
 
 
 def repeated_value(axis: Axis) -> Any:
@@ -103,12 +103,12 @@ def _range_values(spec: Mapping[str, Any], where: str) -> list[int | float]:
         raise ConfigError(f"{where} gives both range and log; choose one.")
     is_whole = spec.get(WHOLE, False)
     if not isinstance(is_whole, bool):
-        raise ConfigError(f"{where}: whole = {shown(is_whole)} must be true or false.")
+        raise ConfigError(f"{where}: whole = {show(is_whole)} must be true or false.")
     name = RANGE if RANGE in spec else LOG
     numbers = spec.get(name)
     meaning = "[start, stop, step]" if name == RANGE else "[start, stop, count]"
     if not isinstance(numbers, list) or len(numbers) != 3 or not all(_is_number(number) for number in numbers):
-        raise ConfigError(f"{where}: {name} = {shown(numbers)} must be {meaning}, three numbers.")
+        raise ConfigError(f"{where}: {name} = {show(numbers)} must be {meaning}, three numbers.")
     values = _linear(numbers, where) if name == RANGE else _logarithmic(numbers, where)
     if is_whole:
         values = list(dict.fromkeys(int(value + 0.5) for value in values))
@@ -123,12 +123,12 @@ def _linear(numbers: list[Any], where: str) -> list[int | float]:
     """``stop`` is included if a step meets it; in decimal arithmetic, so that steps of 0.1 give 0.3."""
     start, stop, step = (Decimal(repr(number)) for number in numbers)
     if step != 0 and abs(step) < Decimal(SCALE_MIN):
-        raise ConfigError(f"{where}: range = {shown(numbers)} needs a step of at least {SCALE_MIN:g}.")
+        raise ConfigError(f"{where}: range = {show(numbers)} needs a step of at least {SCALE_MIN:g}.")
     if step == 0 or (stop - start) / step < 0:
-        raise ConfigError(f"{where}: range = {shown(numbers)} never reaches {shown(numbers[1])} in its steps.")
+        raise ConfigError(f"{where}: range = {show(numbers)} never reaches {show(numbers[1])} in its steps.")
     count = int((stop - start) / step) + 1
     if count > VALUES_MAX:
-        raise ConfigError(f"{where}: range = {shown(numbers)} has {count:,} values; {VALUES_MAX:,} are allowed.")
+        raise ConfigError(f"{where}: range = {show(numbers)} has {count:,} values; {VALUES_MAX:,} are allowed.")
     is_int = all(isinstance(number, int) for number in numbers)
     values = (start + index * step for index in range(count))
     return [int(value) if is_int else float(value) for value in values]
@@ -138,9 +138,9 @@ def _logarithmic(numbers: list[Any], where: str) -> list[int | float]:
     """Evenly spaced on a logarithmic axis, both ends included, to ``LOG_DIGITS`` significant digits."""
     start, stop, count = numbers
     if start < SCALE_MIN or stop < SCALE_MIN or start == stop:
-        raise ConfigError(f"{where}: log = {shown(numbers)} needs two different ends above 0, at least {SCALE_MIN:g}.")
+        raise ConfigError(f"{where}: log = {show(numbers)} needs two different ends above 0, at least {SCALE_MIN:g}.")
     if not isinstance(count, int) or not 2 <= count <= VALUES_MAX:
-        raise ConfigError(f"{where}: log = {shown(numbers)} needs a count from 2 to {VALUES_MAX:,}.")
+        raise ConfigError(f"{where}: log = {show(numbers)} needs a count from 2 to {VALUES_MAX:,}.")
     ratio = stop / start
     inner = [float(f"{start * ratio ** (i / (count - 1)):.{LOG_DIGITS - 1}e}") for i in range(1, count - 1)]
     values = [start, *inner, stop]

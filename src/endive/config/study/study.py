@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.config.expression import Expression
-from endive.config.problems import shown
+from endive.config.problems import show
 from endive.config.reading.load import parse_config
 from endive.config.reading.overrides import apply_overrides
 from endive.config.simulation_config import SimulationConfig
@@ -135,33 +135,33 @@ class Study:
         known = {**dict.fromkeys(self.columns), **values}  # a point may leave an axis to the base
         answer = drop.when.evaluate(known, "drop: when")
         if not isinstance(answer, bool):
-            raise ConfigError(f"drop: when = '{drop.when.text}' is {shown(answer)}, not true or false.")
+            raise ConfigError(f"drop: when = '{drop.when.text}' is {show(answer)}, not true or false.")
         return answer
 
     def expand(self) -> tuple[SweepPoint, ...]:
         """Every point with its resolved configuration; ConfigError with all problems, or if there is none."""
         if not self.drops and self.combination_count() <= COMBINATIONS_MAX:
             self._refuse_too_many_runs(self.combination_count())
-        found: list[SweepPoint] = []
+        points: list[SweepPoint] = []
         refused: dict[str, list[Values]] = {}
         total = 0
         for values in self.combinations():
             total += 1
             try:
                 config = parse_config(apply_overrides(self.base, _settings(values)), source="<study>")
-                point = SweepPoint(len(found), values, config, config.config_hash())
+                point = SweepPoint(len(points), values, config, config.config_hash())
             except ConfigError as error:
                 for problem in error.problems:
                     refused.setdefault(problem, []).append(values)
             else:
-                found.append(point)
+                points.append(point)
         if refused:
             raise ConfigError(explain(refused, total))
-        if not found:
+        if not points:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
-        self._refuse_too_many_runs(len(found))
-        self._refuse_other_subjects(found)
-        return _distinct(found)
+        self._refuse_too_many_runs(len(points))
+        self._refuse_other_subjects(points)
+        return _distinct(points)
 
     def _refuse_other_subjects(self, points: Sequence[SweepPoint]) -> None:
         """What the study asks about must be there, and must be something a study measures."""
@@ -172,7 +172,7 @@ class Study:
                 guess = nearest(self.subject, known)
                 hint = f"Did you mean '{guess}'? " if guess else ""
                 problems[
-                    f"study.subject = {shown(self.subject)} is no source and no kind of the study. {hint}Sources are: "
+                    f"study.subject = {show(self.subject)} is no source and no kind of the study. {hint}Sources are: "
                     f"{', '.join(names.sources)}; kinds are: {', '.join(names.kinds)}."
                 ] = None
             if refused := unkept(objective_of(config).subjects):
@@ -234,7 +234,7 @@ def _settings(values: Values) -> Values:
 
 
 def _listed(values: Values) -> str:
-    return ", ".join(f"{key} = {shown(value)}" for key, value in values.items())
+    return ", ".join(f"{key} = {show(value)}" for key, value in values.items())
 
 
 def _distinct(points: Sequence[SweepPoint]) -> tuple[SweepPoint, ...]:

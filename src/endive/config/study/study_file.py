@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from endive.config.expression import CONSTANTS, FUNCTIONS, Expression
 from endive.config.printable import printable_values
-from endive.config.problems import shown
+from endive.config.problems import show
 from endive.config.reading.load import read_toml
 from endive.config.reading.overrides import apply_overrides, parse_overrides
 from endive.config.study.absolute_paths import absolute_axis, absolute_point, with_absolute_paths
@@ -71,7 +71,7 @@ class StudyReader:
         study = replace(study, report=self._report(head.get("report", {}), study.columns))
         if not NAME.fullmatch(study.name):
             allowed = "a letter, then letters, digits, '_', '-' or '.'"
-            self._refuse(f"study.name = {shown(study.name)} names a folder: it must be {allowed}.")
+            self._refuse(f"study.name = {show(study.name)} names a folder: it must be {allowed}.")
         if not study.columns and not self.problems:
             self._refuse("The grid is empty: give [axes], [[linked]] or [[point]]. For one run: endive run.")
         if self.problems:
@@ -101,25 +101,25 @@ class StudyReader:
     def _head(self) -> dict[str, Any]:
         """``[study]``, with ``base`` and ``seeds`` in it wherever they were given."""
         self._refuse_unknown(self.document, SECTIONS, "")
-        found = self._table("study")
-        self._refuse_unknown(found, STUDY_KEYS, "study.")
+        head = self._table("study")
+        self._refuse_unknown(head, STUDY_KEYS, "study.")
         for name in ("name", "title", "question", "subject", "look_for"):
-            if name in found and not (isinstance(found[name], str) and found[name].strip()):
-                self._refuse(f"study.{name} = {shown(found[name])} must be a text that is not empty.")
-                found[name] = None
+            if name in head and not (isinstance(head[name], str) and head[name].strip()):
+                self._refuse(f"study.{name} = {show(head[name])} must be a text that is not empty.")
+                head[name] = None
         for name in ("base", "seeds"):
-            if name in found and name in self.document:
+            if name in head and name in self.document:
                 self._refuse(f"{name} is given twice, at the top and as study.{name}; keep one.")
             elif name in self.document:
-                found[name] = self.document[name]
-        return found
+                head[name] = self.document[name]
+        return head
 
     def _table(self, name: str) -> dict[str, Any]:
         """The table ``[name]``."""
         table = self.document.get(name, {})
         if isinstance(table, Mapping):
             return dict(table)
-        self._refuse(f"{name} = {shown(table)} must be a table.")
+        self._refuse(f"{name} = {show(table)} must be a table.")
         return {}
 
     def _tables(self, name: str) -> list[Mapping[str, Any]]:
@@ -142,7 +142,7 @@ class StudyReader:
         elif isinstance(given, Mapping):
             base = given
         else:
-            self._refuse(f"base = {shown(given)} must be a table, or the path of a TOML file.")
+            self._refuse(f"base = {show(given)} must be a table, or the path of a TOML file.")
         changes = dict(leaves(self._table("set"))) | {f"slo.{key}": item for key, item in self._table("slo").items()}
         self._refuse_keys(changes, "set")
         with self._gathering():
@@ -156,13 +156,13 @@ class StudyReader:
         self.problems += [problem for key in keys if (problem := key_problem(key, where))]
 
     def _groups(self) -> list[Group]:
-        found: list[Group] = []
+        groups: list[Group] = []
         for key, item in leaves(self._table("axes")):
             with self._gathering():
                 axis = read_axis(key, item, "axes")
                 if (twice := repeated_value(axis)) is not None:
-                    raise ConfigError(f"axes: {key} has the value {shown(twice)} twice.")
-                found.append((axis,))
+                    raise ConfigError(f"axes: {key} has the value {show(twice)} twice.")
+                groups.append((axis,))
         for number, table in enumerate(self._tables("linked"), 1):
             where = f"linked {number}"
             with self._gathering():
@@ -173,8 +173,8 @@ class StudyReader:
                     raise ConfigError(f"{where}: linked axes need equally many values, but {told}.")
                 if not group:
                     raise ConfigError(f"{where} is empty.")
-                found.append(group)
-        return found
+                groups.append(group)
+        return groups
 
     def _points(self) -> list[dict[str, Any]]:
         points = [dict(leaves(table)) for table in self._tables("point")]
@@ -183,24 +183,24 @@ class StudyReader:
         return points
 
     def _derived(self) -> Derived:
-        found: list[tuple[str, Expression]] = []
+        derived: list[tuple[str, Expression]] = []
         for key, text in leaves(self._table("derived")):
             with self._gathering():
-                found.append((key, Expression.parse(text, f"derived: {key}")))
-        return tuple(found)
+                derived.append((key, Expression.parse(text, f"derived: {key}")))
+        return tuple(derived)
 
     def _drops(self) -> tuple[Drop, ...]:
-        found: list[Drop] = []
+        drops: list[Drop] = []
         for table in self._tables("drop"):
             self._refuse_unknown(table, ("when", "because"), "drop.")
             because = table.get("because")
             if because is not None and not isinstance(because, str):
-                self._refuse(f"drop.because = {shown(because)} must be a text.")
+                self._refuse(f"drop.because = {show(because)} must be a text.")
             with self._gathering():
                 if "when" not in table:
                     raise ConfigError('[[drop]] needs when = "..", a condition on the axes.')
-                found.append(Drop(Expression.parse(table["when"], "drop: when"), because))
-        return tuple(found)
+                drops.append(Drop(Expression.parse(table["when"], "drop: when"), because))
+        return tuple(drops)
 
     def _seeds(self, head: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[int, ...]:
         """A count begins with the base's own seed, so that the first run is that of ``endive run``."""
@@ -216,27 +216,27 @@ class StudyReader:
         if is_list and given and len(set(given)) == len(given):
             return tuple(given)
         allowed = f"a count from 1 to {SEEDS_MAX:,}, or a list of different whole numbers"
-        self._refuse(f"seeds = {shown(given)} must be {allowed}.")
+        self._refuse(f"seeds = {show(given)} must be {allowed}.")
         return (SEED_DEFAULT,)
 
     def _report(self, given: object, columns: Sequence[str]) -> Report:
         if not isinstance(given, Mapping):
-            self._refuse(f"study.report = {shown(given)} must be a table.")
+            self._refuse(f"study.report = {show(given)} must be a table.")
             return Report()
         self._refuse_unknown(given, REPORT_KEYS, "study.report.")
-        found: dict[str, Any] = {}
+        chosen: dict[str, Any] = {}
         for name in ("x", "series", "panel"):
             if name in given and given[name] not in columns:
-                told = f"study.report.{name} = {shown(given[name])}"
+                told = f"study.report.{name} = {show(given[name])}"
                 self._refuse(f"{told} is no axis. Known are: {', '.join(columns)}.")
             elif name in given:
-                found[name] = given[name]
+                chosen[name] = given[name]
         metrics = given.get("metrics", [])
         if isinstance(metrics, list) and all(isinstance(metric, str) for metric in metrics):
-            found["metrics"] = tuple(metrics)
+            chosen["metrics"] = tuple(metrics)
         else:
-            self._refuse(f"study.report.metrics = {shown(metrics)} must be a list of names of figures.")
-        return Report(**found)
+            self._refuse(f"study.report.metrics = {show(metrics)} must be a list of names of figures.")
+        return Report(**chosen)
 
     # --- the parts together -----------------------------------------------------------------------------
 
