@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.metadata import history_of
+from endive.observation.folder import write_folder
 from endive.observation.observe import observe
-from endive.observation.observed_folder import write_folder
+from endive.observation.tables.metadata import history_of
 from endive.report.observed import observed_page
 
 SNAPSHOTS: Final = 100_000

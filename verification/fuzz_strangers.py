@@ -121,14 +121,14 @@ REPORT = json.dumps(
 def observe_metadata(path: Path) -> None:
     """As ``endive observe`` does with a file."""
     from endive.observation.observe import observe
-    from endive.observation.table_reading import read_metadata_file
+    from endive.observation.tables.catalogs import read_metadata_file
 
     observe(read_metadata_file(str(path), {}, seconds_max=1.0))
 
 
 def observe_log(path: Path) -> None:
     """As ``endive observe`` does with a log."""
-    from endive.observation.log import read_log
+    from endive.observation.logs.statement_log import read_log
     from endive.observation.observe import observe
 
     for history in read_log(path):
@@ -137,8 +137,8 @@ def observe_log(path: Path) -> None:
 
 def join_a_report(path: Path) -> None:
     """As ``endive observe --reports`` does."""
-    from endive.observation.metadata import history_of
-    from endive.observation.reports import join_reports, read_reports
+    from endive.observation.logs.commit_reports import join_reports, read_reports
+    from endive.observation.tables.metadata import history_of
 
     join_reports(history_of(metadata_text().encode(), "t"), read_reports(path))
 
@@ -154,9 +154,9 @@ def _scratch() -> Path:
 @lru_cache(maxsize=1)
 def observed_folder() -> Path:
     """What ``endive observe`` writes of the harmless table."""
-    from endive.observation.metadata import history_of
+    from endive.observation.folder import write_folder
     from endive.observation.observe import observe
-    from endive.observation.observed_folder import write_folder
+    from endive.observation.tables.metadata import history_of
 
     place = _scratch() / "observed"
     write_folder(place, [observe(history_of(metadata_text().encode(), "t"))])
@@ -198,7 +198,7 @@ def _with_file(folder: Path, name: str, use: Callable[[Path], None]) -> Callable
 
 def replay_folder(folder: Path) -> None:
     """As ``endive replay`` does, with few runs."""
-    from endive.observation.replay import replay
+    from endive.observation.replay.replay import replay
 
     assert replay(folder, seeds=REPLAY_SEEDS).verdict
 

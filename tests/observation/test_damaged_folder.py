@@ -8,10 +8,10 @@ import pytest
 from tests.observation.conftest import metadata, snapshot
 
 from endive.errors import EndiveError
-from endive.observation.metadata import history_of
+from endive.observation.folder import CONFIG_FILE, FINDINGS_FILE, TRACE_FILE, read_findings, read_history
+from endive.observation.folder import write_folder as write
 from endive.observation.observe import observe
-from endive.observation.observed_folder import CONFIG_FILE, FINDINGS_FILE, TRACE_FILE, read_findings, read_history
-from endive.observation.observed_folder import write_folder as write
+from endive.observation.tables.metadata import history_of
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.config import load_simulation_config, read_toml
+from endive.observation.folder import write_folder
 from endive.observation.folder_memory import forget, observed_note
-from endive.observation.latency_fit import SIGMAS
 from endive.observation.observe import observe
-from endive.observation.observed_folder import write_folder
+from endive.observation.replay.latency_fit import SIGMAS
 
 SLOW = ("storage.provider=constant", "storage.latency_ms=400")
 

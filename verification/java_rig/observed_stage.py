@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.probe import open_store, probe
-from endive.observation.probe_plan import make_plan
-from endive.observation.store_profile import profile_document, profile_text
+from endive.observation.measurement.probe_plan import make_plan
+from endive.observation.measurement.store_probe import open_store, probe
+from endive.observation.measurement.store_profile import profile_document, profile_text
 from verification.java_rig.gateway import Java
 from verification.java_rig.load_stage import LoadStage, commits, run_together
 from verification.java_rig.object_server import s3_properties

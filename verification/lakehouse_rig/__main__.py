@@ -112,6 +112,7 @@ def record(lake: Lake, given: argparse.Namespace, modes: Sequence[tuple[str, str
                 "mode": mode,
                 "isolation": isolation,
                 "log": log.text(),
+                "expiries": sorted(log.expiries),
                 **table,
                 "reports": reports_of(lake.folder, table["metadata"]),
                 "events": "",
@@ -131,7 +132,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--mix", choices=tuple(MIXES), default="lakehouse")
     parser.add_argument("--catalog", choices=("jdbc", "rest"), default="jdbc")
-    parser.add_argument("--store", choices=("disk", "s3"), default="disk")
+    parser.add_argument("--store", choices=("disk", "s3", "moto"), default="disk")
     parser.add_argument("--mode", choices=MERGE_MODES, default=MERGE_MODES[0])
     parser.add_argument("--isolation", choices=ISOLATIONS, default=ISOLATIONS[0])
     parser.add_argument("--out", type=Path, required=True)

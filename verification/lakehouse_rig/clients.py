@@ -21,8 +21,10 @@ TABLE: Final = "db.events"
 MERGE_MODES: Final = ("copy-on-write", "merge-on-read")
 ISOLATIONS: Final = ("serializable", "snapshot")
 COLUMNS: Final = ("timestamp", "operation", "table", "duration", "attempts", "outcome", "exception", "writer")
+EXPIRE: Final = "expire"
 RETRYING: Final = "Commit failed due to a concurrent update"  # what PyIceberg logs of an attempt that lost
 TEXT_MAX: Final = 300
+KEPT_S: Final = 240  # how old a snapshot gets that ``expire`` leaves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ class Mix:
     merge_every_s: float | None = None
     compact_every_s: float | None = None
     compaction: str = "'min-input-files', '2'"
+    expire_every_s: float | None = None
 
 
 MIXES: Final = {
@@ -42,8 +45,9 @@ MIXES: Final = {
         streams_every_s=(6.0, 10.0, 15.0),
         appends_pause_s=(3.0, 4.0),
         insert_every_s=20.0,
-        merge_every_s=30.0,
+        merge_every_s=60.0,
         compact_every_s=75.0,
+        expire_every_s=120.0,
     ),
     "modes": Mix(merge_every_s=4.0, compact_every_s=6.0, compaction="'rewrite-all', 'true'"),
 }
@@ -57,6 +61,7 @@ class Log(logging.Handler):
         self._lock = threading.Lock()
         self._lost = threading.local()
         self.rows: list[tuple[Any, ...]] = []
+        self.expiries: list[tuple[str, float, str]] = []  # began, took ms, exception: no operation of a trace
         logging.getLogger("pyiceberg").addHandler(self)
         logging.getLogger("pyiceberg").propagate = False
 
@@ -78,7 +83,10 @@ class Log(logging.Handler):
         when = begin.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         attempts = self._lost.count + 1 if writer.startswith("pyiceberg") else ""
         with self._lock:
-            self.rows.append((when, operation, TABLE, took_ms, attempts, outcome, told, writer))
+            if operation == EXPIRE:
+                self.expiries.append((when, took_ms, told))
+            else:
+                self.rows.append((when, operation, TABLE, took_ms, attempts, outcome, told, writer))
 
     def text(self) -> str:
         """As CSV, by time."""
@@ -123,6 +131,7 @@ def work(spark: Any, lake: Lake, log: Log, mix: Mix, seconds: float) -> None:
         ("merge", "overwrite", mix.merge_every_s, 10.0, partial(merge, spark)),
         ("compact", "replace", mix.compact_every_s, 20.0, lambda turn: compact(spark, mix.compaction)),
         ("insert", "append", mix.insert_every_s, 5.0, partial(insert, spark)),
+        ("expire", EXPIRE, mix.expire_every_s, 90.0, lambda turn: expire(spark)),
     )
     for name, operation, every_s, first_s, act in periodic:
         if every_s is not None:
@@ -198,3 +207,12 @@ def insert(spark: Any, turn: int) -> None:
     """A few rows into one partition."""
     part = turn % PARTITIONS
     spark.newSession().sql(f"INSERT INTO lake.{TABLE} SELECT id, {part}, 'batch' FROM range(0, 20, 1, 1)").collect()
+
+
+def expire(spark: Any) -> None:
+    """Drops snapshots of some minutes ago, and their files."""
+    old = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=KEPT_S)
+    spark.newSession().sql(
+        f"CALL lake.system.expire_snapshots(table => '{TABLE}', retain_last => 20, "
+        f"older_than => TIMESTAMP '{old:%Y-%m-%d %H:%M:%S}+00:00')"
+    ).collect()

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,8 +76,8 @@ def open_lake(lake: Lake, *, catalog: str, store: str) -> None:
     """Start the services; a REST server stands before the database, and writes the metadata itself."""
     port, uri = _start_postgres(lake)
     jdbc = f"jdbc:postgresql://127.0.0.1:{port}/postgres"
-    files = _start_s3(lake) if store == "s3" else {}
-    warehouse = "s3://warehouse/" if store == "s3" else f"file://{lake.folder / 'warehouse'}"
+    files = {"s3": _start_s3, "moto": _start_moto}[store](lake) if store != "disk" else {}
+    warehouse = "s3://warehouse/" if files else f"file://{lake.folder / 'warehouse'}"
     io = {"io-impl": "org.apache.iceberg.aws.s3.S3FileIO", "client.region": "us-east-1", **files} if files else {}
     python_io = {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO", **files} if files else {}
     if catalog == "rest":
@@ -115,8 +116,22 @@ def _start_s3(lake: Lake) -> dict[str, str]:
     command = [sys.executable, "-c", _SERVE, repr(DELAYS_MS)]
     server = _start(lake, command, signal.SIGTERM, cwd=str(Path(__file__).parents[2]), stdout=subprocess.PIPE)
     assert server.stdout is not None
+    return _s3_properties(int(server.stdout.readline()))
+
+
+def _start_moto(lake: Lake) -> dict[str, str]:
+    """moto's S3, which is as fast as this machine lets it be."""
+    port = free_port()
+    server = _start(lake, [sys.executable, "-m", "moto.server", "-p", str(port)], signal.SIGTERM)
+    _wait("moto", server, lambda: _is_open(port))
+    bucket = urllib.request.Request(f"http://127.0.0.1:{port}/warehouse", method="PUT")
+    urllib.request.urlopen(bucket, timeout=START_S).close()
+    return _s3_properties(port)
+
+
+def _s3_properties(port: int) -> dict[str, str]:
     return {
-        "s3.endpoint": f"http://127.0.0.1:{int(server.stdout.readline())}",
+        "s3.endpoint": f"http://127.0.0.1:{port}",
         "s3.path-style-access": "true",
         "s3.access-key-id": "local",
         "s3.secret-access-key": "local",

@@ -17,10 +17,10 @@ from endive.cli.console import EndiveGroup
 from endive.cli.observe import parse_properties
 
 if TYPE_CHECKING:
-    from endive.observation.catalog_curve import Compared
-    from endive.observation.catalog_probe import CatalogMeasured
-    from endive.observation.probe import Measured
-    from endive.observation.probe_plan import ProbePlan
+    from endive.observation.measurement.catalog_probe import CatalogMeasured
+    from endive.observation.measurement.catalog_profile import Compared
+    from endive.observation.measurement.probe_plan import ProbePlan
+    from endive.observation.measurement.store_probe import Measured
 
 app = typer.Typer(cls=EndiveGroup, help="Measure your own object store or catalog.", no_args_is_help=False)
 
@@ -47,11 +47,11 @@ def store(
 ) -> None:
     """Measure GET, PUT, HEAD, DELETE and compare-and-swap of an object store, and write a profile of it."""
     from endive.cli.progress import counted_progress
-    from endive.observation.probe import open_store, probe
-    from endive.observation.probe_plan import make_plan
+    from endive.observation.measurement.probe_plan import make_plan
+    from endive.observation.measurement.store_check import check_store, measured_table
+    from endive.observation.measurement.store_probe import open_store, probe
+    from endive.observation.measurement.store_profile import profile_document, profile_text
     from endive.observation.secrets import public_address
-    from endive.observation.store_check import check_store, measured_table
-    from endive.observation.store_profile import profile_document, profile_text
 
     _refuse_place(out)
     scheme = url.partition("://")[0]
@@ -119,7 +119,7 @@ def _write_profile(out: Path, text: str) -> None:
 def _print_store(measured: Measured, out: Path) -> None:
     from endive.cli.console import stdout
     from endive.cli.tables import new_table
-    from endive.observation.findings import quantiles
+    from endive.observation.fitting.findings import quantiles
 
     console = stdout()
     table = new_table("Requests, in ms")
@@ -171,9 +171,9 @@ def catalog(
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
     from endive.cli.progress import counted_progress
     from endive.config.toml_text import toml_text
-    from endive.observation.catalog_curve import catalog_document, check_profile
-    from endive.observation.catalog_probe import planned_requests, probe_catalog
-    from endive.observation.table_reading import open_catalog
+    from endive.observation.measurement.catalog_probe import planned_requests, probe_catalog
+    from endive.observation.measurement.catalog_profile import catalog_document, check_profile
+    from endive.observation.tables.catalogs import open_catalog
 
     _refuse_place(out)
     opened = open_catalog(name, parse_properties(properties or []))
@@ -206,8 +206,8 @@ def measure(
 ) -> None:
     """Measure your own object store or catalog."""
     from endive.config import read_toml
-    from endive.observation.catalog_curve import check_profile
-    from endive.observation.store_check import check_store
+    from endive.observation.measurement.catalog_profile import check_profile
+    from endive.observation.measurement.store_check import check_store
 
     if checked is not None:
         document = read_toml(checked)
@@ -231,7 +231,7 @@ def _print_compared(rows: Sequence[Compared]) -> None:
 
 
 def _catalog_lines(measured: CatalogMeasured) -> list[str]:
-    from endive.observation.findings import quantiles
+    from endive.observation.fitting.findings import quantiles
 
     load = quantiles(measured.load_ms) or {}
     file = quantiles(measured.metadata_read_ms) or {}

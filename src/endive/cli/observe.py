@@ -67,10 +67,10 @@ def observe(
     Reading never changes a table. Credentials are PyIceberg's own and are written nowhere. A table's files are read
     where its metadata lies; what it names elsewhere is read with --allow only.
     """
-    from endive.observation.allowed_places import parse_places
+    from endive.observation.folder import refuse_foreign_files, write_folder
     from endive.observation.observe import observe as observe_table
     from endive.observation.observe import with_reports
-    from endive.observation.observed_folder import refuse_foreign_files, write_folder
+    from endive.observation.tables.allowed_places import parse_places
 
     refuse_foreign_files(out)
     logging.getLogger("pyiceberg").setLevel(logging.ERROR)  # what matters is told in notes
@@ -111,9 +111,9 @@ def _histories(
     writer_key: str | None,
 ) -> list[TableHistory]:
     from endive.errors import ConfigError
-    from endive.observation import table_reading
-    from endive.observation.delta_log import delta_folder, read_delta_log
     from endive.observation.observe import is_log, read_any_log
+    from endive.observation.tables import catalogs
+    from endive.observation.tables.delta_log import delta_folder, read_delta_log
 
     if is_spark:
         from endive.pipeline.spark.table_history import read_spark_table
@@ -122,9 +122,9 @@ def _histories(
             raise ConfigError("--spark needs the name of a table as Spark knows it, and no --catalog.")
         return [read_spark_table(table, writer_key=writer_key)]
     if catalog is not None:
-        opened = table_reading.open_catalog(catalog, properties, **limits)
-        names = table_reading.table_names(opened, table)
-        return _possible(names, lambda name: table_reading.read_table(opened, name, writer_key=writer_key))
+        opened = catalogs.open_catalog(catalog, properties, **limits)
+        names = catalogs.table_names(opened, table)
+        return _possible(names, lambda name: catalogs.read_table(opened, name, writer_key=writer_key))
     if table is None:
         raise ConfigError(
             "Nothing to observe. Give a metadata.json, a folder with a _delta_log, a log, or --catalog NAME."
@@ -133,7 +133,7 @@ def _histories(
         return read_any_log(Path(table))
     if delta_folder(table) is not None:
         return [read_delta_log(table, writer_key=writer_key)]
-    return [table_reading.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
+    return [catalogs.read_metadata_file(table, properties, writer_key=writer_key, **limits)]
 
 
 def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from endive.observation.compared_figures import Figure
-    from endive.observation.replay import Replay
+    from endive.observation.replay.figures import Figure
+    from endive.observation.replay.replay import Replay
 
 _WORDS = {  # holds, is unclear
     (True, False): "[green]agrees[/green]",
@@ -52,9 +52,9 @@ def replay(
     The folder remembers what is given here, and the verdict; run, limit, advise, explain and explore use and repeat it.
     """
     from endive.cli.progress import counted_progress
+    from endive.observation.folder import observed_folders
     from endive.observation.folder_memory import forget, remember
-    from endive.observation.observed_folder import observed_folders
-    from endive.observation.replay import replay as replay_table
+    from endive.observation.replay.replay import replay as replay_table
 
     replays = []
     given = [*(assumed or ())]

@@ -20,7 +20,7 @@ from endive.config.capabilities import is_profile_path
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError, EndiveError, OutputError
 from endive.intake import parse_json, read_bytes, refused_as
-from endive.observation.observed_folder import (
+from endive.observation.folder import (
     CONFIG_FILE,
     FIRST_FILE,
     MEMORY_FILE,

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Final
 
 from endive.errors import ObservationError
-from endive.observation.configuration import configuration
-from endive.observation.delta_configuration import delta_configuration
-from endive.observation.delta_log import DELTA, as_delta
-from endive.observation.engine_lines import read_engine_lines
-from endive.observation.findings import findings
-from endive.observation.log import read_log
-from endive.observation.log_join import join_log
-from endive.observation.observed_folder import ObservedTable, trace_text
-from endive.observation.observed_history import TableHistory
-from endive.observation.rate_check import settle
-from endive.observation.reports import CommitReport, join_reports, read_reports
-from endive.observation.sources import fit_sources
-from endive.observation.spark_events import is_event_log, read_event_log
+from endive.observation.fitting.configuration import configuration
+from endive.observation.fitting.delta_configuration import delta_configuration
+from endive.observation.fitting.findings import findings
+from endive.observation.fitting.rate_check import settle
+from endive.observation.fitting.sources import fit_sources
+from endive.observation.folder import ObservedTable, trace_text
+from endive.observation.history import TableHistory
+from endive.observation.logs.commit_reports import CommitReport, join_reports, read_reports
+from endive.observation.logs.engine_lines import read_engine_lines
+from endive.observation.logs.log_join import join_log
+from endive.observation.logs.spark_events import is_event_log, read_event_log
+from endive.observation.logs.statement_log import read_log
+from endive.observation.tables.delta_log import DELTA, as_delta
 from endive.workload.trace_file import SUFFIXES
 
 COMMITS_NEEDED: Final = 3

@@ -1,4 +1,4 @@
-"""This file keeps credentials out of whatever is printed or written: messages, pages, provenance.
+"""Credentials kept out of whatever is printed or written: messages, pages, provenance.
 
 A message of a library may quote what it was configured with. What is known to be secret is taken out by value, what
 looks secret by its form.

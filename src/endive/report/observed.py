@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.findings import manifest_growth, per_interval
-from endive.observation.observed_history import TableHistory
+from endive.observation.fitting.findings import manifest_growth, per_interval
+from endive.observation.history import TableHistory
 from endive.report.chart_files import to_svg
 
 _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")

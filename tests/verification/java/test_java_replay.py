@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from endive.observation.metadata import history_of
-from endive.observation.reports import join_reports, read_reports
+from endive.observation.logs.commit_reports import join_reports, read_reports
+from endive.observation.tables.metadata import history_of
 from endive.verification.suite import WRONG
 from verification.suites.java.java_replay import check_figure, read_recording, replay_recording
 

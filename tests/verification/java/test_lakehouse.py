@@ -7,7 +7,7 @@ from csv import DictReader
 
 import pytest
 
-from endive.observation.sources import fit_sources
+from endive.observation.fitting.sources import fit_sources
 from endive.verification.suite import WRONG
 from verification.suites.java.lakehouse import (
     RECORDINGS,

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.compared_figures import Figure
-from endive.observation.metadata import history_of
+from endive.observation.folder import write_folder
+from endive.observation.logs.commit_reports import join_reports, read_reports
 from endive.observation.observe import observe
-from endive.observation.observed_folder import write_folder
-from endive.observation.replay import Replay, replay
-from endive.observation.reports import join_reports, read_reports
+from endive.observation.replay.figures import Figure
+from endive.observation.replay.replay import Replay, replay
+from endive.observation.tables.metadata import history_of
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
 from verification.suites.java.request_recording import DATA, line_of
 from verification.suites.live import IcebergMissingError, rigs

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from endive.observation.compared_figures import Figure
-from endive.observation.metadata import history_of
+from endive.observation.folder import write_folder
+from endive.observation.history import TableHistory
 from endive.observation.observe import observe, with_reports
-from endive.observation.observed_folder import write_folder
-from endive.observation.observed_history import TableHistory
-from endive.observation.replay import Replay, replay
+from endive.observation.replay.figures import Figure
+from endive.observation.replay.replay import Replay, replay
+from endive.observation.tables.metadata import history_of
 from endive.verification.suite import Check, Options, Outcome, Table, provenance, skipped
 from verification.suites.java.java_replay import check_figure
 from verification.suites.java.request_recording import DATA
@@ -35,7 +35,12 @@ RECORDINGS: Final = ("small", "rest", "timed")
 TABLE: Final = "db.events"
 SEEDS: Final = 20
 SEEDS_QUICK: Final = 4
-LIVE: Final[Mapping[str, str]] = {"catalog": "rest", "store": "s3", "mode": "merge-on-read", "isolation": "snapshot"}
+LIVE: Final[Mapping[str, str]] = {
+    "catalog": "rest",
+    "store": "moto",
+    "mode": "copy-on-write",
+    "isolation": "serializable",
+}
 LIVE_SECONDS: Final = 600.0
 LIVE_SECONDS_QUICK: Final = 120.0
 HELD: Final = ("commits", "failed", "commit P")

@@ -19,10 +19,10 @@ from pyspark.sql import SparkSession
 
 from endive.errors import IntakeError, ObservationError
 from endive.intake import parse_json, read_bytes
-from endive.observation.observed_history import TableHistory, TableShape, in_order, is_cut
+from endive.observation.history import TableHistory, TableShape, in_order, is_cut
 from endive.observation.secrets import redacted
-from endive.observation.snapshots import commit_of
-from endive.observation.table_properties import read_properties
+from endive.observation.tables.snapshots import commit_of
+from endive.observation.tables.table_properties import read_properties
 from endive.pipeline.spark import metadata_rows
 from endive.pipeline.spark.session import make_session
 

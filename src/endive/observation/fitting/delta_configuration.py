@@ -1,0 +1,96 @@
+"""A configuration of what was seen of a Delta table: the fitted sources, its client, its log.
+
+Which client commits is what most commits say; what a statement has read, and how long it worked, no log tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from endive.observation.fitting.configuration import (
+    are_files_known,
+    assumed_provider,
+    duration_ms,
+    partitions_section,
+    read_of,
+)
+from endive.observation.fitting.sources import FittedSource
+from endive.observation.history import TableHistory
+from endive.observation.tables.delta_log import DELTA
+
+DELTA_RS: Final = "delta-rs"
+INTERVAL: Final = "delta.checkpointInterval"
+ISOLATION: Final = "delta.isolationLevel"
+ISOLATIONS: Final = {"serializable": "serializable", "writeserializable": "write_serializable"}
+READING: Final = ("merge", "append_after_read")
+INTERVAL_MAX: Final = 1_000_000
+
+
+def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
+    """The document of a configuration file, and what in it is assumed."""
+    provider, assumed = assumed_provider(history.location)
+    client, others = _client(sources)
+    if others:
+        told = ", ".join(f"{count:,} of {engine}" for engine, count in others.items())
+        assumed.append(f'delta.client = "{client}": the model has one client, and there are commits {told}')
+    settings = history.shape.settings
+    delta: dict[str, Any] = {"client": client, "initial_version": history.shape.snapshots}
+    interval = settings.get(INTERVAL, "")
+    if interval.isascii() and interval.isdecimal() and 0 < int(interval) <= INTERVAL_MAX:
+        delta["checkpoint_interval"] = int(interval)
+    level = ISOLATIONS.get(settings.get(ISOLATION, "").lower())
+    for source in sources:
+        if source.is_work_assumed:
+            work = f"source.{source.name}.runtime = {source.work['ms']:g} ms"
+            assumed.append(f"{work}: no log of a table tells how long a statement works before it commits")
+        if source.kind in READING and not source.logged_read:
+            assumed.append(f'source.{source.name}.read = "{read_of(source, history.shape)}": no log tells the filter')
+    document: dict[str, Any] = {
+        "simulation": {"duration_ms": round(duration_ms(history, sources), 3)},
+        "experiment": {"label": history.name},
+        "storage": {"provider": provider},
+        "catalog": partitions_section(history.shape),
+        "table": {"format": DELTA, **_files(history)},
+        "delta": delta,
+        "source": [_source(source, history, client, level) for source in sources],
+    }
+    return {key: value for key, value in document.items() if value}, assumed
+
+
+def _client(sources: Sequence[FittedSource]) -> tuple[str, dict[str, int]]:
+    """The client of most commits, and the commits of others by engine."""
+    counted = Counter(source.engine for source in sources for _ in source.commits)
+    is_rs = 2 * counted[DELTA_RS] > sum(counted.values())
+    others = {name: count for name, count in counted.items() if (name == DELTA_RS) != is_rs}
+    return ("delta_rs" if is_rs else "spark"), others
+
+
+def _files(history: TableHistory) -> dict[str, Any]:
+    files = history.shape.data_files
+    return {"data_files": files} if are_files_known(history.shape) else {}
+
+
+def _source(source: FittedSource, history: TableHistory, client: str, level: str | None) -> dict[str, Any]:
+    """``[[source]]``, with the files and partitions that its commits touched."""
+    shape = history.shape
+    found: dict[str, Any] = {
+        "name": source.name,
+        "arrivals": source.arrivals.table,
+        "operation_types": source.operation_types,
+        "runtime": source.work,
+        "keeps_table": source.arrivals.table["kind"] == "closed",
+    }
+    found |= {key: value for key, value in (("start_ms", source.start_ms), ("stop_ms", source.stop_ms)) if value}
+    if source.kind in READING:
+        found["read"] = read_of(source, shape)
+        if level is not None and client == "spark":
+            found["isolation"] = level
+    if source.kind == "merge" and not any(commit.added_files for commit in source.commits):
+        found["adds_rows"] = False
+    if are_files_known(shape) and source.touched_files and source.kind in ("merge", "optimize"):
+        found["touched_files"] = min(source.touched_files, shape.data_files or 1)
+    if partitions_section(shape) and source.partitions:
+        found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
+    return {key: value for key, value in found.items() if value is not False or key != "keeps_table"}

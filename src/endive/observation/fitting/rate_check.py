@@ -1,0 +1,263 @@
+"""A fitted configuration is simulated before it is handed over: does each source commit as often as it was seen to?
+
+Two things are settled by it. A client that submits again when it is done is given the work that its cycle leaves
+unexplained: between two commits of it there is work, and work is no thinking. And of a statement whose filter nobody
+knows, the widest is taken with which it commits as often as it did.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from endive.config import apply_overrides, parse_config
+from endive.observation.exact_intervals import count_interval
+from endive.observation.fitting.sources import FittedSource, usual
+from endive.simulation import Simulation
+
+RUNS: Final = 3
+TXNS_MAX: Final = 20_000  # in one run; of a busier table a part of the time is simulated
+REFERENCE_TXNS_MAX: Final = 1_500  # the compiled engine is worth loading from here on
+ALLOWED: Final = 0.05
+CYCLE_ALLOWED: Final = 0.02
+COLUMNS: Final = ("source", "status", "reason", "total_latency_ms")
+ENDED: Final = ("committed", "aborted")
+PASSES: Final = 3
+READS: Final = ("table", "partitions", "files")  # widest first
+_LATENCIES: Final = "storage.provider and the catalog's latency"
+_CAUSES: Final = {
+    "validation_exception": "source.{name}.read, touched_files and isolation",
+    "history_expired": "source.{name}.runtime",
+    "table_moved": "source.{name}.runtime_filter_ms",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """Txns of one source in a run, on average."""
+
+    submitted: float
+    committed: float
+    took_ms: float  # the usual time from submission to the end, of those that ended
+    reason: str  # why most of those failed that failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateCheck:
+    """One source: commits seen, and commits of the model in as long a time."""
+
+    name: str
+    seen: int
+    interval: tuple[float, float]
+    simulated: float
+    submitted: float
+    reason: str
+    arrivals: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether they differ by no more than their noise, or by 5 %."""
+        low, high = self.interval
+        near = ALLOWED * self.seen
+        return min(low, self.seen - near) <= self.simulated <= max(high, self.seen + near)
+
+    @property
+    def cause(self) -> str:
+        """Which assumption makes the difference."""
+        if self.simulated < self.interval[0] and self.submitted > self.simulated * (1.0 + ALLOWED):
+            return _CAUSES.get(self.reason, _LATENCIES).format(name=self.name)
+        if self.arrivals == "closed":
+            return f"source.{self.name}.runtime and arrivals.think_ms, or {_LATENCIES}"
+        return f"source.{self.name}.arrivals"
+
+    @property
+    def text(self) -> str:
+        """The comparison as a sentence."""
+        if self.holds:
+            return f"{self.name}: {self.seen:,} commits seen, {self.simulated:,.0f} in the model in the same time"
+        failed = self.submitted - self.simulated
+        share = f", {100.0 * failed / self.submitted:.0f} % of its txns fail" if failed > 0.5 else ""
+        return (
+            f"{self.name}: {self.seen:,} commits seen, but {self.simulated:,.0f} in the model in the same time{share}. "
+            f"What makes the difference: {self.cause}"
+        )
+
+
+def settle(
+    document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float
+) -> tuple[dict[str, Any], list[RateCheck], list[str]]:
+    """The configuration with work and filters settled, how its rates compare, and what was chosen."""
+    settled, told = _with_work(document, sources, window_ms)
+    settled, more = _with_reads(settled, sources, window_ms)
+    found = simulate(settled, sources, window_ms)
+    return settled, [_check(source, settled, found[source.name]) for source in sources], told + more
+
+
+def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float) -> dict[str, Simulated]:
+    """What each source does in the time the table was watched, or in as much of it as is affordable."""
+    total = sum(len(source.commits) for source in sources)
+    part = min(1.0, TXNS_MAX / total)
+    plain = apply_overrides(document, {})
+    plain["simulation"] = {**plain["simulation"], "duration_ms": max(1.0, part * window_ms)}
+    plain["simulation"] |= {"warmup_ms": 0.0, "cooldown_ms": 0.0}
+    for source in plain["source"]:
+        if source.get("start_ms", 0.0) >= plain["simulation"]["duration_ms"]:
+            source.pop("start_ms")
+            source.pop("stop_ms", None)
+    simulation = Simulation(parse_config(plain))
+    engine = "reference" if total <= REFERENCE_TXNS_MAX else "auto"
+    submitted: Counter[str] = Counter()
+    committed: Counter[str] = Counter()
+    took_ms: dict[str, list[float]] = {source.name: [] for source in sources}
+    reasons: dict[str, Counter[str]] = {source.name: Counter() for source in sources}
+    for seed in range(RUNS):
+        table = simulation.run(seed, engine=engine).transactions.select(COLUMNS)
+        for name, status, reason, took in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            submitted[name] += 1
+            took_ms[name] += [took] if status in ENDED else []
+            committed[name] += status == "committed"
+            reasons[name][reason] += status == "aborted"
+    return {
+        source.name: Simulated(
+            submitted=submitted[source.name] / RUNS / part,
+            committed=committed[source.name] / RUNS / part,
+            took_ms=usual(took_ms[source.name]) or 0.0,
+            reason=max(reasons[source.name], key=lambda each: reasons[source.name][each], default=""),
+        )
+        for source in sources
+    }
+
+
+def _seen(source: FittedSource) -> int:
+    return sum(commit.is_committed for commit in source.commits)
+
+
+def _check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -> RateCheck:
+    """In the long run it ran for all of the time; what was seen, while it was not down."""
+    seen = _seen(source)
+    return RateCheck(
+        name=source.name,
+        seen=seen,
+        interval=count_interval(seen),
+        simulated=found.committed - _ticks_while_down(source),
+        submitted=found.submitted - _ticks_while_down(source),
+        reason=found.reason,
+        arrivals=str(_section(document, source.name)["arrivals"]["kind"]),
+    )
+
+
+def _ticks_while_down(source: FittedSource) -> float:
+    return source.arrivals.down_ms / source.arrivals.gap_mean_ms
+
+
+def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    section: dict[str, Any] = next(each for each in document["source"] if each["name"] == name)
+    return section
+
+
+# ---- work ----------------------------------------------------------------------------------------------
+
+
+def _with_work(
+    document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float
+) -> tuple[dict[str, Any], list[str]]:
+    """Closed loops turn as fast as they did, and statements take as long as they did."""
+    changed = apply_overrides(document, {})
+    fitted = [each for each in sources if _is_loop(changed, each) or _statement_ms(each) is not None]
+    wholes = {each.name for each in fitted if _statement_ms(each) is not None}
+    added_ms = {each.name: 0.0 for each in fitted}
+    for _ in range(PASSES if fitted else 0):
+        found = simulate(changed, sources, window_ms)
+        off = {each.name: _beyond_ms(changed, each, found[each.name], window_ms) for each in fitted}
+        if not any(off.values()):
+            break
+        for name, beyond_ms in off.items():
+            added_ms[name] += beyond_ms
+            _set_cycle(_section(changed, name), _section(document, name), added_ms[name], name in wholes)
+    told = [
+        f"source.{each.name}.runtime = {added_ms[each.name]:,.0f} ms more: what a turn of it takes beyond what the "
+        "model knows of"
+        for each in fitted
+        if added_ms[each.name] >= 1.0 and _is_loop(changed, each) and each.name not in wholes
+    ]
+    return changed, told
+
+
+def _is_loop(document: Mapping[str, Any], source: FittedSource) -> bool:
+    return bool(_section(document, source.name)["arrivals"]["kind"] == "closed")
+
+
+def _statement_ms(source: FittedSource) -> float | None:
+    """How long a statement of it usually takes, if a log says that and does not tell its work from its commit."""
+    whole = [each.duration_ms for each in source.commits if each.is_statement and each.runtime_ms is None]
+    return usual([float(ms) for ms in whole if ms is not None])
+
+
+def _beyond_ms(document: Mapping[str, Any], source: FittedSource, found: Simulated, window_ms: float) -> float:
+    """What a turn, or a statement, takes beyond the model's; 0 if that is near enough."""
+    whole_ms = _statement_ms(source)
+    if whole_ms is not None:
+        seen_ms, model_ms = whole_ms, found.took_ms
+    else:
+        active_ms = (source.stop_ms or window_ms) - (source.start_ms or 0.0)
+        seen_ms = active_ms / len(source.commits)
+        model_ms = active_ms / max(1.0, found.submitted)
+    beyond_ms = seen_ms - model_ms
+    return beyond_ms if abs(beyond_ms) > CYCLE_ALLOWED * seen_ms else 0.0
+
+
+def _set_cycle(section: dict[str, Any], fitted: Mapping[str, Any], added_ms: float, is_whole: bool) -> None:
+    """A turn longer by work, or shorter by thinking less and then working less; a log of statements knows pauses."""
+    spared_ms = 0.0
+    if fitted["arrivals"]["kind"] == "closed" and not is_whole:
+        think = fitted["arrivals"]["think_ms"]
+        thought = [[share, max(0.0, ms + min(0.0, added_ms))] for share, ms in think["quantiles"]]
+        section["arrivals"] = {**fitted["arrivals"], "think_ms": {**think, "quantiles": thought}}
+        spared_ms = float(np.mean([ms for _, ms in think["quantiles"]]) - np.mean([ms for _, ms in thought]))
+    section["runtime"] = moved(fitted["runtime"], added_ms if added_ms > 0.0 else added_ms + spared_ms)
+
+
+def moved(work: Mapping[str, Any], by_ms: float) -> dict[str, Any]:
+    """A law of work, longer or shorter by so much; none is below nothing."""
+    if "quantiles" in work:
+        return {**work, "quantiles": [[share, round(max(0.0, ms + by_ms), 3)] for share, ms in work["quantiles"]]}
+    return {**work, "ms": round(max(0.0, work["ms"] + by_ms), 3)}
+
+
+# ---- what was read -------------------------------------------------------------------------------------
+
+
+def _with_reads(
+    document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float
+) -> tuple[dict[str, Any], list[str]]:
+    """The widest filter with which a statement commits as often as it was seen to; what a log told stays."""
+    changed = apply_overrides(document, {})
+    told = []
+    is_partitioned = "partitions" in changed["catalog"]
+    found = simulate(changed, sources, window_ms) if any(map(_is_guessed, sources)) else {}
+    for source in filter(_is_guessed, sources):
+        section = _section(changed, source.name)
+        first = section["read"]
+        if _check(source, changed, found[source.name]).holds:
+            told.append(f'source.{source.name}.read = "{first}": no summary tells the filter of a statement')
+            continue
+        for read in READS[READS.index(first) + 1 :]:
+            if read == "partitions" and not is_partitioned:
+                continue
+            section["read"] = read
+            if _check(source, changed, simulate(changed, sources, window_ms)[source.name]).holds:
+                why = f'with "{first}" the model commits {found[source.name].committed:,.0f} of {_seen(source):,}'
+                told.append(f'source.{source.name}.read = "{read}": no summary tells the filter of a statement; {why}')
+                break
+        else:
+            section["read"] = first
+            told.append(f'source.{source.name}.read = "{first}": no summary tells the filter of a statement')
+    return changed, told
+
+
+def _is_guessed(source: FittedSource) -> bool:
+    return source.validates and not source.logged_read

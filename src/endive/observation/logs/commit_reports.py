@@ -1,0 +1,161 @@
+"""Iceberg's commit reports, read and joined to a history by snapshot id.
+
+Two forms: JSON, one report per line, as a REST catalog's metrics endpoint receives it (``CommitReportParser``), and the
+lines that ``LoggingMetricsReporter`` prints. A report says how long a commit took and in how many attempts; it says
+neither when, nor anything of commits that failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config.printable import printable
+from endive.errors import ObservationError
+from endive.intake import parse_json, read_bytes, refused_as
+from endive.observation.history import TableHistory
+
+_UNIT_MS: Final = {
+    "nanoseconds": 1e-6,
+    "microseconds": 1e-3,
+    "milliseconds": 1.0,
+    "seconds": 1e3,
+    "minutes": 6e4,
+    "hours": 3.6e6,
+    "days": 8.64e7,
+}
+BYTES_MAX: Final = 256 * 2**20
+LINE_BYTES_MAX: Final = 2**20
+_LOGGED: Final = "CommitReport{"
+_ISO_DURATION: Final = re.compile(r"P(?:(\d{1,9})D)?T?(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?")
+_LINE_FIELDS: Final = {
+    "snapshot_id": re.compile(r"\bsnapshotId=(-?\d{1,19})"),
+    "duration": re.compile(r"\btotalDuration=(P[^,}]+)"),
+    "attempts": re.compile(r"\battempts=CounterResult\{[^}]*value=(\d{1,15})"),
+    "created": re.compile(r"\bmanifestsCreated=CounterResult\{[^}]*value=(\d{1,15})"),
+    "kept": re.compile(r"\bmanifestsKept=CounterResult\{[^}]*value=(\d{1,15})"),
+    "table": re.compile(r"\btableName=([^,}]*)"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitReport:
+    """What one report adds to what the table itself knows."""
+
+    table: str
+    snapshot_id: int
+    duration_ms: float | None
+    attempts: int | None
+    manifests: int | None = None
+
+
+def read_reports(path: Path) -> list[CommitReport]:
+    """Every commit report in a file; other lines of a log, and scan reports, are passed over."""
+    with refused_as(ObservationError):
+        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a file of reports", name=f"reports '{path}'")
+        lines = content.decode("utf-8", "replace").splitlines()
+        found = [report for number, line in enumerate(lines, 1) for report in _reports(path, number, line)]
+    if not found:
+        raise ObservationError(
+            f"reports '{path}' holds no commit report. Give JSON lines as a REST catalog receives them, or the log of "
+            "LoggingMetricsReporter; a log of commits ends in .csv or .parquet."
+        )
+    return found
+
+
+def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHistory:
+    """The history with durations and attempts; a report for a snapshot that the table does not have is a note."""
+    by_id = {report.snapshot_id: report for report in reports}
+    known = {commit.snapshot_id for commit in history.commits}
+    unknown = [snapshot_id for snapshot_id in by_id if snapshot_id not in known]
+    if len(unknown) == len(by_id):
+        tables = ", ".join(sorted({report.table for report in reports}))
+        raise ObservationError(
+            f"none of the {len(by_id)} reports names a snapshot of {history.name}; they are of {tables}. "
+            "Give the reports of this table; snapshots that were expired cannot be joined."
+        )
+    commits = tuple(_joined(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
+    notes = history.notes
+    if unknown:
+        notes = (
+            *notes,
+            f"{history.name}: {len(unknown)} of {len(by_id)} reports name snapshots the table does not have (first: "
+            f"{unknown[0]}); they are left out.",
+        )
+    return replace(history, commits=commits, notes=notes)
+
+
+def _joined(commit: Any, report: CommitReport | None) -> Any:
+    if report is None:
+        return commit
+    return replace(
+        commit,
+        duration_ms=report.duration_ms,
+        attempts=report.attempts,
+        is_reported=report.duration_ms is not None,
+        manifests=commit.manifests if report.manifests is None else report.manifests,
+    )
+
+
+def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
+    if _LOGGED in line:
+        yield _logged(path, number, line[line.index(_LOGGED) :])
+        return
+    start = line.find("{")
+    if start < 0 or '"snapshot-id"' not in line:
+        return
+    document = parse_json(line[start:].strip(), name=f"reports '{path}', line {number}", bytes_max=LINE_BYTES_MAX)
+    document = document.get("report", document) if isinstance(document, dict) else document
+    if not isinstance(document, dict) or not isinstance(document.get("metrics", {}), dict):
+        raise ObservationError(f"reports '{path}', line {number} is not a report: metrics is no object.")
+    if document.get("report-type", "commit-report") == "commit-report" and "metrics" in document:
+        yield _parsed(path, number, document)
+
+
+def _parsed(path: Path, number: int, document: Mapping[str, Any]) -> CommitReport:
+    metrics: Mapping[str, Any] = document["metrics"]
+    timer = metrics.get("total-duration")
+    try:
+        duration_ms = None
+        if timer is not None:
+            duration_ms = round(float(timer["total-duration"]) * _UNIT_MS[str(timer["time-unit"]).lower()], 6)
+        created, kept = (_value(metrics, key) for key in ("manifests-created", "manifests-kept"))
+        return CommitReport(
+            table=printable(str(document.get("table-name", ""))),
+            snapshot_id=int(document["snapshot-id"]),
+            duration_ms=duration_ms,
+            attempts=_value(metrics, "attempts"),
+            manifests=None if created is None or kept is None else created + kept,
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ObservationError(f"reports '{path}', line {number}: the commit report lacks {error}.") from None
+
+
+def _value(metrics: Mapping[str, Any], key: str) -> int | None:
+    counter = metrics.get(key)
+    return None if counter is None else int(counter["value"])
+
+
+def _logged(path: Path, number: int, text: str) -> CommitReport:
+    found = {key: pattern.search(text) for key, pattern in _LINE_FIELDS.items()}
+    values = {key: match.group(1) if match else None for key, match in found.items()}
+    if values["snapshot_id"] is None:
+        raise ObservationError(f"reports '{path}', line {number}: the commit report names no snapshotId.")
+    created, kept = values["created"], values["kept"]
+    return CommitReport(
+        table=printable(values["table"] or ""),
+        snapshot_id=int(values["snapshot_id"]),
+        duration_ms=None if values["duration"] is None else _iso_ms(values["duration"]),
+        attempts=None if values["attempts"] is None else int(values["attempts"]),
+        manifests=None if created is None or kept is None else int(created) + int(kept),
+    )
+
+
+def _iso_ms(text: str) -> float:
+    """``PT1M2.5S``, as java.time.Duration writes it."""
+    match = _ISO_DURATION.fullmatch(text)
+    days, hours, minutes, seconds = (float(part or 0.0) for part in (match.groups() if match else (0, 0, 0, 0)))
+    return round(1000.0 * (86_400.0 * days + 3600.0 * hours + 60.0 * minutes + seconds), 6)

@@ -1,0 +1,1 @@
+"""Stores and catalogs measured, and their figures as profiles that give those figures back."""

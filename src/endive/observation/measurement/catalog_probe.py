@@ -1,0 +1,153 @@
+"""A catalog measured through PyIceberg: loading a table and committing to it, alone and beside others.
+
+It makes one scratch table, commits properties to it, and drops it whatever happens. What the client itself asks of the
+store (metadata files) is measured apart, so that ``catalog_profile`` can tell the catalog's own answers from it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from endive.errors import ObservationError
+from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
+
+SAMPLES: Final = 20
+COMMITS: Final = 20  # of all clients of one step together
+CLIENTS: Final = (1, 2, 4, 8)
+NAME: Final = "endive_measure_"
+NO_RETRY: Final = {"commit.retry.num-retries": "0"}
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class CatalogMeasured:
+    """Latencies in ms; commits by number of clients: those that succeeded and those that were refused."""
+
+    load_ms: list[float] = field(default_factory=list)
+    metadata_read_ms: list[float] = field(default_factory=list)
+    metadata_write_ms: list[float] = field(default_factory=list)
+    commit_ms: dict[int, list[float]] = field(default_factory=dict)
+    refused_ms: dict[int, list[float]] = field(default_factory=dict)
+
+
+def planned_requests() -> int:
+    """How many loads and commits a measurement makes."""
+    return 2 * SAMPLES + COMMITS * len(CLIENTS) * 2
+
+
+def probe_catalog(
+    opened: OpenCatalog, namespace: str | None, *, seconds_max: float, progress: Progress
+) -> CatalogMeasured:
+    """Measure, and leave no table behind."""
+    found = CatalogMeasured()
+    end_s = time.monotonic() + seconds_max
+    total = planned_requests()
+    with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened.catalog, namespace) as name:
+        for index in range(SAMPLES):
+            begin_s = time.perf_counter()
+            table = opened.catalog.load_table(name)
+            found.load_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            begin_s = time.perf_counter()
+            with table.io.new_input(table.metadata_location).open() as file:
+                content = file.read()
+            found.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            _write_beside(table, content, found)
+            progress(2 * (index + 1), total)
+        for step, clients in enumerate(CLIENTS):
+            if time.monotonic() >= end_s:
+                break
+            _commit_step(opened, name, clients, found, end_s)
+            progress(2 * SAMPLES + 2 * COMMITS * (step + 1), total)
+    return found
+
+
+def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:
+    """How long the client takes to write a metadata file, as it does for a commit; the file goes with the table."""
+    io: Any = table.io.unguarded(table.location()) if hasattr(table.io, "unguarded") else table.io
+    place = f"{table.metadata_location.rpartition('/')[0]}/{NAME}{secrets.token_hex(4)}.json"
+    begin_s = time.perf_counter()
+    with suppress(Exception):  # a client that may not write there: a commit behind REST writes nothing itself
+        with io.new_output(place).create() as file:
+            file.write(content)
+        found.metadata_write_ms.append(1000.0 * (time.perf_counter() - begin_s))
+        io.delete(place)
+
+
+@contextmanager
+def _scratch_table(catalog: Any, namespace: str | None) -> Iterator[str]:
+    """A table of our own in a namespace of our own, or in one that is named; both are removed at the end."""
+    schema = pyiceberg("schema").Schema(
+        pyiceberg("types").NestedField(1, "id", pyiceberg("types").LongType(), required=False)
+    )
+    own = namespace or f"{NAME}{secrets.token_hex(4)}"
+    name = f"{own}.{NAME}{secrets.token_hex(4)}"
+    if namespace is None:
+        catalog.create_namespace(own)
+    table = None
+    try:
+        table = catalog.create_table(name, schema, properties=NO_RETRY)
+        yield name
+    finally:
+        try:
+            catalog.purge_table(name)
+        except Exception:
+            with suppress(Exception):
+                catalog.drop_table(name)
+        _remove_files(table)
+        if namespace is None:
+            with suppress(Exception):
+                catalog.drop_namespace(own)
+        if catalog.table_exists(name):
+            raise ObservationError(f"the scratch table '{name}' could not be dropped. Drop it.")
+
+
+def _remove_files(table: Any) -> None:
+    """What purging leaves: metadata files of commits that were refused, which no version of the table names."""
+    io: Any = getattr(table, "io", None)
+    io = io.unguarded(table.location()) if hasattr(io, "unguarded") else io
+    if not hasattr(io, "fs_by_scheme"):
+        return  # only PyIceberg's Arrow FileIO can list a folder
+    scheme, host, path = io.parse_location(table.location())
+    with suppress(FileNotFoundError):
+        io.fs_by_scheme(scheme, host).delete_dir(path)
+
+
+def _commit_step(opened: OpenCatalog, name: str, clients: int, found: CatalogMeasured, end_s: float) -> None:
+    refusal = pyiceberg("exceptions").CommitFailedException
+    lock = threading.Lock()
+    left = [COMMITS]
+    raised: list[BaseException] = []
+    made, refused = found.commit_ms.setdefault(clients, []), found.refused_ms.setdefault(clients, [])
+
+    def client() -> None:
+        try:
+            while True:
+                with lock:
+                    left[0] -= 1
+                    if left[0] < 0 or raised or time.monotonic() >= end_s:
+                        return
+                table = opened.catalog.load_table(name)
+                begin_s = time.perf_counter()
+                times = made
+                try:
+                    table.transaction().set_properties({"endive": secrets.token_hex(4)}).commit_transaction()
+                except refusal:
+                    times = refused
+                with lock:
+                    times.append(1000.0 * (time.perf_counter() - begin_s))
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=client, daemon=True) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]

@@ -1,0 +1,150 @@
+"""A measurement of a store as a profile that ``storage.provider = "./mine.toml"`` takes.
+
+Small objects get the quantiles that were measured; table metadata, which grows, a median that grows with its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from endive.config.toml_text import key_text, value_text
+from endive.observation.measurement.probe_plan import SIZES_BYTES
+from endive.observation.measurement.store_probe import Measured
+from endive.observation.measurement.swap_loop import fit_share
+from endive.storage import OBJECTS, load_profile
+
+MEASURED: Final = "measured"
+QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+SMALL_BYTES: Final = SIZES_BYTES[1]
+SLOWER_BY: Final = 1.25  # a swap beside others takes this much longer than alone: contention
+_MIB: Final = 1024.0 * 1024.0
+
+
+def profile_document(
+    measured: Measured, *, name: str, title: str, date: str, provider: str | None = None
+) -> dict[str, Any]:
+    """The tables of a profile file; what a client of such a store does besides is taken from ``provider``'s profile."""
+
+    def source(count: int, what: str) -> str:
+        return f"endive measure store, {date}: {count} {what}"
+
+    capabilities = ["read", "write"]
+    latency: dict[str, Any] = {}
+    for operation, key in (("get", "read"), ("put", "write"), ("head", "head"), ("delete", "delete")):
+        values = measured.latencies_ms.get((operation, SMALL_BYTES), [])
+        if values:
+            what = f"{operation.upper()} requests of {SMALL_BYTES // 1024} KiB, one after another"
+            latency[key] = {**quantile_table(values), "source": source(len(values), what)}
+    document: dict[str, Any] = {"name": name, "title": title, "vintage": MEASURED}
+    alone = measured.swaps.get(1)
+    if alone is not None and alone.success_ms:
+        capabilities.append("cas")
+        latency["cas"] = {
+            "success": {
+                **quantile_table(alone.success_ms),
+                "source": source(len(alone.success_ms), "swaps by one client"),
+            }
+        }
+        refused = [ms for step in measured.swaps.values() for ms in step.refused_ms]
+        if refused:
+            latency["cas"]["failure"] = {**quantile_table(refused), "source": source(len(refused), "refused swaps")}
+    document |= {"capabilities": capabilities, "latency": latency}
+    growing = {key: _growing(measured, operation, date) for operation, key in (("get", "read"), ("put", "write"))}
+    objects = {key: table for key, table in growing.items() if table is not None}
+    if objects:
+        document["objects"] = {"metadata": objects}
+    clients = load_profile(provider) if provider is not None else None
+    if clients is not None and clients.head_before_read:
+        asked = [OBJECTS[code] for code in sorted(clients.head_before_read)]
+        note = clients.notes["head_before_read"]
+        document["head_before_read"] = {"objects": asked, "known": note.known, "source": note.source}
+    if "cas" in capabilities:
+        share = fit_share(measured.swaps)
+        document["legs"] = {"cas": share, "source": source(_swaps(measured), "swaps by 1 to 16 clients, played again")}
+        contention = _contention(measured, date)
+        if contention is not None:
+            document["contention"] = {"cas": contention}
+    _mark_measured(document)
+    return document
+
+
+def _mark_measured(table: dict[str, Any]) -> None:
+    """Every table that names its source says how well its figures are known."""
+    if "source" in table:
+        table.setdefault("known", MEASURED)
+    for value in table.values():
+        if isinstance(value, dict):
+            _mark_measured(value)
+
+
+def profile_text(document: dict[str, Any], comments: Sequence[str]) -> str:
+    """As a TOML file, comments first."""
+    lines = [f"# {comment}" for comment in comments]
+    tables: list[str] = []
+    _write(document, "", lines, tables)
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _write(table: dict[str, Any], path: str, lines: list[str], tables: list[str]) -> None:
+    """Values first, then tables; the innermost tables, which hold a distribution, as tables of their own."""
+    for key, value in table.items():
+        if not isinstance(value, dict) or key in ("penalty", "delay"):
+            lines.append(f"{key_text(key)} = {value_text(value)}")
+    for key, value in table.items():
+        if isinstance(value, dict) and key not in ("penalty", "delay"):
+            inner: list[str] = []
+            name = f"{path}.{key_text(key)}" if path else key_text(key)
+            deeper: list[str] = []
+            _write(value, name, inner, deeper)
+            if inner:
+                tables.extend(["", f"[{name}]", *inner])
+            tables.extend(deeper)
+
+
+def quantile_table(values: Sequence[float]) -> dict[str, Any]:
+    """Through the quantiles that were measured."""
+    points = np.quantile(np.asarray(values, dtype=np.float64), QUANTILES)
+    pairs = [[share, round(float(ms), 3)] for share, ms in zip(QUANTILES, points, strict=True)]
+    return {"distribution": "empirical", "quantiles": pairs}
+
+
+def _growing(measured: Measured, operation: str, date: str) -> dict[str, Any] | None:
+    """A median that grows with the size, if it does; the spread is that of the smallest size."""
+    by_size = {size: measured.latencies_ms.get((operation, size), []) for size in SIZES_BYTES}
+    if not all(by_size.values()):
+        return None
+    medians = {size: float(np.median(values)) for size, values in by_size.items()}
+    small, large = SIZES_BYTES[0], SIZES_BYTES[-1]
+    per_mib = (medians[large] - medians[small]) / ((large - small) / _MIB)
+    if per_mib <= 0.0:
+        return None
+    logs = np.log(np.maximum(1e-3, np.asarray(by_size[small])))
+    sizes = ", ".join(f"{size // 1024} KiB" for size in SIZES_BYTES)
+    return {
+        "distribution": "lognormal",
+        "median_ms": round(max(1e-3, medians[small] - per_mib * small / _MIB), 3),
+        "sigma": round(min(8.0, float(np.std(logs))), 4),
+        "latency_per_mib_ms": round(per_mib, 3),
+        "source": f"endive measure store, {date}: medians of {operation.upper()} at {sizes}",
+    }
+
+
+def _swaps(measured: Measured) -> int:
+    return sum(len(step.success_ms) + len(step.refused_ms) for step in measured.swaps.values())
+
+
+def _contention(measured: Measured, date: str) -> dict[str, Any] | None:
+    """What a swap beside others takes beyond one alone, from the most clients that were tried."""
+    alone = float(np.median(measured.swaps[1].success_ms))
+    crowd = measured.swaps[max(measured.swaps)].success_ms
+    if len(crowd) < 5 or float(np.median(crowd)) < SLOWER_BY * alone:
+        return None
+    beyond = [max(0.0, ms - alone) for ms in crowd]
+    return {
+        "window_ms": round(max(1.0, alone), 3),
+        "penalty": quantile_table(beyond),
+        "source": f"endive measure store, {date}: {len(crowd)} swaps by {max(measured.swaps)} clients beside one alone",
+    }

@@ -1,0 +1,198 @@
+"""If the model does not explain a table: which single change of what was assumed explains most of it?
+
+Each change is replayed with few seeds and judged by how many figures agree then. What is found is where to look next,
+not a proof: two assumptions that are wrong can hide each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config import apply_overrides, parse_config, read_toml
+from endive.config.capabilities import is_profile_path
+from endive.config.toml_text import value_text
+from endive.errors import EndiveError
+from endive.observation.measurement.store_profile import profile_text
+from endive.observation.replay.figures import Figure
+from endive.storage import profile_file
+
+FACTORS: Final = (0.5, 2.0, 4.0, 10.0)
+WORKERS: Final = (1, 2, 4)
+RETRIES: Final = (0, 1, 10)
+READS: Final = ("table", "partitions", "files")
+ERROR_CAP: Final = 10.0  # one figure that is far off does not outweigh all others
+GAIN_MIN: Final = 1.0  # in units of what is allowed; less is noise
+_STORE: Final = "Measure the store from where your writers run, while they run: endive measure store."
+_CATALOG: Final = "Measure the catalog from where your writers run: endive measure catalog; endive measure --check."
+_MEASURED: Final = (
+    "What was measured is not what the writers saw: measure again beside them, and look whether they share a machine, "
+    "a connection pool or a lock."
+)
+_READ: Final = "Look at the statement: which predicates on the target can its engine push down? docs/model/conflicts.md"
+_FILES: Final = "Count the files a statement touches: deleted-data-files and added-delete-files of its summaries."
+_WORK: Final = "Log when the statement began and when it committed: the column runtime_ms of a log."
+_RETRY: Final = "Look at commit.retry.* of the table, and at how often the scheduler starts a failed statement again."
+_KEPT: Final = "Look whether the job loads its table for every commit or keeps it."
+_LEVEL: Final = "Look at write.*.isolation-level of the table, and of the writer's options."
+
+Judge = Callable[[Mapping[str, Any]], Sequence[tuple[str, Figure]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One assumption that is another."""
+
+    words: str
+    document: Mapping[str, Any]
+    look: str  # what to measure, or to look at, next
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The change that explains most."""
+
+    words: str
+    agree: int
+    before: int
+    total: int
+    look: str
+
+    @property
+    def text(self) -> str:
+        """As a sentence, and what to do next."""
+        return (
+            f"One change explains most: with {self.words}, {self.agree} of {self.total} figures agree instead of "
+            f"{self.before}. {self.look}"
+        )
+
+
+def find_cause(
+    document: Mapping[str, Any],
+    judge: Judge,
+    scratch: Path,
+    *,
+    is_measured: bool,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Cause | None:
+    """The single change with which most figures agree; None if none is better than what is assumed."""
+    before = judge(document)
+    changes = list(_changes(document, scratch, is_measured=is_measured))
+    best: tuple[float, Cause] | None = None
+    for done, change in enumerate(changes, start=1):
+        progress(done, len(changes))
+        try:
+            figures = judge(change.document)
+        except EndiveError:
+            continue  # a change that the rest of the configuration does not allow
+        gain = _misfit(before) - _misfit(figures)
+        if gain > max(GAIN_MIN, best[0] if best else 0.0):
+            counts = (_agreeing(figures), _agreeing(before), len(figures))
+            best = gain, Cause(words=change.words, agree=counts[0], before=counts[1], total=counts[2], look=change.look)
+    return None if best is None else best[1]
+
+
+def _agreeing(figures: Sequence[tuple[str, Figure]]) -> int:
+    return sum(figure.holds for _, figure in figures)
+
+
+def _misfit(figures: Sequence[tuple[str, Figure]]) -> float:
+    """Figures that disagree, and how far: each at most ten times what is allowed."""
+    return sum(0.0 if figure.holds else min(ERROR_CAP, figure.error) for _, figure in figures)
+
+
+def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -> Iterator[Change]:
+    for factor in FACTORS:
+        words = f"a store {factor:g} times as slow" if factor > 1.0 else f"a store {1 / factor:g} times as fast"
+        slower = scaled_store(document, factor, scratch)
+        if slower is not None:
+            yield Change(words=words, document=slower, look=_MEASURED if is_measured else _STORE)
+    for factor in FACTORS:
+        words = f"a catalog {factor:g} times as slow" if factor > 1.0 else f"a catalog {1 / factor:g} times as fast"
+        yield Change(
+            words=words, document=_scaled_catalog(document, factor), look=_MEASURED if is_measured else _CATALOG
+        )
+    for workers in WORKERS:
+        words = f"a catalog that serves {workers} at a time"
+        yield Change(words=words, document=_with_workers(document, workers), look=_CATALOG)
+    for source in document["source"]:
+        for keys, look in _of_source(source):
+            name = source["name"]
+            words = ", ".join(f"source.{name}.{key} = {value_text(value)}" for key, value in keys.items())
+            changed = apply_overrides(document, {f'source."{name}".{key}': value for key, value in keys.items()})
+            yield Change(words=words, document=changed, look=look)
+
+
+def _of_source(source: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Other values of what one source is taken to do."""
+    kinds = source.get("operation_types", {})
+    if "validated_overwrite" in kinds and source.get("overwrite") != "replace_partitions":
+        yield from (({"read": read}, _READ) for read in READS if read != source.get("read"))
+        other = "snapshot" if source.get("isolation", "serializable") == "serializable" else "serializable"
+        yield {"isolation": other}, _LEVEL
+    touched = source.get("touched_files")
+    if isinstance(touched, int):
+        yield from (({"touched_files": max(1, round(touched * by))}, _FILES) for by in (0.2, 5.0, 20.0))
+    runtime = source.get("runtime", {})
+    if _total(runtime) > 0.0:
+        yield from (({"runtime": scaled_times(runtime, by)}, _WORK) for by in (0.2, 0.5, 2.0, 5.0))
+    yield from (({"retry": retries}, _RETRY) for retries in RETRIES if retries != source.get("retry"))
+    if source["arrivals"]["kind"] == "closed" and not source.get("keeps_table"):
+        yield {"keeps_table": True}, _KEPT
+
+
+def _total(table: Mapping[str, Any]) -> float:
+    return float(table.get("ms", 0.0) + sum(ms for _, ms in table.get("quantiles", ())))
+
+
+def scaled_times(table: Any, factor: float) -> Any:
+    """A distribution, or a table of them, with every time multiplied."""
+    if isinstance(table, Mapping):
+        return {
+            key: [[share, ms * factor] for share, ms in value]
+            if key == "quantiles"
+            else value * factor
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and (key == "ms" or key.endswith("_ms"))
+            else scaled_times(value, factor)
+            for key, value in table.items()
+        }
+    return table
+
+
+def scaled_store(document: Mapping[str, Any], factor: float, scratch: Path) -> dict[str, Any] | None:
+    """The configuration on a store whose requests take ``factor`` times as long; its profile is written to scratch."""
+    storage = document["storage"]
+    if storage["provider"] == "constant":
+        return apply_overrides(document, {"storage.latency_ms": storage["latency_ms"] * factor})
+    place = Path(storage["provider"]) if is_profile_path(storage["provider"]) else _built_in(storage["provider"])
+    if place is None or not place.is_file():
+        return None
+    profile = read_toml(place)
+    for part in ("latency", "objects", "floor"):
+        if part in profile:
+            profile[part] = scaled_times(profile[part], factor)
+    file = scratch / f"store-{factor:g}.toml"
+    file.write_text(profile_text(profile, ()), encoding="utf-8")
+    return apply_overrides(document, {"storage.provider": str(file)})
+
+
+def _built_in(name: str) -> Path | None:
+    return Path(profile_file.__file__).parent / "profiles" / f"{name}.toml"
+
+
+def _scaled_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    catalog = parse_config(document).to_dict()["catalog"]
+    latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
+    given = {key: value for key, value in document["catalog"].items() if key != "latency_ms"}
+    changed: dict[str, Any] = {**document, "catalog": {**given, "latency": scaled_times(latency, factor)}}
+    return changed
+
+
+def _with_workers(document: Mapping[str, Any], workers: int) -> dict[str, Any]:
+    """So many workers, each busy for as long as the catalog's latency; the latency itself becomes the way there."""
+    catalog = parse_config(document).to_dict()["catalog"]
+    latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
+    service = {**document["catalog"].get("service", {}), "workers": workers, "time": latency}
+    return {**document, "catalog": {**document["catalog"], "service": service}}

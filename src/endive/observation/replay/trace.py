@@ -1,0 +1,120 @@
+"""The trace that a replay runs: every txn is submitted so that its commit begins when it was seen to.
+
+A history knows when commits began, the model wants to know when txns were submitted: before they loaded the table and
+did their work. How long that takes is the model's own, so a first run tells it. A log of statements knows when those
+began, and perhaps how long each worked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from endive.config import apply_overrides, parse_config
+from endive.observation.history import APPEND
+from endive.simulation import Simulation
+from endive.workload import ICEBERG_OPERATIONS
+from endive.workload.trace import epoch_us
+from endive.workload.trace_file import is_empty
+
+APPEND_KINDS = ("merge_append", "fast_append")
+MARGIN_MS = 60_000.0  # after the last commit, for it to end
+NO_WORK = {"distribution": "fixed", "ms": 0.0}
+
+Columns = Mapping[str, list[Any]]
+BySource = Mapping[str, float]
+NOTHING: BySource = {}
+RELOAD = "reload"
+
+
+def as_observed(
+    document: Mapping[str, Any],
+    columns: Columns,
+    path: Path,
+    *,
+    statements: AbstractSet[str] = frozenset(),
+    timed: AbstractSet[str] = frozenset(),
+) -> dict[str, Any]:
+    """Every source begins to commit when it did, and commits what it did; the trace for that is written to ``path``.
+
+    Sources in ``statements`` begin their work at the times of the history, not their commits; their work has the
+    loading of the table in it, and that of those in ``timed`` also its reading back, which is after Iceberg's timer.
+    """
+    first = _traced(document, columns, {}, path)
+    leads_ms = _before_commit_ms(first)
+    spared_ms = loading_ms(first) if statements else {}
+    if reads_back(first):
+        spared_ms |= {name: 2.0 * spared_ms[name] for name in timed if name in spared_ms}
+    return _traced(
+        document,
+        columns,
+        {name: ms for name, ms in leads_ms.items() if name not in statements},
+        path,
+        {name: ms for name, ms in spared_ms.items() if name in statements},
+    )
+
+
+def reads_back(document: Mapping[str, Any]) -> bool:
+    """Whether a txn reads the table once more when it has committed (``SnapshotProducer.notifyListeners``)."""
+    return bool(parse_config(document).commit.after_success == RELOAD)
+
+
+def loading_ms(observed: Mapping[str, Any]) -> dict[str, float]:
+    """How long a txn of each source takes to load its table: the usual time from submission to commit without work."""
+    idle = apply_overrides(observed, {})
+    for source in idle["source"]:
+        source["runtime"] = NO_WORK
+    return _before_commit_ms(idle)
+
+
+def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
+    """The usual time from submission to the beginning of the commit, by source."""
+    table = Simulation(parse_config(document)).run(0).transactions
+    names = np.asarray(table["source"].to_pylist(), dtype=object)
+    began_ms, submitted_ms = (table[key].to_numpy(zero_copy_only=False) for key in ("commit_start_ms", "submit_ms"))
+    took_ms = began_ms.astype(np.float64) - submitted_ms
+    known = np.isfinite(took_ms)
+    return {
+        str(name): float(np.median(took_ms[known & (names == name)])) for name in dict.fromkeys(names[known].tolist())
+    }
+
+
+def _traced(
+    document: Mapping[str, Any], columns: Columns, leads_ms: BySource, path: Path, spared_ms: BySource = NOTHING
+) -> dict[str, Any]:
+    """The sources with their trace, each row by ``leads_ms`` before its time, with ``spared_ms`` less of work."""
+    observed = apply_overrides(document, {})
+    weights = {source["name"]: source.get("operation_types", {}) for source in observed["source"]}
+    rows = []
+    blank = [""] * len(columns["source"])
+    cells = zip(
+        columns["timestamp"], columns["operation"], columns["source"], columns.get("runtime_ms", blank), strict=True
+    )
+    for row, (when, operation, name, work) in enumerate(cells, start=1):
+        begin_us = epoch_us(path, row, "timestamp", when) - round(1000.0 * leads_ms.get(name, 0.0))
+        left = "" if is_empty(work) else f"{max(0.0, float(work) - spared_ms.get(name, 0.0)):.3f}"
+        rows.append((begin_us, name, _kind(operation, weights[name]), left))
+    rows.sort()
+    first_us = rows[0][0]
+    lines = [f"{(when_us - first_us) / 1000.0:.3f},{kind},{name},{work}" for when_us, name, kind, work in rows]
+    path.write_text("\n".join(["submit_ms,kind,source,runtime_ms", *lines]) + "\n", encoding="utf-8")
+    observed["simulation"]["duration_ms"] = (rows[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
+    observed["simulation"]["duration_ms"] += MARGIN_MS
+    for source in observed["source"]:
+        for key in ("start_ms", "stop_ms"):
+            source.pop(key, None)
+        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"]}
+    return observed
+
+
+def _kind(operation: str, weights: Mapping[str, float]) -> str:
+    """What the source is said to make; of one that makes several kinds, what the operation is called."""
+    if len(weights) == 1:
+        return next(iter(weights))
+    if operation == APPEND:
+        return max(APPEND_KINDS, key=lambda kind: weights.get(kind, 0.0))
+    return ICEBERG_OPERATIONS[operation]

@@ -1,0 +1,345 @@
+"""The log of a Delta table: the commits in its ``_delta_log``, and what they say of the table.
+
+Every JSON file is read with limits; of a checkpoint only the hint to it (``_last_checkpoint``) is. Commits that were
+cleaned up are gone, and so is whatever only they said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config.printable import printable
+from endive.errors import ObservationError
+from endive.intake import parse_json, read_bytes, refused_as
+from endive.observation.history import (
+    APPEND,
+    DELETE,
+    OVERWRITE,
+    REPLACE,
+    UNKNOWN,
+    Commit,
+    TableHistory,
+    TableShape,
+    in_order,
+)
+
+FOLDER: Final = "_delta_log"
+HINT: Final = "_last_checkpoint"
+DELTA: Final = "delta"
+CLIENT: Final = "client"  # beside the table's properties: who made most commits
+COMMIT_BYTES_MAX: Final = 64 * 2**20
+LOG_BYTES_MAX: Final = 1024 * 2**20
+COMMITS_MAX: Final = 500_000
+TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
+COUNT_MAX: Final = 10**15
+TEXT_CHARACTERS_MAX: Final = 200
+PROPERTIES: Final = (
+    "delta.checkpointInterval",
+    "delta.enableDeletionVectors",
+    "delta.isolationLevel",
+    "delta.logRetentionDuration",
+)
+ENGINES: Final = {"delta-rs": "delta-rs", "apache-spark": "spark", "databricks-runtime": "spark", "flink": "flink"}
+STREAMING: Final = "STREAMING UPDATE"
+# Where a commit names its writer, the first that is there; a key with a dot leads into an object.
+WRITER_KEYS: Final = ("job.jobId", "notebook.notebookId", "clusterId", "userName")
+RUNTIMES: Final = ("executionTimeMs", "execution_time_ms")  # Delta Spark's, delta-rs's
+KINDS: Final = {APPEND: "blind_append", OVERWRITE: "merge", DELETE: "merge", REPLACE: "optimize"}
+_COLUMN: Final = re.compile(r"\b(?!(?:and|or|not|in|is|null|true|false|between|like)\b)[a-z_]\w*", re.IGNORECASE)
+_COMMIT: Final = re.compile(r"(\d{20})\.json")
+
+
+def delta_folder(place: str) -> Path | None:
+    """The log's folder if a path leads to a Delta table, or to its log."""
+    path = Path(place.removeprefix("file://"))
+    for each in (path, path / FOLDER):
+        if each.name == FOLDER and each.is_dir():
+            return each
+    return None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known of the table after the commits read so far."""
+
+    metadata: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict)  # path -> partition
+    unknown_files: int | None = 0  # files of a checkpoint that no commit read here has added
+    engines: Counter[str] = field(default_factory=Counter)
+    silent: Counter[str] = field(default_factory=Counter)  # commits without files, by operation
+    undated: int = 0
+    bytes_read: int = 0
+
+
+def read_delta_log(place: str, *, writer_key: str | None = None) -> TableHistory:
+    """The history of a table, from what is left of its log."""
+    folder = delta_folder(place)
+    if folder is None:
+        raise ObservationError(f"'{place}' has no {FOLDER}. Give the folder of a Delta table.")
+    name = printable(folder.resolve().parent.name)
+    versions = _versions(folder)
+    if not versions:
+        raise ObservationError(f"'{folder}' has no commit (such as {0:020d}.json). Is the log still there?")
+    tally = _Tally()
+    first = min(versions)
+    hint = _hint(folder)
+    if first > 0:
+        tally.unknown_files = hint.get("numOfAddFiles") if hint.get("version", -1) <= first else None
+    commits = []
+    for version in sorted(versions):
+        commit = _commit(versions[version], version, tally, writer_key)
+        if commit is not None:
+            commits.append(commit)
+    newest = max(versions)
+    return TableHistory(
+        name=name,
+        commits=in_order(commits),
+        shape=_shape(tally, newest),
+        expired=first,
+        catalog_kind=DELTA,
+        location="file",
+        notes=tuple(_notes(name, tally, versions, first)),
+    )
+
+
+def as_delta(commits: Iterable[Commit], history: TableHistory) -> tuple[Commit, ...]:
+    """Commits that a log of the writers tells of, with what the table's own log says of their kind and their filter."""
+    reads: dict[str, Counter[str]] = {}
+    for commit in history.commits:
+        reads.setdefault(commit.operation, Counter())[commit.read] += 1
+    usual = {operation: counted.most_common(1)[0][0] for operation, counted in reads.items()}
+    return tuple(
+        replace(
+            each,
+            kind=KINDS[each.operation],
+            overwrite="",
+            engine=history.shape.settings[CLIENT],
+            read=each.read or usual.get(each.operation, ""),
+        )
+        for each in commits
+    )
+
+
+def _versions(folder: Path) -> dict[int, Path]:
+    found = {}
+    for path in folder.iterdir():
+        match = _COMMIT.fullmatch(path.name)
+        if match is not None:
+            found[int(match[1])] = path
+        if len(found) > COMMITS_MAX:
+            raise ObservationError(f"'{folder}' has more than {COMMITS_MAX:,} commits; so many are not read.")
+    return found
+
+
+def _hint(folder: Path) -> dict[str, int]:
+    """The last checkpoint's version and files; nothing where nothing tells."""
+    path = folder / HINT
+    if not path.exists():
+        return {}
+    with refused_as(ObservationError):
+        content = read_bytes(path, bytes_max=COMMIT_BYTES_MAX, noun=f"a {HINT}")
+        found = parse_json(content, name=f"'{path}'", bytes_max=COMMIT_BYTES_MAX)
+    names = {"version": "version", "numOfAddFiles": "numOfAddFiles", "num_of_add_files": "numOfAddFiles"}
+    given = found if isinstance(found, dict) else {}
+    return {plain: given[name] for name, plain in names.items() if _is_count(given.get(name))}
+
+
+def _actions(path: Path, tally: _Tally) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The actions of one commit: each line an object with one member."""
+    with refused_as(ObservationError):
+        content = read_bytes(path, bytes_max=COMMIT_BYTES_MAX, noun="a commit")
+        tally.bytes_read += len(content)
+        if tally.bytes_read > LOG_BYTES_MAX:
+            raise ObservationError(f"'{path.parent}' has more than {LOG_BYTES_MAX:,} bytes; so many are not read.")
+        for number, line in enumerate(content.splitlines(), start=1):
+            if not line.strip():
+                continue
+            action = parse_json(line, name=f"'{path}', line {number},", bytes_max=COMMIT_BYTES_MAX)
+            if not isinstance(action, dict):
+                raise ObservationError(f"'{path}', line {number}, is no action of Delta's: it is not an object.")
+            for kind, body in action.items():
+                if isinstance(body, dict):
+                    yield kind, body
+
+
+def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> Commit | None:
+    """What one commit did; None of one that changed no file."""
+    info: dict[str, Any] = {}
+    added: list[dict[str, Any]] = []
+    removed: list[dict[str, Any]] = []
+    application = ""
+    for kind, body in _actions(path, tally):
+        if kind == "commitInfo":
+            info = body
+        elif kind == "metaData":
+            tally.metadata = body
+        elif kind == "txn":
+            application = _text(body.get("appId"))
+        elif kind in ("add", "remove"):
+            if not isinstance(body.get("path"), str):
+                raise ObservationError(f"'{path}' has a file without a path.")
+            (added if kind == "add" else removed).append(body)
+    _count_files(tally, added, removed)
+    operation = _text(info.get("operation")) or UNKNOWN
+    if not added and not removed:
+        tally.silent[operation] += 1
+        return None
+    engine = _engine(info, operation)
+    tally.engines[engine] += 1
+    metrics = info.get("operationMetrics")
+    metrics = metrics if isinstance(metrics, dict) else {}
+    retries = _number(metrics.get("num_retries"))
+    took = next((found for key in RUNTIMES if (found := _number(metrics.get(key))) is not None), None)
+    word = _operation(added, removed)
+    return Commit(
+        time_us=1000 * _time_ms(path, info, tally),
+        operation=word,
+        kind=_kind(word, info),
+        writer=_writer(info, engine, application, writer_key),
+        engine=engine,
+        snapshot_id=version,
+        parent_id=version - 1 if version else None,
+        sequence_number=version,
+        added_files=len(added),
+        removed_files=len({each["path"] for each in removed}),
+        total_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
+        added_bytes=sum(_number(each.get("size")) or 0 for each in added),
+        changed_partitions=len({_partition(each) for each in (*added, *removed)}) or None,
+        runtime_ms=None if took is None else float(took),
+        read=_read(info, engine, tally) if word in (OVERWRITE, DELETE) else "",
+        attempts=None if retries is None else retries + 1,
+    )
+
+
+def _count_files(tally: _Tally, added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> None:
+    for each in removed:
+        known = tally.files.pop(each["path"], None)
+        if known is None and tally.unknown_files:
+            tally.unknown_files -= 1
+    for each in added:
+        tally.files[each["path"]] = _partition(each)
+
+
+def _operation(added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> str:
+    """By its files: those of a compaction change no data."""
+    if not any(each.get("dataChange", True) for each in (*added, *removed)):
+        return REPLACE
+    if not removed:
+        return APPEND
+    return OVERWRITE if added else DELETE
+
+
+def _kind(operation: str, info: Mapping[str, Any]) -> str:
+    """Endive's kind; delta-rs does not say whether an append was blind, and names what it had read if it was not."""
+    has_read = operation == APPEND and not info.get("isBlindAppend", "readVersion" not in info)
+    return "append_after_read" if has_read else KINDS[operation]
+
+
+def _read(info: Mapping[str, Any], engine: str, tally: _Tally) -> str:
+    """What a statement has read, by its predicate: partitions, or files if it also speaks of other columns.
+
+    Without a partition column Delta Spark has read the table; delta-rs goes by the files' statistics.
+    """
+    parameters = info.get("operationParameters")
+    predicate = _text(parameters.get("predicate")) if isinstance(parameters, dict) else ""
+    columns = tally.metadata.get("partitionColumns")
+    named = {word.lower() for word in _COLUMN.findall(predicate)}
+    if not named:
+        return "table"
+    own = {str(each).lower() for each in columns} if isinstance(columns, list) else set()
+    if not named & own:
+        return "files" if engine == "delta-rs" else "table"
+    return "files" if named - own else "partitions"
+
+
+def _time_ms(path: Path, info: Mapping[str, Any], tally: _Tally) -> int:
+    """When it was made: in-commit timestamps are in order, the others are a client's clock."""
+    for key in ("inCommitTimestamp", "timestamp"):
+        value = _number(info.get(key))
+        if value is not None and value <= TIMESTAMP_MS_MAX:
+            return value
+    tally.undated += 1
+    return int(1000 * path.stat().st_mtime)
+
+
+def _engine(info: Mapping[str, Any], operation: str) -> str:
+    told = _text(info.get("engineInfo")).lower()
+    engine = next((name for begin, name in ENGINES.items() if told.startswith(begin)), "")
+    if engine == "spark" and operation == STREAMING:
+        return "spark-streaming"
+    return engine or told.partition("/")[0] or UNKNOWN
+
+
+def _writer(info: Mapping[str, Any], engine: str, application: str, writer_key: str | None) -> str:
+    """The job that committed: a stream by its query, others by what their platform writes down."""
+    if writer_key is not None:
+        return _text(_inside(info, writer_key)) or UNKNOWN
+    named = application or next((found for key in WRITER_KEYS if (found := _text(_inside(info, key)))), "")
+    return f"{engine}-{named}" if named else engine
+
+
+def _inside(info: Mapping[str, Any], key: str) -> Any:
+    value: Any = info
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    is_plain = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return printable(str(value))[:TEXT_CHARACTERS_MAX].strip() if is_plain else ""
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
+
+
+def _number(value: Any) -> int | None:
+    """A count, which Delta Spark writes as a text."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < len(str(COUNT_MAX)):
+        return int(value)
+    return value if _is_count(value) else None
+
+
+def _partition(file: Mapping[str, Any]) -> tuple[str, ...]:
+    values = file.get("partitionValues")
+    return tuple(f"{key}={value}" for key, value in sorted(values.items())) if isinstance(values, dict) else ()
+
+
+def _shape(tally: _Tally, newest: int) -> TableShape:
+    columns = tally.metadata.get("partitionColumns")
+    fields = len(columns) if isinstance(columns, list) else 0
+    configuration = tally.metadata.get("configuration")
+    given = configuration if isinstance(configuration, dict) else {}
+    partitions = len(set(tally.files.values())) if fields and tally.files else None
+    return TableShape(
+        snapshots=newest + 1,
+        data_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
+        partition_fields=fields,
+        partitions=partitions,
+        properties=(
+            *((key, _text(given[key])) for key in PROPERTIES if _text(given.get(key))),
+            *((CLIENT, engine) for engine, _ in tally.engines.most_common(1)),
+        ),
+    )
+
+
+def _notes(name: str, tally: _Tally, versions: Mapping[int, Path], first: int) -> Iterator[str]:
+    if first > 0:
+        yield (
+            f"{name}: the log begins with version {first:,}; what came before it was cleaned up "
+            "(delta.logRetentionDuration), and a table's settings may have gone with it."
+        )
+    missing = max(versions) - first + 1 - len(versions)
+    if missing:
+        yield f"{name}: {missing:,} versions between the first and the last have no file; they are not counted."
+    if tally.silent:
+        told = ", ".join(f"{count:,} {operation}" for operation, count in tally.silent.most_common(5))
+        yield f"{name}: {sum(tally.silent.values()):,} commits changed no file ({told}) and are left out."
+    if tally.undated:
+        yield f"{name}: {tally.undated:,} commits have no commitInfo with a time; the time of their file is taken."

@@ -1,0 +1,36 @@
+"""The properties under which PyIceberg reads files through ``endive.observation.tables.guarded_io``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from endive.observation.tables.allowed_places import SECONDS_MAX
+
+IMPLEMENTATION: Final = "py-io-impl"
+GUARDED: Final = "endive.observation.tables.guarded_io.GuardedFileIO"
+OWN: Final = "endive."  # how properties begin that are ours
+OWN_IMPLEMENTATION: Final = f"{OWN}py-io-impl"  # the user's, if there is one
+OWN_SECONDS: Final = f"{OWN}seconds-max"
+_CODE: Final = "py-"  # properties that name a class of Python's
+
+
+def guard_properties(properties: Mapping[str, Any], seconds_max: float = SECONDS_MAX) -> dict[str, Any]:
+    """The same properties, and those that put the guard before every file."""
+    found = {**properties, IMPLEMENTATION: GUARDED, OWN_SECONDS: str(seconds_max)}
+    if IMPLEMENTATION in properties:
+        found[OWN_IMPLEMENTATION] = properties[IMPLEMENTATION]
+    return found
+
+
+def without_code(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties of somebody else's table or server, without those that would have a class imported."""
+    return {key: value for key, value in properties.items() if not key.startswith((_CODE, OWN))}
+
+
+def unguarded_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user gave."""
+    found = {key: value for key, value in properties.items() if not key.startswith(OWN) and key != IMPLEMENTATION}
+    if OWN_IMPLEMENTATION in properties:
+        found[IMPLEMENTATION] = properties[OWN_IMPLEMENTATION]
+    return found

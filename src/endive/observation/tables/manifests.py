@@ -1,0 +1,165 @@
+"""Manifests counted: how many a table has now, how large they are, how many it had before, and its partitions.
+
+A manifest list is read per snapshot looked at; of a long history only some are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Any, Final
+
+from endive.errors import IntakeError
+from endive.intake import plain_avro
+from endive.observation.history import Commit, TableHistory, TableShape
+from endive.observation.tables.allowed_places import AllowedPlaces
+
+SNAPSHOTS_READ_MAX: Final = 24
+PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a table; of more, they are not counted
+FAILURES_MAX: Final = 3  # then the store is taken for out of reach
+BYTES_MAX: Final = 64 * 2**20  # of one list or manifest, expanded
+RECORDS_MAX: Final = 200_000
+NOWHERE: Final = ""  # of a manifest that covers several partitions
+
+
+class ManifestFiles:
+    """The Avro files of a table, from the places that may be read, expanded with a limit."""
+
+    def __init__(self, files: Any, allowed: AllowedPlaces) -> None:
+        self._files = files
+        self._allowed = allowed
+
+    def new_input(self, location: str) -> AvroInput:
+        """As PyIceberg asks for a file."""
+        self._allowed.refuse_others(location)
+        with self._files.new_input(location).open() as file:
+            content = file.read()
+        name = f"'{location}'"
+        plain = plain_avro(content, bytes_max=BYTES_MAX, records_max=RECORDS_MAX, name=name)
+        return AvroInput(location, plain, len(content))
+
+
+@dataclass(frozen=True, slots=True)
+class AvroInput:
+    """A file that has been read."""
+
+    location: str
+    content: bytes
+    size_bytes: int  # as it lies in the store
+
+    def __len__(self) -> int:
+        return self.size_bytes
+
+    def open(self, seekable: bool = True) -> BytesIO:
+        """Its bytes, without compression."""
+        return BytesIO(self.content)
+
+
+def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
+    """The history with what its manifest lists say; a list that is gone or cannot be read is a note, not an error."""
+    chosen = _spread([commit for commit in history.commits if commit.manifest_list])  # format 1 may have none
+    if not chosen:
+        return history
+    counted: dict[int, int] = {}
+    places: dict[int, set[str]] = {}
+    last: tuple[int, list[Any]] | None = None
+    problem = ""
+    failures = 0
+    for commit in reversed(chosen):
+        if failures >= FAILURES_MAX:
+            break
+        assert commit.snapshot_id is not None
+        try:
+            size_bytes, manifests = _read(io, commit.manifest_list)
+        except IntakeError as error:  # elsewhere, too large or late: the next one would be no better
+            problem = str(error).rstrip(".")
+            break
+        except Exception as error:  # whatever the store or the file raises: one snapshot less to look at
+            problem = type(error).__name__
+            failures += 1
+            continue
+        counted[commit.snapshot_id] = len(manifests)
+        for manifest in manifests:
+            _place(manifest, places)
+        last = (size_bytes, manifests) if commit is chosen[-1] else last
+    notes = history.notes
+    if problem:
+        notes = (
+            *notes,
+            f"{history.name}: not all manifest lists could be read ({problem}); their manifests are not counted.",
+        )
+    known = {own: tuple(sorted(names)) for own, names in places.items() if NOWHERE not in names}
+    commits = tuple(
+        replace(
+            commit,
+            manifests=counted.get(commit.snapshot_id or 0, commit.manifests),
+            places=known.get(commit.snapshot_id or 0, ()),
+        )
+        for commit in history.commits
+    )
+    shape = history.shape
+    if last is not None:
+        partitions, told = _partitions(history, last[1], io)
+        shape = replace(_shape(history, last), partitions=partitions)
+        notes = (*notes, *told)
+    return replace(history, commits=commits, notes=notes, shape=shape)
+
+
+def _place(manifest: Any, places: dict[int, set[str]]) -> None:
+    """Where a snapshot added files: its own manifest says it in the list, by equal bounds, if it is one partition."""
+    is_new = not (manifest.existing_files_count or manifest.deleted_files_count) and int(manifest.content) == 0
+    bounds = manifest.partitions or []
+    if not is_new or not bounds or not manifest.added_files_count:
+        return
+    is_one = all(each.lower_bound == each.upper_bound and not each.contains_null for each in bounds)
+    name = "/".join((each.lower_bound or b"").hex() for each in bounds) if is_one else NOWHERE
+    places.setdefault(manifest.added_snapshot_id, set()).add(name)
+
+
+def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFiles) -> tuple[int | None, list[str]]:
+    """How many partitions hold files now, or why that is not known; None of a table without partitions."""
+    if not history.shape.partition_fields:
+        return None, []
+    data = [each for each in manifests if int(each.content) == 0]
+    if len(data) > PARTITIONS_READ_MAX:
+        return None, [f"{history.name}: {len(data):,} manifests are too many to count its partitions."]
+    found = set()
+    try:
+        for manifest in data:
+            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
+                found.add((manifest.partition_spec_id, str(entry.data_file.partition)))
+    except Exception as error:  # whatever the store or the file raises: the partitions stay unknown
+        told = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
+        return None, [f"{history.name}: its manifests could not be read ({told}); partitions unknown."]
+    return len(found) or None, []
+
+
+def _shape(history: TableHistory, last: tuple[int, list[Any]]) -> TableShape:
+    size_bytes, manifests = last
+    mean = sum(each.manifest_length for each in manifests) / len(manifests) if manifests else None
+    deletes = sum(
+        (each.added_files_count or 0) + (each.existing_files_count or 0) for each in manifests if int(each.content) == 1
+    )
+    return replace(
+        history.shape,
+        manifests=len(manifests),
+        manifest_bytes=mean,
+        manifest_list_bytes=size_bytes,
+        delete_files=deletes,
+    )
+
+
+def _read(io: ManifestFiles, location: str) -> tuple[int, list[Any]]:
+    from pyiceberg.manifest import read_manifest_list
+
+    source: Any = io.new_input(location)
+    return len(source), list(read_manifest_list(source))
+
+
+def _spread(commits: Sequence[Commit]) -> list[Commit]:
+    """Some of them, evenly spread, the last one included."""
+    if len(commits) <= SNAPSHOTS_READ_MAX:
+        return list(commits)
+    step = (len(commits) - 1) / (SNAPSHOTS_READ_MAX - 1)
+    return [commits[round(index * step)] for index in range(SNAPSHOTS_READ_MAX)]

@@ -1,0 +1,260 @@
+"""Commits become sources: per job, also one that was restarted, and per operation, however rare."""
+
+from __future__ import annotations
+
+import pytest
+
+from endive.config import parse_config
+from endive.observation.fitting.configuration import configuration
+from endive.observation.fitting.sources import fit_sources
+from endive.observation.history import Commit, TableHistory, TableShape, in_order
+from endive.observation.observe import with_least_partitions
+
+
+def commits(count, every_ms, *, writer, engine="spark", kind="merge_append", operation="append", offset_ms=0.0, **more):
+    return [
+        Commit(
+            time_us=round(1000 * (offset_ms + every_ms * index)),
+            operation=operation,
+            kind=kind,
+            writer=writer,
+            engine=engine,
+            **more,
+        )
+        for index in range(count)
+    ]
+
+
+def history(*groups, shape=None, **more) -> TableHistory:
+    flat = in_order(commit for group in groups for commit in group)
+    return TableHistory(name="db.t", commits=flat, shape=shape or TableShape(snapshots=len(flat)), **more)
+
+
+def test_each_busy_writer_is_a_source_and_the_others_are_one_per_engine():
+    found = fit_sources(
+        history(
+            commits(60, 10_000, writer="flink-a", engine="flink"),
+            commits(30, 20_000, writer="spark-b"),
+            *(commits(1, 1, writer=f"spark-{index}", offset_ms=50_000 * index) for index in range(12)),
+        )
+    )
+
+    assert [("flink-a", 60), ("spark-b", 30), ("spark", 12)] == [(each.name, len(each.commits)) for each in found]
+
+
+def test_a_writer_that_appends_and_compacts_is_two_sources():
+    found = fit_sources(
+        history(
+            commits(100, 10_000, writer="w"),
+            commits(20, 50_000, writer="w", kind="rewrite_files", operation="replace"),
+        )
+    )
+
+    assert [("w-append", {"merge_append": 1.0}), ("w-compaction", {"rewrite_files": 1.0})] == [
+        (each.name, each.operation_types) for each in found
+    ]
+
+
+def test_a_kind_that_a_writer_used_seldom_is_a_source_of_its_own():
+    found = fit_sources(
+        history(
+            commits(60, 10_000, writer="w"),
+            commits(3, 120_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="row_delta"),
+            commits(2, 90_000, writer="w", kind="rewrite_files", operation="replace"),
+            commits(1, 1, writer="w", kind="rewrite_manifests", operation="replace"),
+            commits(1, 1, writer="w", kind="validated_overwrite", operation="delete", overwrite="row_delta"),
+        )
+    )
+
+    assert [
+        ("w-append", "merge_append"),
+        ("w-overwrite", "validated_overwrite"),
+        ("w-compaction", "rewrite_files"),
+        ("w-delete", "validated_overwrite"),
+        ("w-rewrite_manifests", "rewrite_manifests"),
+    ] == [(each.name, each.kind) for each in found]
+
+
+def test_application_ids_one_after_another_are_one_writer_and_overlapping_ones_are_not():
+    restarted = [commits(15, 10_000, writer=f"spark-{n}", offset_ms=160_000.0 * n) for n in range(3)]
+    beside = commits(48, 10_000, writer="spark-beside", offset_ms=5_000.0)
+
+    found = fit_sources(history(*restarted, beside))
+
+    assert [("spark-beside", 48), ("spark", 45)] == [(each.name, len(each.commits)) for each in found]
+    assert ("spark-0", "spark-1", "spark-2") == found[1].writers
+    assert 10_000.0 == pytest.approx(found[1].arrivals.table["period_ms"], rel=0.02)
+
+
+def test_names_that_people_gave_are_not_restarts_of_one_another():
+    found = fit_sources(history(commits(15, 10_000, writer="load"), commits(15, 10_000, writer="fix", offset_ms=3e5)))
+
+    assert ["fix", "load"] == [each.name for each in found]
+
+
+def test_a_job_that_commits_far_more_often_does_not_go_on_for_one_that_has_ended():
+    slow = commits(12, 100_000, writer="spark-1")
+    quick = commits(200, 5_000, writer="spark-2", offset_ms=1_200_000.0)
+
+    found = fit_sources(history(slow, quick))
+
+    assert [("spark-2", 1_200_000.0, None), ("spark-1", None, 1_100_001.0)] == [
+        (each.name, each.arrivals.table.get("offset_ms"), each.stop_ms) for each in found
+    ]
+
+
+def test_three_nights_at_the_same_hour_are_a_clock_with_its_phase():
+    day_ms = 86_400_000
+    appends = commits(120, 3_600_000, writer="a")
+    merges = commits(
+        3,
+        day_ms,
+        writer="m",
+        kind="validated_overwrite",
+        operation="overwrite",
+        overwrite="row_delta",
+        offset_ms=2 * 3_600_000.0,
+    )
+
+    found = fit_sources(history(appends, merges))[1]
+
+    assert {"kind": "periodic", "period_ms": day_ms, "jitter_ms": 0.0, "offset_ms": 7_200_000.0} == (
+        found.arrivals.table
+    )
+
+
+def test_a_rare_job_without_a_clock_is_extrapolated_with_its_doubt():
+    appends = commits(121, 3_600_000, writer="a")
+    rare = [
+        commits(1, 1, writer="r", operation="replace", kind="rewrite_files", offset_ms=ms) for ms in (5e6, 9e6, 4e8)
+    ]
+    seen = history(appends, *rare)
+
+    _, assumed = configuration(seen, fit_sources(seen))
+
+    assert "source.r.arrivals: 3 in 120 h; in the long run 0.62 to 8.8 in that time" in assumed
+
+
+@pytest.mark.parametrize(
+    ("operation", "more", "expected"),
+    [
+        ("overwrite", {"overwrite": "row_delta", "added_files": 1}, {"isolation": "snapshot", "read": "table"}),
+        (
+            "delete",
+            {"overwrite": "row_delta"},
+            {"isolation": "serializable", "adds_rows": False, "checks": "added_rows"},
+        ),
+        ("delete", {"overwrite": "overwrite_files"}, {"adds_rows": False, "overwrite": "overwrite_files"}),
+        ("overwrite", {"engine": "flink", "overwrite": "row_delta"}, {"checks": "none"}),
+        (
+            "overwrite",
+            {"engine": "flink", "overwrite": "row_delta", "added_equality_deletes": 5},
+            {"checks": "none", "deletes": "equality"},
+        ),
+        ("overwrite", {"engine": "trino", "overwrite": "row_delta"}, {"commit_path": "transaction"}),
+        ("overwrite", {"overwrite": "row_delta", "read": "files"}, {"read": "files"}),
+    ],
+)
+def test_what_an_overwrite_checks_is_its_engines_and_its_level_the_tables(operation, more, expected):
+    shape = TableShape(snapshots=20, properties=(("write.merge.isolation-level", "snapshot"),))
+    seen = history(
+        commits(20, 10_000, writer="w", kind="validated_overwrite", operation=operation, **more), shape=shape
+    )
+
+    document, _ = configuration(seen, fit_sources(seen))
+    resolved = parse_config(document).to_dict()["source"][0]
+
+    assert expected == {key: resolved[key] for key in expected}
+
+
+def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():
+    shape = TableShape(
+        snapshots=100,
+        metadata_bytes=80_000,
+        bytes_per_snapshot=700.0,
+        manifests=40,
+        manifest_bytes=9000.4,
+        manifest_list_bytes=6000,
+        properties=(("commit.retry.num-retries", "9"), ("commit.retry.min-wait-ms", "50")),
+    )
+    seen = history(
+        commits(
+            100, 10_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="overwrite_files"
+        ),
+        shape=shape,
+        location="gs",
+        catalog_kind="rest",
+        expired=12,
+    )
+    document, assumed = configuration(seen, fit_sources(seen))
+    resolved = parse_config(document).to_dict()
+
+    assert "gcp" == resolved["storage"]["provider"]
+    assert "rest" == resolved["catalog"]["service"]["flavour"]
+    expected = {
+        "metadata_base_bytes": 10_000,
+        "metadata_bytes_per_snapshot": 700,
+        "snapshots_kept_max": 100,
+        "manifest_list_bytes_per_manifest": 100,
+        "manifest_bytes": 9000,
+        "initial_snapshots": 100,
+        "initial_manifests": 40,
+    }
+    assert expected == {key: resolved["table"][key] for key in expected}
+    source = resolved["source"][0]
+    assert (9, 50.0, "overwrite_files", {"distribution": "fixed", "ms": 5000.0}) == (
+        source["retry"],
+        source["retry_backoff"]["base_ms"],
+        source["overwrite"],
+        source["runtime"],
+    )
+    assert ["storage.provider", "catalog.latency_ms", "source.w.runtime"] == [line.split(" = ")[0] for line in assumed]
+
+
+def test_files_and_partitions_that_were_seen_decide_who_meets_whom():
+    shape = TableShape(snapshots=40, data_files=600, partitions=12, partition_fields=1)
+    seen = history(
+        commits(
+            40,
+            10_000,
+            writer="w",
+            kind="validated_overwrite",
+            operation="overwrite",
+            overwrite="row_delta",
+            added_delete_files=3,
+            changed_partitions=2,
+        ),
+        shape=shape,
+    )
+
+    resolved = parse_config(configuration(seen, fit_sources(seen))[0])
+
+    assert (600, "files", True, 12) == (
+        resolved.table.data_files,
+        resolved.conflict.detector,
+        resolved.catalog.partitions.enabled,
+        resolved.catalog.partitions.num_partitions,
+    )
+    source = resolved.to_dict()["source"][0]
+    assert ({"distribution": "fixed", "value": 3}, 2) == (source["touched_files"], source["partitions"]["count"])
+
+
+@pytest.mark.parametrize("partitions", [None, 1, 700])
+def test_partitions_that_are_not_known_or_hold_no_files_are_left_out(partitions):
+    shape = TableShape(snapshots=40, data_files=600, partitions=partitions)
+    seen = history(commits(40, 10_000, writer="w"), shape=shape)
+
+    assert "partitions" not in configuration(seen, fit_sources(seen))[0]["catalog"]
+
+
+def test_partitions_that_were_not_counted_are_at_least_those_that_one_commit_changed():
+    seen = history(
+        commits(20, 10_000, writer="w", changed_partitions=1),
+        commits(1, 1, writer="w", changed_partitions=8),
+        shape=TableShape(snapshots=21, data_files=40, partition_fields=1),
+    )
+
+    found = with_least_partitions(seen)
+
+    assert (8, "8 are assumed, the most that one commit changed." in found.notes[-1]) == (found.shape.partitions, True)
+    assert seen.shape.partitions is None

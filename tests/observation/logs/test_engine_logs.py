@@ -1,0 +1,250 @@
+"""Logs of engines tell what a history cannot: what failed, why, how long a statement worked, what it had read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.observation.test_sources import commits, history
+
+from endive.errors import ObservationError
+from endive.observation.logs.engine_lines import read_engine_lines
+from endive.observation.logs.exceptions import read_of, reason_of
+from endive.observation.logs.log_join import join_log
+from endive.observation.logs.spark_events import is_event_log, read_event_log
+from endive.observation.logs.statement_log import read_log
+from endive.observation.observe import observe
+
+MATCHING = (
+    "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records matching "
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "read"),
+    [
+        (f"{MATCHING}true: [s3://a]", "validation_exception", "table"),
+        (f'{MATCHING}ref(name="p") == 3: [s3://a]', "validation_exception", "partitions"),
+        ("CommitFailedException: Requirement failed: branch main has changed", "retries_exhausted", ""),
+        ("o.a.i.exceptions.ValidationException: Cannot determine history between", "history_expired", ""),
+        ("java.lang.IllegalStateException: Runtime file filtering is not possible: the table", "table_moved", ""),
+        ("CommitStateUnknownException: x", "commit_state_unknown", ""),
+        ("java.lang.OutOfMemoryError: Java heap space", "OutOfMemoryError", ""),
+        ("[MERGE_CARDINALITY_VIOLATION] The ON search", "MERGE_CARDINALITY_VIOLATION", ""),
+        ("retries_exhausted", "retries_exhausted", ""),
+        ("", "", ""),
+    ],
+)
+def test_an_exception_says_why_and_what_was_read(text, reason, read):
+    assert (reason, read) == (reason_of(text), read_of(text))
+
+
+def test_a_log_counts_committed_and_failed_apart_and_keeps_reasons(tmp_path):
+    path = tmp_path / "commits.csv"
+    rows = [f"2026-03-01T12:00:{n:02d}Z,append,committed,,stream,200" for n in range(0, 40, 2)]
+    rows += [f'2026-03-01T12:00:{n:02d}Z,overwrite,failed,"{MATCHING}true: [x]",merge,4000' for n in (5, 15, 25)]
+    path.write_text("\n".join(["timestamp,operation,outcome,exception,writer,duration_ms", *rows]) + "\n")
+
+    (log,) = read_log(path)
+    seen = observe(log)
+
+    assert (20, 3, {"validation_exception": 3}) == tuple(seen.findings[key] for key in ("commits", "failed", "reasons"))
+    merge = next(source for source in seen.config["source"] if source["name"] == "merge")
+    assert "table" == merge["read"]
+    assert 0 == seen.findings["rates"]["merge"]["seen"]
+    assert not any("has no column outcome" in note for note in log.notes)
+
+
+def test_a_log_without_outcomes_says_that_it_has_none(tmp_path):
+    path = tmp_path / "commits.csv"
+    path.write_text("timestamp,operation\n2026-03-01T12:00:09Z,append\n2026-03-01T12:00:01Z,append\n")
+
+    (log,) = read_log(path)
+
+    assert not log.has_outcomes
+    assert ["no column outcome", "clock goes back 1 times"] == [
+        part for note in log.notes for part in ("no column outcome", "clock goes back 1 times") if part in note
+    ]
+
+
+# ---- Spark ---------------------------------------------------------------------------------------------
+
+_SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+
+
+def statement(number, node, begin_ms, end_ms, *, jobs_until_ms, error="", root=None, told="sql", scan="") -> list[dict]:
+    plan = f"== Physical Plan ==\n{node} (2)\n{scan}\nArguments: x, IcebergWrite(table=lake.db.t, format=PARQUET)"
+    return [
+        {
+            "Event": f"{_SQL}Start",
+            "executionId": number,
+            "rootExecutionId": number if root is None else root,
+            "description": told,
+            "physicalPlanDescription": plan,
+            "sparkPlanInfo": {"nodeName": node},
+            "time": begin_ms,
+        },
+        {"Event": "SparkListenerJobStart", "Job ID": number, "Properties": {"spark.sql.execution.id": str(number)}},
+        {"Event": "SparkListenerJobEnd", "Job ID": number, "Completion Time": jobs_until_ms},
+        {"Event": f"{_SQL}End", "executionId": number, "time": end_ms, "errorMessage": error},
+    ]
+
+
+def events(*parts) -> str:
+    start = {"Event": "SparkListenerApplicationStart", "App ID": "app-1"}
+    return "".join(json.dumps(each) + "\n" for each in [start, *(each for part in parts for each in part)])
+
+
+def test_sparks_event_log_tells_statements_their_work_their_filter_and_their_error(tmp_path):
+    query = "\nid = 902f163d-04d2-4a07-9f23-67d7deab5f7e\nbatch = 0"
+    outer = statement(3, "WriteToDataSourceV2", 9_000, 12_000, jobs_until_ms=9_100, told=query)
+    inner = statement(4, "WriteToDataSourceV2", 9_100, 11_900, jobs_until_ms=11_000, told=query, root=3)
+    path = tmp_path / "local-1"
+    path.write_text(
+        events(
+            statement(1, "AppendData", 1_000, 3_000, jobs_until_ms=2_400),
+            statement(
+                2,
+                "ReplaceData",
+                2_000,
+                8_000,
+                jobs_until_ms=7_000,
+                error=f"{MATCHING}true: [x]",
+                scan="lake.db.t (branch=null) [filters=, groupedBy=]",
+            ),
+            outer[:1],
+            inner,
+            outer[1:],
+            statement(5, "AppendData", 13_000, 14_000, jobs_until_ms=13_500, told="Rewriting 2 files (BIN-PACK"),
+        )
+        + '{"Event": "SparkListenerJobStart", "cut off'
+    )
+
+    (log,) = read_event_log(path)
+
+    assert is_event_log(path)
+    assert [
+        ("append", "spark-app-1", 2_000.0, 1_400.0, True, "", ""),
+        ("overwrite", "spark-app-1", 6_000.0, 5_000.0, False, "validation_exception", "table"),
+        ("append", "spark-streaming-902f163d-04d2-4a07-9f23-67d7deab5f7e", 3_000.0, 2_000.0, True, "", ""),
+    ] == [
+        (each.operation, each.writer, each.duration_ms, each.runtime_ms, each.is_committed, each.reason, each.read)
+        for each in log.commits
+    ]
+    assert "1 groups of rewrite_data_files" in log.notes[0]
+
+
+def test_an_event_log_without_writes_is_refused(tmp_path):
+    path = tmp_path / "local-1"
+    path.write_text(events())
+
+    with pytest.raises(ObservationError, match="has no statement that wrote to an Iceberg table"):
+        read_event_log(path)
+
+
+# ---- Flink and Kafka Connect -----------------------------------------------------------------------------
+
+FLINK = """\
+2026-03-01 12:00:00,500 INFO  o.a.i.flink.sink.IcebergFilesCommitter [] - Committed append to table: db.t, branch: main, checkpointId 7 in 400 ms
+2026-03-01 12:00:59,000 WARN  org.apache.iceberg.util.Tasks [] - Retrying task after failure: Cannot commit
+org.apache.iceberg.exceptions.CommitFailedException: Cannot commit
+2026-03-01 12:01:00,900 INFO  o.a.i.flink.sink.IcebergFilesCommitter [] - Committed rowDelta to table: db.t, branch: main, checkpointId 8 in 800 ms
+2026-03-01 12:02:00,000 WARN  o.a.f.runtime.taskmanager.Task [] - IcebergFilesCommitter switched from RUNNING to FAILED with failure cause:
+org.apache.iceberg.exceptions.CommitFailedException: Cannot commit
+\tat org.apache.iceberg
+2026-03-01 12:03:00,000 WARN  o.a.f.runtime.taskmanager.Task [] - Source switched from RUNNING to FAILED: nothing of Iceberg's
+"""  # noqa: E501
+CONNECT = """\
+[2026-03-01 12:00:00,500] INFO Commit complete to table db.t, snapshot 77, commit ID a, valid-through null
+[2026-03-01 12:05:00,500] WARN Commit failed, will try again next cycle (org.apache.iceberg.connect.channel.Coordinator)
+org.apache.iceberg.exceptions.ValidationException: Cannot commit, missing data files: [x]
+"""
+
+
+def test_lines_of_flink_and_kafka_connect_are_commits_and_failures(tmp_path):
+    found = {}
+    for name, text in (("flink", FLINK), ("connect", CONNECT)):
+        path = tmp_path / f"{name}.log"
+        path.write_text(text)
+        (log,) = read_engine_lines(path)
+        found[name] = [
+            (each.operation, each.duration_ms, each.attempts, each.is_committed, each.reason, each.snapshot_id)
+            for each in log.commits
+        ]
+
+    assert {
+        "flink": [
+            ("append", 400.0, 1, True, "", None),
+            ("overwrite", 800.0, 2, True, "", None),
+            ("append", None, 1, False, "retries_exhausted", None),
+        ],
+        "connect": [
+            ("append", None, 1, True, "", 77),
+            ("append", None, 1, False, "validation_exception", None),
+        ],
+    } == found
+
+
+def test_lines_that_say_nothing_of_commits_are_refused(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("2026-03-01 12:00:00,500 INFO hello\n" + "\x00" * 100)
+
+    with pytest.raises(ObservationError, match="has no line of a commit that is known"):
+        read_engine_lines(path)
+
+
+# ---- a table and a log ------------------------------------------------------------------------------------
+
+
+def test_a_log_adds_what_failed_and_says_when_commits_began(tmp_path):
+    table = history(
+        commits(4, 60_000, writer="spark-a", offset_ms=1_772_366_400_000.0, added_files=3),
+        commits(2, 60_000, writer="spark-b", offset_ms=1_772_366_430_000.0),
+    )
+    path = tmp_path / "commits.csv"
+    path.write_text(
+        "timestamp,operation,outcome,duration_ms,writer\n"
+        "2026-03-01T11:59:58Z,append,committed,2100,job\n"  # ends 0.1 s after the first snapshot
+        "2026-03-01T12:01:59Z,append,committed,1100,job\n"
+        "2026-03-01T12:02:30Z,append,failed,500,job\n"
+        "2026-03-01T19:00:00Z,append,committed,500,job\n"
+    )
+    (log,) = read_log(path)
+
+    joined = join_log(table, log)
+
+    assert [
+        (True, "job", 2_100.0, 3),
+        (True, "spark-b", None, 0),
+        (True, "spark-a", None, 3),
+        (True, "spark-b", None, 0),
+        (True, "job", 1_100.0, 3),
+        (False, "job", 500.0, 0),
+        (True, "spark-a", None, 3),
+    ] == [(each.is_committed, each.writer, each.duration_ms, each.added_files) for each in joined.commits]
+    assert "spark" == joined.commits[5].engine
+    assert ["1 of 3 commits of the log are no snapshot", "does not know 4 of 6 snapshots"] == [
+        part
+        for note in joined.notes
+        for part in ("1 of 3 commits of the log are no snapshot", "does not know 4 of 6 snapshots")
+        if part in note
+    ]
+
+
+def test_what_a_report_does_not_time_was_work_and_so_was_that_of_a_statement_refused_for_good(tmp_path):
+    """Statements of 20 s whose commits Iceberg timed at 3 s; a third fails, having waited 16 s."""
+    own = {"kind": "validated_overwrite", "operation": "overwrite", "duration_ms": 3_000.0, "is_reported": True}
+    table = history(commits(2, 60_000, writer="spark-a", offset_ms=1_772_366_400_000.0, **own))
+    path = tmp_path / "commits.csv"
+    path.write_text(
+        "timestamp,operation,outcome,duration_ms,writer,exception\n"
+        "2026-03-01T11:59:41Z,overwrite,committed,20000,merge,\n"
+        "2026-03-01T12:00:41Z,overwrite,committed,20000,merge,\n"
+        "2026-03-01T12:01:40Z,overwrite,failed,16000,merge,ValidationException: Found conflicting files\n"
+        "2026-03-01T12:02:40Z,overwrite,failed,16000,merge,CommitFailedException: Requirement failed\n"
+    )
+
+    joined = join_log(table, *read_log(path))
+
+    assert [17_000.0, 17_000.0, 13_000.0, None] == [each.runtime_ms for each in joined.commits]
+    assert [True, True, False, False] == [each.is_reported for each in joined.commits]

@@ -1,0 +1,212 @@
+"""Measuring a store: what is asked for, what is written down, and that nothing is left behind."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from endive.errors import ConfigError, ObservationError
+from endive.observation import probe as probing
+from endive.observation import probe_plan
+from endive.observation.measurement.probe_plan import ProbePlan, make_plan
+from endive.observation.measurement.store_check import check_store, measured_table
+from endive.observation.measurement.store_probe import Measured, Stores, SwapStep, probe
+from endive.observation.measurement.store_profile import profile_document, profile_text
+from endive.observation.measurement.swap_loop import fit_share, play
+from endive.storage import CAS, CATALOG, READ, WRITE
+from endive.storage.profile_file import parse_profile
+
+obstore = pytest.importorskip("obstore")
+PLAN = ProbePlan(samples=3, swaps=8, provider=None)
+
+
+def memory() -> Stores:
+    from obstore.store import MemoryStore
+
+    store = MemoryStore()
+    return Stores(probed=store, cleaned=store)
+
+
+def paths(stores: Stores) -> list[str]:
+    return [entry["path"] for batch in obstore.list(stores.cleaned) for entry in batch]
+
+
+def run(stores: Stores, plan: ProbePlan = PLAN) -> Measured:
+    return probe(stores, plan, seconds_max=60.0, progress=lambda done, total: None)
+
+
+def test_every_operation_is_measured_at_every_size_and_nothing_is_left():
+    stores = memory()
+
+    measured = run(stores)
+
+    assert [3] * 12 == [len(values) for values in measured.latencies_ms.values()]
+    assert [1, 2, 4, 8, 16] == list(measured.swaps)
+    assert 8 * 5 == sum(len(step.success_ms) + len(step.refused_ms) for step in measured.swaps.values())
+    assert [] == paths(stores)
+
+
+def test_the_plan_is_an_upper_bound_of_what_is_asked_for():
+    assert run(memory()).requests <= PLAN.total
+
+
+def test_a_plan_keeps_below_its_limits_of_requests_and_price(monkeypatch):
+    prices = {WRITE: SimpleNamespace(usd_per_1000=5.0), READ: SimpleNamespace(usd_per_1000=1.0)}
+    monkeypatch.setattr(probe_plan, "load_profile", lambda name: SimpleNamespace(prices=prices))
+
+    by_requests = make_plan("s3", requests_max=700, usd_max=9.0, with_swaps=True)
+    by_price = make_plan("s3", requests_max=9000, usd_max=2.0, with_swaps=True)
+
+    assert 700 >= by_requests.total > 650
+    counts = by_price.requests
+    dear = counts["put"] + counts["delete"] + counts["list"]
+    assert (5.0 * dear + counts["get"] + counts["head"]) / 1000.0 == pytest.approx(by_price.usd)
+    assert 2.0 >= by_price.usd > 1.9
+
+
+def test_a_limit_below_the_smallest_measurement_is_refused():
+    with pytest.raises(ConfigError, match=r"^--max-requests 50 or --max-usd 1 is too little: the smallest measurement"):
+        make_plan("s3", requests_max=50, usd_max=1.0, with_swaps=True)
+
+
+def test_a_store_that_refuses_conditional_puts_is_told_in_one_line_and_left_empty(tmp_path):
+    from obstore.store import LocalStore
+
+    store = LocalStore(tmp_path)
+    stores = Stores(probed=store, cleaned=store)
+
+    with pytest.raises(ObservationError, match=r"^the store refuses conditional puts .* --no-swaps\.$"):
+        run(stores)
+
+    assert [] == paths(stores)
+
+
+def test_a_store_that_refuses_conditional_puts_can_be_measured_without(tmp_path):
+    from obstore.store import LocalStore
+
+    store = LocalStore(tmp_path)
+
+    assert {} == run(Stores(probed=store, cleaned=store), ProbePlan(samples=2, swaps=0, provider=None)).swaps
+
+
+class Dying:
+    """obstore on a network that fails from the n-th request on; cleaning still works."""
+
+    def __init__(self, requests: int, error: type[BaseException] = RuntimeError) -> None:
+        self._left = requests
+        self._error = error
+        self.list = obstore.list
+
+    def _request(self, name: str):
+        def call(*arguments, **more):
+            self._left -= 1
+            if self._left < 0 and not isinstance(arguments[-1], list):
+                raise self._error("connection reset; token=abc123")
+            return getattr(obstore, name)(*arguments, **more)
+
+        return call
+
+    def __getattr__(self, name: str):
+        return self._request(name)
+
+
+@pytest.mark.parametrize("requests", [0, 7, 40])
+def test_a_network_that_dies_half_way_leaves_one_line_and_nothing_in_the_store(monkeypatch, requests):
+    stores = memory()
+    dying = Dying(requests)
+    monkeypatch.setattr(probing, "library", lambda module="": dying)
+
+    with pytest.raises(ObservationError) as error:
+        run(stores)
+
+    assert "the store failed: connection reset; token=***." == str(error.value)
+    assert [] == paths(stores)
+
+
+def test_an_interrupt_leaves_nothing_in_the_store(monkeypatch):
+    stores = memory()
+    dying = Dying(9, KeyboardInterrupt)
+    monkeypatch.setattr(probing, "library", lambda module="": dying)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stores)
+
+    assert [] == paths(stores)
+
+
+def test_objects_that_cannot_be_removed_are_named(monkeypatch):
+    def fail(*arguments, **more):
+        raise RuntimeError("gone")
+
+    monkeypatch.setattr(probing, "CLEANING_PAUSE_S", 0.0)
+    shim = SimpleNamespace(put=obstore.put, head=obstore.head, get=obstore.get, delete=obstore.delete, list=fail)
+    monkeypatch.setattr(probing, "library", lambda module="": shim)
+
+    with pytest.raises(ObservationError, match=r"^objects below 'endive-measure-\w+/' could not be removed \(gone\)\."):
+        run(memory())
+
+
+def made_up() -> Measured:
+    sizes = (8 * 1024, 64 * 1024, 1024 * 1024)
+    base = {"put": 30.0, "head": 10.0, "get": 20.0, "delete": 15.0}
+    latencies = {(op, size): [ms + 40.0 * size / 1024**2] * 20 for op, ms in base.items() for size in sizes}
+    steps = {1: SwapStep(seconds=2.0, success_ms=[50.0] * 20, head_ms=[10.0] * 20)}
+    steps[16] = SwapStep(seconds=2.0, success_ms=[80.0] * 10, refused_ms=[30.0] * 90, head_ms=[10.0] * 100)
+    return Measured(latencies_ms=latencies, swaps=steps)
+
+
+def test_the_profile_that_is_written_is_one_that_can_be_read():
+    import tomllib
+
+    text = profile_text(profile_document(made_up(), name="mine", title="t", date="2026-03-01", provider="s3"), ["one"])
+    profile = parse_profile(tomllib.loads(text), "mine.toml", "mine")
+
+    assert text.startswith("# one\n")
+    assert frozenset((READ, WRITE, CAS)) == profile.capabilities
+    assert (50.0, 30.0) == tuple(profile.latency(CATALOG, CAS, success).quantile(0.5) for success in (True, False))
+    assert 22.5 == profile.latency(CATALOG, READ).quantile(0.5)
+    assert "measured" == profile.vintage
+
+
+def test_table_metadata_gets_a_median_that_grows_with_its_size():
+    document = profile_document(made_up(), name="mine", title="t", date="2026-03-01")
+
+    read = document["objects"]["metadata"]["read"]
+    assert (20.0, 40.0) == (read["median_ms"], read["latency_per_mib_ms"])
+
+
+def test_swaps_that_take_longer_beside_others_are_contention():
+    document = profile_document(made_up(), name="mine", title="t", date="2026-03-01")
+
+    assert 50.0 == document["contention"]["cas"]["window_ms"]
+    assert [0.5, 30.0] in document["contention"]["cas"]["penalty"]["quantiles"]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_when_a_store_decides_is_found_again_in_what_it_did(share):
+    steps = {}
+    for clients in (1, 2, 4, 8, 16):
+        per_s, refused = play(clients, share, [10.0], [40.0], [40.0])
+        won = round(1000 * (1.0 - refused))
+        steps[clients] = SwapStep(
+            seconds=won / per_s, success_ms=[40.0] * won, refused_ms=[40.0] * (1000 - won), head_ms=[10.0] * 1000
+        )
+
+    assert share == fit_share(steps)
+
+
+def test_a_profile_is_held_against_what_was_measured():
+    """Sizes lie on a line; a lone client of the profile takes 12.5 ms to look and 50 to swap: 16 per second."""
+    found = made_up()
+    document = {**profile_document(found, name="mine", title="Mine", date="today"), "measured": measured_table(found)}
+
+    rows = {row.what: row for row in check_store(document, "mine.toml")}
+
+    assert [0.0, 0.0] == [pytest.approx(rows[f"GET of {size} KiB"].misfit_percent, abs=0.1) for size in (64, 1024)]
+    alone = rows["swaps per second, 1 client"]
+    assert (10.0, 16.0) == (alone.measured_ms, pytest.approx(alone.profile_ms, rel=0.01))
+    assert 90.0 == rows["swaps refused in %, 16 clients"].measured_ms
+    parse_profile(document, "mine.toml", "mine")
+    with pytest.raises(ConfigError, match=r"'old.toml' does not say what was measured"):
+        check_store({key: value for key, value in document.items() if key != "measured"}, "old.toml")

@@ -1,0 +1,84 @@
+"""A replay begins every commit when it was seen to begin, and compares durations as the history counts them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from endive.config import parse_config, read_toml
+from endive.errors import ConfigError
+from endive.observation.folder import write_folder
+from endive.observation.history import Commit, TableHistory, TableShape
+from endive.observation.observe import observe
+from endive.observation.replay.replay import replay
+from endive.observation.replay.trace import as_observed, loading_ms
+from endive.simulation import Simulation
+from endive.workload.trace_file import read_columns
+
+START_US = 1_772_366_400_000_000
+STORE = ("storage.provider=constant", "storage.latency_ms=100", "catalog.latency_ms=20")
+ATTEMPT_MS = 20 + 100 + 100 + 100 + 100 + 20 + 20  # pointer, list, manifest, list, metadata, pointer, swap
+LOAD_MS = 20 + 100  # pointer and metadata
+
+
+def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMPT_MS, **shape) -> TableHistory:
+    """One every ten seconds."""
+    commits = tuple(
+        Commit(
+            time_us=START_US + 10_000_000 * n,
+            operation="append",
+            kind="fast_append",
+            duration_ms=duration_ms,
+            attempts=1,
+            is_submission=is_submission,
+            changed_partitions=2,
+        )
+        for n in range(count)
+    )
+    return TableHistory(name="t", commits=commits, shape=TableShape(snapshots=count, **shape))
+
+
+def p50_ms(tmp_path, history: TableHistory) -> float:
+    (folder,) = write_folder(tmp_path / "seen", [observe(history)])
+    found = replay(folder, assumed=(*STORE, 'source."unknown".operation_types={fast_append=1.0}'), seeds=2)
+    return next(figure.model for _, figure in found.figures if figure.name == "commit P50")
+
+
+def test_a_logs_duration_is_the_whole_commit(tmp_path):
+    assert ATTEMPT_MS + LOAD_MS == pytest.approx(p50_ms(tmp_path, appends(is_submission=True)))
+
+
+def test_a_reports_duration_ends_before_the_table_is_read_back(tmp_path):
+    assert pytest.approx(ATTEMPT_MS) == p50_ms(tmp_path, appends(is_submission=False))
+    assert "reports" == json.loads((tmp_path / "seen" / "observation.json").read_text())["durations_from"]
+
+
+def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when_it_did(tmp_path):
+    (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True))])
+    document = read_toml(folder / "endive.toml") | {
+        "storage": {"provider": "constant", "latency_ms": 100.0},
+        "catalog": {"type": "service", "latency_ms": 20.0},
+    }
+    document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 3_000.0}
+    observed = as_observed(document, read_columns(folder / "trace.csv"), tmp_path / "trace.csv")
+
+    starts_ms = Simulation(parse_config(observed)).run(0).transactions["commit_start_ms"].to_pylist()
+
+    assert [3_000.0 + LOAD_MS + 10_000.0 * n for n in range(12)] == starts_ms
+    assert {"unknown": float(LOAD_MS)} == loading_ms(observed)
+
+
+def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
+    (folder,) = write_folder(
+        tmp_path / "seen", [observe(appends(is_submission=True, data_files=600, partitions=12, partition_fields=1))]
+    )
+    profile = tmp_path / "catalog.toml"
+    profile.write_text('[catalog]\ntype = "service"\nlatency_ms = 20.0\n')
+
+    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2)
+
+    assert ["unknown"] == [source.name for source in found.sources]
+    profile.write_text("[store]\n")
+    with pytest.raises(ConfigError, match=r"catalog.toml' has no \[catalog\]. Give the file that endive measure"):
+        replay(folder, catalog_profile=profile, seeds=2)

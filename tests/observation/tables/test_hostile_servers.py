@@ -1,0 +1,211 @@
+"""A stranger's server: a REST catalog or an object store that answers without end, drop by drop, or from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from tests.intake.servers import DRIPPING, ENDLESS, REDIRECTING, serving
+from typer.testing import CliRunner
+
+from endive.cli.main import app
+from endive.errors import ObservationError
+from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials
+from endive.observation.tables.allowed_places import parse_places
+from endive.observation.tables.catalogs import open_catalog, read_metadata_file, read_table
+from endive.observation.tables.io_properties import GUARDED, IMPLEMENTATION
+
+pytest.importorskip("pyiceberg")
+pytest.importorskip("obstore")
+
+SECONDS = 0.6  # for a server that never ends; others are given what a busy machine takes
+WALL_S_MAX = 60.0  # of a machine that may be busy: a server that drips would hold us for ever
+
+
+@pytest.fixture(autouse=True)
+def little(monkeypatch):
+    monkeypatch.setattr("endive.observation.tables.rest_catalog.FILE_BYTES_MAX", 1_000_000)
+    monkeypatch.setattr("endive.observation.tables.catalogs.BYTES_MAX", 1_000_000)
+
+
+def refusal(call) -> str:
+    begin_s = time.monotonic()
+    with pytest.raises(ObservationError) as error:
+        call()
+    assert WALL_S_MAX > time.monotonic() - begin_s
+    return str(error.value)
+
+
+def catalog_at(uri: str, **more):
+    seconds_max = SECONDS if uri.endswith(DRIPPING) else WALL_S_MAX
+    return open_catalog("far", {"type": "rest", "uri": uri, **more}, seconds_max=seconds_max)
+
+
+# ---- catalogs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (ENDLESS, "catalog 'far': the server 127.0.0.1 answers more than 1,000,000 bytes; so much is not read."),
+        (DRIPPING, "catalog 'far': the server 127.0.0.1 gave no complete answer within 0.6 s."),
+    ],
+)
+def test_a_catalog_that_does_not_end_is_given_up(path, told):
+    with serving() as (address, _):
+        assert told == refusal(lambda: catalog_at(address + path))
+
+
+def test_a_catalog_that_redirects_elsewhere_is_not_followed():
+    with serving(answers={"*": b"{}"}) as (other, asked), serving(elsewhere=f"{other}/v1/config") as (address, _):
+        told = refusal(lambda: catalog_at(address + REDIRECTING))
+
+    assert "catalog 'far': the server 127.0.0.1 leads elsewhere: the server sends on to " in told
+    assert [] == asked
+
+
+def test_a_catalog_whose_configuration_names_another_server_is_refused_unless_it_is_allowed():
+    config = json.dumps({"defaults": {}, "overrides": {"uri": "https://elsewhere.example/"}}).encode()
+    with serving(answers={"/v1/config": config}) as (address, _):
+        told = refusal(lambda: catalog_at(address))
+        allowed = parse_places(["https://elsewhere.example"])
+        opened = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=WALL_S_MAX)
+
+    assert "its server sends clients on to https://elsewhere.example" in told
+    assert "rest" == opened.kind
+
+
+def test_neither_a_server_nor_a_table_chooses_which_code_is_imported():
+    config = json.dumps({"defaults": {}, "overrides": {IMPLEMENTATION: "antigravity.Fly"}}).encode()
+    with serving(answers={"/v1/config": config}) as (address, _):
+        opened = catalog_at(address)
+
+    files = opened.catalog._load_file_io({IMPLEMENTATION: "antigravity.Fly"}, "/tables/t")
+
+    assert GUARDED == opened.catalog.properties[IMPLEMENTATION]
+    assert "GuardedFileIO" == type(files).__name__
+
+
+def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    table = SimpleNamespace(metadata_location="file:///etc/passwd", io=None)
+    with serving(answers={"/v1/config": b'{"defaults": {}, "overrides": {}}'}) as (address, _):
+        opened = catalog_at(address)
+    opened.catalog.load_table = lambda name: table
+    opened.catalog.uri = "https://far.example/"
+
+    assert "its server names a file of this machine, not read." in refusal(lambda: read_table(opened, "db.t"))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (ENDLESS, "is larger than 1,000,000 bytes; so much is not read."),
+        (DRIPPING, "gave no complete answer within 0.6 s."),
+        (REDIRECTING, "leads elsewhere: the server sends on to http://169.254.169.254, not followed."),
+        ("/nowhere", "cannot be read: the server answers 404 Not Found."),
+    ],
+)
+def test_metadata_from_a_server_is_bounded(path, told):
+    with serving(elsewhere="http://169.254.169.254/latest") as (address, _):
+        seconds_max = SECONDS if path == DRIPPING else WALL_S_MAX
+        assert told in refusal(lambda: read_metadata_file(f"{address}{path}", {}, seconds_max=seconds_max))
+
+
+# ---- stores ------------------------------------------------------------------------------------------
+
+
+def measure(url: str, endpoint: str, tmp_path):
+    given = {"endpoint": endpoint, "access_key_id": "a", "secret_access_key": "b", "region": "us-east-1"}
+    options = [part for key, value in given.items() for part in ("--property", f"{key}={value}")]
+    command = ["measure", "store", url, *options, "--yes", "--out", str(tmp_path / "out.toml")]
+    return CliRunner().invoke(app, command)
+
+
+@pytest.mark.parametrize(
+    ("bucket", "told"),
+    [
+        (ENDLESS, "the store's answer to a GET is larger than 1,024 bytes; so much is not read."),
+        (DRIPPING, "gave no complete answer within 0.6 s."),
+        (REDIRECTING, "the store's answer to a GET leads elsewhere: the server sends on to http://169.254.169.254"),
+        ("/other", "the store returns other bytes than were written to it, so it is not measured."),
+    ],
+)
+def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, tmp_path, monkeypatch):
+    if bucket == DRIPPING:
+        monkeypatch.setattr("endive.observation.measurement.store_guard.SECONDS_MAX", SECONDS)
+    answers = {"*": b"x" * 1024} if bucket == "/other" else {}
+    begin_s = time.monotonic()
+    with serving(elsewhere="http://169.254.169.254/latest", answers=answers) as (address, _):
+        answer = measure(f"s3:/{bucket}/p", address, tmp_path)
+
+    assert 2 == answer.exit_code
+    assert told in " ".join(answer.stderr.split())
+    assert WALL_S_MAX > time.monotonic() - begin_s
+    assert not (tmp_path / "out.toml").exists()
+
+
+def test_a_store_that_redirects_once_it_is_measured_leads_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("endive.observation.measurement.store_probe.rehearse", lambda *_: None)
+    with serving(answers={"*": b"x"}) as (other, asked):
+        elsewhere = other.replace("127.0.0.1", "localhost")
+        with serving(elsewhere=f"{elsewhere}/latest") as (address, _):
+            answer = measure(f"s3:/{REDIRECTING}/p", address, tmp_path)
+
+    assert [] == asked
+    assert 2 == answer.exit_code
+    assert not (tmp_path / "out.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "environ", "hosts"),
+    [
+        ("s3://b", {"endpoint": "http://minio.example:9000"}, {}, "minio.example"),
+        ("s3://b", {}, {"AWS_ENDPOINT_URL": "https://minio.example"}, "minio.example"),
+        ("gs://b", {}, {"X_URL": "https://elsewhere.example"}, "googleapis.com"),
+        (
+            "az://c",
+            {"msi_endpoint": "http://169.254.169.254/x"},
+            {},
+            "169.254.169.254,core.windows.net,fabric.microsoft.com,login.microsoftonline.com",
+        ),
+        ("s3://b", {}, {"https_proxy": "http://proxy.example"}, None),
+        ("memory:///", {}, {}, None),
+    ],
+)
+def test_a_store_reaches_the_hosts_that_were_named_or_its_providers(url, options, environ, hosts):
+    assert hosts == keep_to_its_hosts(url, options, {**environ, "X": "1"}).get("proxy_excludes")
+
+
+@pytest.mark.parametrize(
+    ("url", "environ", "missing"),
+    [
+        ("s3://b", {}, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is not set"),
+        ("s3://b", {"AWS_ACCESS_KEY_ID": "a"}, "AWS_SECRET_ACCESS_KEY is not set"),
+        ("s3://b", {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": ""}, "AWS_SECRET_ACCESS_KEY is not set"),
+        ("gs://b", {}, "GOOGLE_SERVICE_ACCOUNT is not set"),
+        ("az://c", {"AZURE_STORAGE_ACCOUNT_NAME": "a"}, "AZURE_STORAGE_ACCOUNT_KEY is not set"),
+    ],
+)
+def test_a_store_without_credentials_is_told_which_variables_are_missing(url, environ, missing, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert missing in refusal(lambda: refuse_without_credentials(url, {}, environ))
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "environ"),
+    [
+        ("s3://b", {"access_key_id": "a", "secret_access_key": "b"}, {}),
+        ("s3://b", {"aws_access_key_id": "a"}, {"AWS_SECRET_ACCESS_KEY": "b"}),
+        ("s3://b", {"skip_signature": "true"}, {}),
+        ("s3://b", {"metadata_endpoint": "http://169.254.169.254"}, {}),
+        ("gs://b", {}, {"GOOGLE_APPLICATION_CREDENTIALS": "key.json"}),
+        ("az://c", {"account_name": "a", "sas_token": "s"}, {}),
+        ("memory:///", {}, {}),
+    ],
+)
+def test_a_store_with_credentials_is_opened(url, options, environ):
+    refuse_without_credentials(url, options, {**environ, "X": "1"})
