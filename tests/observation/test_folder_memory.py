@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.observation.test_replay import ATTEMPT_MS, LOAD_MS, STORE, appends
+from tests.observation.replay.test_replay import ATTEMPT_MS, LOAD_MS, STORE, appends
 from typer.testing import CliRunner
 
 from endive.cli.main import app

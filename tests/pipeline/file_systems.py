@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from tests.observation.test_azurite import ACCOUNT, KEY, create_container
+from tests.observation.measurement.test_azurite import ACCOUNT, KEY, create_container
 from tests.waiting import wait_until
 
 from endive.pipeline.dataset import store_path

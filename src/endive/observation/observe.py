@@ -17,7 +17,7 @@ from endive.observation.folder import ObservedTable, trace_text
 from endive.observation.history import TableHistory
 from endive.observation.logs.commit_reports import CommitReport, join_reports, read_reports
 from endive.observation.logs.engine_lines import read_engine_lines
-from endive.observation.logs.log_join import join_log
+from endive.observation.logs.log_join import join_log, without_early_rows
 from endive.observation.logs.spark_events import is_event_log, read_event_log
 from endive.observation.logs.statement_log import read_log
 from endive.observation.tables.delta_log import DELTA, as_delta
@@ -59,7 +59,7 @@ def with_reports(history: TableHistory, paths: Sequence[Path]) -> TableHistory:
         history = join_reports(history, reports)
     for path in logs:
         history = join_log(history, _log_of(history, path))
-    return history
+    return without_early_rows(history)
 
 
 def _log_of(history: TableHistory, path: Path) -> TableHistory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-from tests.observation.test_sources import commits, history
+from tests.observation.fitting.test_sources import commits, history
 
 from endive.config import parse_config
 from endive.observation.fitting.configuration import configuration

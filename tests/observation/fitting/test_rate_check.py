@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.observation.test_sources import commits, history
+from tests.observation.fitting.test_sources import commits, history
 
 from endive.observation.exact_intervals import count_interval, share_interval
 from endive.observation.fitting.arrivals import fit_arrivals

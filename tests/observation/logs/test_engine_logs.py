@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
-from tests.observation.test_sources import commits, history
+from tests.observation.fitting.test_sources import commits, history
 
 from endive.errors import ObservationError
 from endive.observation.logs.engine_lines import read_engine_lines
 from endive.observation.logs.exceptions import read_of, reason_of
-from endive.observation.logs.log_join import join_log
+from endive.observation.logs.log_join import join_log, without_early_rows
 from endive.observation.logs.spark_events import is_event_log, read_event_log
 from endive.observation.logs.statement_log import read_log
 from endive.observation.observe import observe
@@ -248,3 +250,27 @@ def test_what_a_report_does_not_time_was_work_and_so_was_that_of_a_statement_ref
 
     assert [17_000.0, 17_000.0, 13_000.0, None] == [each.runtime_ms for each in joined.commits]
     assert [True, True, False, False] == [each.is_reported for each in joined.commits]
+
+
+@pytest.mark.parametrize(("job", "begins"), [("job", "2026-03-01T10:00:00"), ("other", "2026-03-01T12:00:00")])
+def test_what_expiry_took_is_taken_from_the_log_if_it_tells_of_all_writers(tmp_path, job, begins):
+    """Three snapshots are left of a table that was written to for hours; the log knows their writer, or it does not."""
+    own = commits(3, 60_000, writer="spark-a", offset_ms=1_772_366_400_000.0)
+    table = replace(history([replace(each, snapshot_id=7 + n) for n, each in enumerate(own)]), expired=4)
+    path = tmp_path / "commits.csv"
+    kept = [f"2026-03-01T12:0{n}:00Z,append,committed,100,{job}" for n in range(3)] if job == "job" else []
+    rows = [
+        "2026-03-01T10:00:00Z,append,committed,100,job",
+        "2026-03-01T10:01:00Z,append,failed,100,job",
+        *kept,
+        "2026-03-01T12:01:30Z,append,failed,100,job",
+    ]
+    path.write_text("\n".join(["timestamp,operation,outcome,duration_ms,writer", *rows]) + "\n")
+
+    joined = without_early_rows(join_log(table, *read_log(path)))
+
+    assert begins == datetime.fromtimestamp(joined.commits[0].time_us / 1e6, UTC).isoformat()[:19]
+    failed, made = (sum(each.is_committed is is_made for each in joined.commits) for is_made in (False, True))
+    assert ((2, 4) if job == "job" else (1, 3)) == (failed, made)
+    assert any("the log alone tells them" in note for note in joined.notes)
+    assert (job == "other") == any("begins with the oldest snapshot" in note for note in joined.notes)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from endive.errors import ConfigError, ObservationError
-from endive.observation import probe as probing
-from endive.observation import probe_plan
+from endive.observation.measurement import probe_plan
+from endive.observation.measurement import store_probe as probing
 from endive.observation.measurement.probe_plan import ProbePlan, make_plan
 from endive.observation.measurement.store_check import check_store, measured_table
 from endive.observation.measurement.store_probe import Measured, Stores, SwapStep, probe

@@ -1,8 +1,8 @@
 """A table's history and a log of its writers as one: the table knows what was committed, the log what was tried.
 
 A commit of the log is found again among the snapshots by its id, or by its operation and time; the snapshot then gets
-the log's beginning, duration, work and writer. What failed is added. Snapshots that the log does not know stay as they
-are: a log is seldom of all writers.
+the log's beginning, duration, work and writer. What failed is added, and so is what was committed before the oldest
+snapshot that expiry left. Snapshots that the log does not know stay as they are: a log is seldom of all writers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from endive.observation.history import DELETE, OVERWRITE, Commit, TableHistory, 
 
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
 MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
+UNKNOWN_SHARE_MAX: Final = 0.1  # of the snapshots may be of nobody in the logs; else they do not tell of all writers
 REACH_US: Final = 5_000_000  # before its row a commit without a duration may have been stamped
 
 
@@ -28,7 +29,11 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     engines = _engines(history.commits, found)
     joined = [_joined(commit, found.get(place)) for place, commit in enumerate(history.commits)]
     reported = [commit for commit in joined if commit.is_reported and commit.runtime_ms is not None]
-    failed = [
+    oldest_us = oldest_snapshot_us(history)
+    matched = {id(row) for row in found.values()}
+    early = {id(row) for row in log.commits if id(row) not in matched and _end_us(row) < oldest_us - SLACK_US}
+    kept = sum(id(row) in early for row in made) if history.expired else 0
+    added = [
         replace(
             commit,
             engine=engines.get(commit.writer, commit.engine),
@@ -36,23 +41,53 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
             runtime_ms=_worked_ms(commit, reported),
         )
         for commit in log.commits
-        if not commit.is_committed
+        if (id(commit) in early and history.expired) or (id(commit) not in early and not commit.is_committed)
     ]
     notes = [*history.notes, *log.notes]
-    if len(found) < len(made):
+    if kept:
+        notes.append(f"{history.name}: {kept} commits are older than the oldest snapshot; the log alone tells them.")
+    if len(found) + kept < len(made):
         notes.append(
-            f"{history.name}: {len(made) - len(found)} of {len(made)} commits of the log are no snapshot of the table "
-            "(expired, of a branch, or the clocks differ by more than two seconds); they are left out."
+            f"{history.name}: {len(made) - len(found) - kept} of {len(made)} commits of the log are no snapshot of the "
+            "table (of a branch, of another table, or the clocks differ by more than two seconds); they are left out."
+        )
+    if early and not history.expired:
+        notes.append(
+            f"{history.name}: the log has {len(early)} statements from before the table's first snapshot; left out."
         )
     if len(found) < len(history.commits):
         rest = len(history.commits) - len(found)
         notes.append(f"{history.name}: the log does not know {rest} of {len(history.commits)} snapshots; they stay.")
     return replace(
         history,
-        commits=in_order([*joined, *failed]),
+        commits=in_order([*joined, *added]),
         has_outcomes=log.has_outcomes,
         notes=tuple(notes),
     )
+
+
+def oldest_snapshot_us(history: TableHistory) -> int:
+    """When the oldest snapshot that the table still has was made, or begun."""
+    return min((each.time_us for each in history.commits if each.snapshot_id is not None), default=0)
+
+
+def without_early_rows(history: TableHistory) -> TableHistory:
+    """The history from its oldest snapshot on, if no log tells of all who wrote before; else as it is.
+
+    Writers that are known by their snapshots alone would seem to have begun when the oldest snapshot was made.
+    """
+    snapshots = [each for each in history.commits if each.snapshot_id is not None]
+    unknown = sum(not each.is_submission for each in snapshots)
+    oldest_us = oldest_snapshot_us(history)
+    late = tuple(each for each in history.commits if each.time_us >= oldest_us)
+    if not history.expired or unknown <= UNKNOWN_SHARE_MAX * len(snapshots) or len(late) == len(history.commits):
+        return history
+    note = (
+        f"{history.name}: the logs tell {len(history.commits) - len(late)} statements from before the oldest snapshot, "
+        f"but do not know {unknown} of the {len(snapshots)} snapshots; what other writers did then is gone, so the "
+        "history begins with the oldest snapshot."
+    )
+    return replace(history, commits=late, notes=(*history.notes, note))
 
 
 def _overwrite(row: Commit, settings: Mapping[str, str]) -> str:
