@@ -216,6 +216,20 @@ def test_levers_against_different_causes_are_paired_though_neither_helps_alone()
     assert 1.0 == found.enough[0].found.value
 
 
+def test_every_remedy_of_a_cause_that_is_left_gets_its_turn():
+    """Under snapshot isolation this MERGE runs out of retries, because each attempt reads a bin of 400 manifests."""
+    config = two_causes()
+    streams, merge, _ = config["source"]
+    config["table"] = {"data_files": 100, "initial_manifests": 400}
+    streams["arrivals"]["mean_ms"] = 5_000
+    config["source"] = [streams, {**merge, "read": "table", "touched_files": 1}]
+
+    found = advise_on(base_of(config), seeds=3, replicator=Replicator(processes=2))
+
+    assert "merge: snapshot isolation + manifests are not merged" == found.enough[0].words
+    assert 1.0 == found.enough[0].found.value
+
+
 def test_blame_is_by_removal_and_of_all_together_where_each_hides_the_others():
     base = base_of(two_causes())
     alone = Replicator(processes=1)

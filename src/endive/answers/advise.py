@@ -6,6 +6,7 @@ to be mended, and so what is worth pairing with it, is asked of ``endive.answers
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -33,7 +34,7 @@ SEEDS_MOST: Final = 64  # of a change that would meet the objective, if only tha
 TXNS_MOST: Final = 4_000_000  # of all its runs
 TOLD: Final = 3  # changes that get more seeds
 PAIRED: Final = 2  # of the best levers
-PARTNERS: Final = 4  # of each
+PARTNERS: Final = 6  # of each
 _OUTCOMES: Final = {MET: 0, CANNOT_TELL: 1, NOT_MET: 2}
 _HAD: Final = {AVAILABLE: 0, NEEDS: 1, HYPOTHETICAL: 2}
 
@@ -232,11 +233,10 @@ def _pairs(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Advi
     for change in sorted(firsts.values(), key=lambda change: efforts[change.offer.words]):
         left = causes_of(asked.replicator, change.config, asked.subject, asked.sign, asked.samples(change.config))
 
-        def suits(other: Change, left: Causes = left) -> tuple[object, ...]:
-            words = other.offer.words
-            return left.rank(other.lever.removes, other.offer.aims_at), efforts[words], order[words]
+        def cost(other: Change) -> tuple[object, ...]:
+            return efforts[other.offer.words], order[other.offer.words]
 
-        for pair in _partnered(asked, change, sorted(by_rank, key=suits)):
+        for pair in _partnered(asked, change, _in_turn(left, sorted(by_rank, key=cost))):
             levers = (change.lever, pair.lever)
             found.setdefault(
                 pair.config.config_hash(), asked.advice(levers, pair.config, pair.offer.words, pair.offer.keys)
@@ -255,6 +255,22 @@ def _aimed(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Chan
         if change.lever.removes in now.remedies:
             sorts.setdefault(change.lever.removes, change)
     return list(sorts.values())
+
+
+def _in_turn(left: Causes, others: Sequence[Change]) -> list[Change]:
+    """The first change against each cause that is left, then the second against each, and so on.
+
+    Which remedy it takes cannot be told from a failure: retries run out because there are few of them, because others
+    are many, or because an attempt takes long.
+    """
+    turns: Counter[int] = Counter()
+    ranked = []
+    for other in others:
+        cause = left.rank(other.lever.removes, other.offer.aims_at)
+        is_aimed = cause < len(left.rivals) + len(left.remedies)
+        ranked.append((not is_aimed, turns[cause], cause, other))
+        turns[cause] += 1
+    return [other for *_, other in sorted(ranked, key=lambda item: item[:3])]
 
 
 def _partnered(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Change]:
