@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from verification.suites.java.load_loops import Loop
 from verification.suites.java.pair_recording import PairRecording
 from verification.suites.java.pairs import Pair
 from verification.suites.java.request_recording import Recording
 from verification.suites.java.scenario import Scenario
 from verification.suites.live import IcebergMissingError
+from verification.suites.load.loops import Loop
 
 SPARK_PYTHON: Final = "ENDIVE_SPARK_PYTHON"
 

@@ -73,7 +73,7 @@ RIVALS: Final = {
     "rewrite_data_files, p = 3": VICTIMS["rewrite_data_files, p = 3"],
     "rewrite_data_files, p = 9": VICTIMS["rewrite_data_files, p = 3"].replace("p = 3", "p = 9"),
 }
-SLOW_ROWS: Final = 400_000  # more of them in the table whose compaction a rival has to overtake
+SLOW_ROWS: Final = 1_600_000  # more of them in the table whose compaction a rival has to overtake
 WAIT_S: Final = 60.0
 _NAMES: Final = re.compile(r"\[?(?:file:)?/\S+|\b\d{15,}\b")
 _CHARS: Final = 140
@@ -110,8 +110,9 @@ class Ground:
 
     def __init__(self, spark: Any, folder: Path, mode: str, isolation: str, version: int, *, is_slow: bool) -> None:
         self._spark = spark
+        self._data = folder / "warehouse/db" / f"{mode[:4]}_{isolation}_{version}{'_slow' * is_slow}" / "data"
         self._signal = str(folder / f"{mode}-{isolation}-{version}-{is_slow}")
-        self.table = f"c.db.{mode[:4]}_{isolation}_{version}{'_slow' * is_slow}"
+        self.table = f"c.db.{self._data.parent.name}"
         kinds = ("merge", "update", "delete")
         modes = ", ".join(f"'write.{each}.mode' = '{mode}'" for each in kinds)
         levels = ", ".join(f"'write.{each}.isolation-level' = '{isolation}'" for each in kinds)
@@ -144,29 +145,37 @@ class Ground:
                 told.append(_ending(error))
 
         thread = threading.Thread(target=run)
+        before = self._data_files()
         thread.start()
-        self._wait_until_begun(thread, victim)
-        self._spark.newSession().sql(RIVALS[rival].format(t=self.table)).collect()
+        self._wait_until_begun(thread, victim, before)
+        is_overtaken = self._let_rival_commit(rival)
         moved = self._newest()
         Path(self._signal + ".go").touch()
         thread.join()
         parent = self._parent_of_newest() if told[0]["outcome"] == "committed" else moved
         self._spark.sql(f"CALL c.system.rollback_to_snapshot('{self.table}', {self._start})")
-        if parent != moved:
-            return {}  # the victim was faster
-        return told[0]
+        return told[0] if is_overtaken and parent == moved else {}  # else the victim was faster
 
-    def _wait_until_begun(self, thread: threading.Thread, victim: str) -> None:
-        """Until a row has reached the victim's function; a compaction has none, and is given time to plan."""
-        if victim.startswith("rewrite"):
-            begin = time.monotonic()
-            tracker = self._spark.sparkContext.statusTracker()
-            while not tracker.getActiveStageIds() and thread.is_alive() and time.monotonic() - begin < WAIT_S:
-                time.sleep(0.01)
-            return
+    def _let_rival_commit(self, rival: str) -> bool:
+        """Whether it did: beside a compaction that was faster it may fail."""
+        try:
+            self._spark.newSession().sql(RIVALS[rival].format(t=self.table)).collect()
+        except Exception as error:
+            print(f"{self.table}: {rival}: {_ending(error)}", file=sys.stderr)
+            return False
+        return True
+
+    def _wait_until_begun(self, thread: threading.Thread, victim: str, before: set[Path]) -> None:
+        """Until a row has reached the victim's function; a compaction has none, and then a new file says that it writes."""
         end = time.monotonic() + WAIT_S
-        while not Path(self._signal + ".begun").exists() and thread.is_alive() and time.monotonic() < end:
-            time.sleep(0.02)
+        begun = Path(self._signal + ".begun")
+        while thread.is_alive() and time.monotonic() < end:
+            if begun.exists() or (victim.startswith("rewrite") and self._data_files() - before):
+                return
+            time.sleep(0.01)
+
+    def _data_files(self) -> set[Path]:
+        return set(self._data.rglob("*.parquet"))
 
     def _newest(self) -> int:
         return int(self._table().currentSnapshot().snapshotId())
@@ -215,7 +224,14 @@ def record(given: argparse.Namespace) -> None:
     wanted = [key for key in _all_keys() if key not in entries and re.search(given.only, key)]
     folder = Path(tempfile.mkdtemp(prefix="endive-spark-"))
     spark = start_spark(given.jar, folder / "warehouse", given.threads)
+    iceberg = re.findall(r"\d+\.\d+\.\d+", given.jar.name)[-1]
+    head = {"spark": spark.version, "iceberg": iceberg, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
     lock, turns = threading.Lock(), iter(grounds)
+
+    def keep(key: str, told: dict[str, str]) -> None:
+        with lock:
+            entries[key] = told
+            _write(given.out, head, entries)
 
     def work() -> None:
         while True:
@@ -223,20 +239,24 @@ def record(given: argparse.Namespace) -> None:
                 ground = next(turns, None)
             if ground is None:
                 return
-            _play_ground(spark, folder, ground, wanted, entries, end_s)
+            _play_ground(spark, folder, ground, wanted, keep, end_s)
 
     threads = [threading.Thread(target=work) for _ in range(given.threads)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    iceberg = re.findall(r"\d+\.\d+\.\d+", given.jar.name)[-1]
-    head = {"spark": spark.version, "iceberg": iceberg, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
     spark.stop()
     shutil.rmtree(folder, ignore_errors=True)
-    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
-    given.out.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
     print(f"{len(entries)} cells of {len(_all_keys())}")
+
+
+def _write(out: Path, head: dict[str, str], entries: dict[str, dict[str, str]]) -> None:
+    """The recording so far, whole at every moment: a recorder that is stopped goes on with ``--missing``."""
+    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
+    draft = out.with_suffix(".draft")
+    draft.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    draft.replace(out)
 
 
 def _all_keys() -> list[str]:
@@ -254,7 +274,12 @@ def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> st
 
 
 def _play_ground(
-    spark: Any, folder: Path, ground: Any, wanted: list[str], entries: dict[str, dict[str, str]], end_s: float
+    spark: Any,
+    folder: Path,
+    ground: Any,
+    wanted: list[str],
+    keep: Callable[[str, dict[str, str]], None],
+    end_s: float,
 ) -> None:
     version, mode, isolation, is_slow = ground
     victims = [each for each in (*VICTIMS, *OTHERS) if each.startswith("rewrite") == is_slow]
@@ -272,7 +297,7 @@ def _play_ground(
             return
         told = table.play(victim, rival)
         if told:
-            entries[_key(version, mode, isolation, victim, rival)] = told
+            keep(_key(version, mode, isolation, victim, rival), told)
 
 
 def main() -> int:

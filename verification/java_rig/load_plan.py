@@ -1,6 +1,6 @@
 """Measures real Iceberg under load, cell by cell.
 
-Which cells lives in ``verification.suites.java.load_cells``. Repetitions go round the cells, so that a busy minute of
+Which cells lives in ``verification.suites.load.cells``. Repetitions go round the cells, so that a busy minute of
 the machine does not fall on one of them alone.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from verification.java_rig.load_stage import LoadStage, quantiles, run_beside
-from verification.suites.java.load_cells import DELAYS_MS, WRITERS, beside_cells
+from verification.suites.load.cells import DELAYS_MS, WRITERS, beside_cells
 
 DURATION_S: Final = 30.0
 REPETITIONS: Final = 12

@@ -1,7 +1,7 @@
 """Loads real Iceberg on this machine: closed-loop writers on one table, and slow operations beside a stream of appends.
 
 Written down are every txn, and how long requests took beyond the delay the object server added. It judges nothing and
-simulates nothing; see ``verification.suites.java.java_load``.
+simulates nothing; see ``verification.suites.load.java_load``.
 
 Each writer has a catalog client, an S3 client and a door of its own, so that its requests form one sequence. A writer
 is a Python thread that sits in one call of the JVM most of the time; its data files are made beforehand.
@@ -31,9 +31,9 @@ from verification.java_rig.operations import (
     commit_append,
     create_table,
 )
-from verification.suites.java.load_cells import BASE_SNAPSHOTS, DELAYS_MS
-from verification.suites.java.load_measurement import QUANTILES
 from verification.suites.java.scenario import VICTIM_PARTITION, Operation
+from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
+from verification.suites.load.measurement import QUANTILES
 
 WORKER_THREADS: Final = 64  # writers share one JVM here; each would have a pool of its own
 FILES_PER_S: Final = 8.0  # made beforehand: more than one writer commits; what is missing is made on the way

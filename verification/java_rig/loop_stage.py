@@ -1,6 +1,6 @@
 """Closed loops on real Iceberg: writers that append, change rows or compact, on JDBC or REST, with a kept table or not.
 
-Which loops there are lives in ``verification.suites.java.load_loops``; the clients and the sorting of requests in
+Which loops there are lives in ``verification.suites.load.loops``; the clients and the sorting of requests in
 ``load_stage``.
 """
 
@@ -31,9 +31,9 @@ from verification.java_rig.load_stage import (
 from verification.java_rig.object_server import s3_properties
 from verification.java_rig.operations import BASE_IDS, commit_append, create_table
 from verification.java_rig.rest_server import RestCatalogServer
-from verification.suites.java.load_cells import BASE_SNAPSHOTS, DELAYS_MS
-from verification.suites.java.load_loops import APPEND, COMPACTION, KEEP, Loop
 from verification.suites.java.scenario import VICTIM_PARTITION
+from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
+from verification.suites.load.loops import APPEND, COMPACTION, KEEP, Loop
 
 FIRST_OWN_PARTITION: Final = 10  # of the first compacting writer
 IDS_PER_WRITER: Final = 1000

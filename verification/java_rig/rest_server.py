@@ -9,11 +9,10 @@ import json
 import socketserver
 import threading
 import time
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Protocol, cast
 from urllib.parse import unquote, urlsplit
 
-from verification.java_rig.gateway import IcebergJvm, Java
-from verification.java_rig.object_server import LoggedRequest, ObjectServer
+from verification.java_rig.object_server import BeforeRequest, LoggedRequest, ObjectServer
 from verification.java_rig.wire import HttpRequest, answer, read_request
 
 DOOR: Final = "rest"
@@ -49,10 +48,20 @@ class _Connection(socketserver.StreamRequestHandler):
             return  # the client has gone
 
 
-class RestCatalogServer:
-    """Serves one catalog; a context manager that stops."""
+class Jvm(Protocol):
+    """Where Iceberg runs: a JVM of our own, or Spark's."""
 
-    def __init__(self, jvm: IcebergJvm, backing: Java, objects: ObjectServer) -> None:
+    iceberg: Any  # the package org.apache.iceberg
+
+    def identifier(self, name: str) -> Any:
+        """The name of a table, in Java."""
+
+
+class RestCatalogServer:
+    """Serves one catalog; a context manager that stops. What ``before`` does happens before a request is answered."""
+
+    def __init__(self, jvm: Jvm, backing: Any, objects: ObjectServer) -> None:
+        self.before: BeforeRequest | None = None
         self._jvm = jvm
         self._backing = backing
         self._objects = objects
@@ -75,6 +84,8 @@ class RestCatalogServer:
             return answer(200, b'{"defaults": {}, "overrides": {}}', _JSON)
         door, _, _ = path.strip("/").partition("/v1/")
         entry = LoggedRequest(door or DOOR, request.method, "catalog", path, time.perf_counter())
+        if self.before is not None:
+            self.before(entry)
         status, body = self._act(request, path.rsplit("/", 1)[-1])
         entry.status, entry.end_s = status, time.perf_counter()
         self._objects.note(entry)

@@ -24,12 +24,12 @@ from pathlib import Path
 
 from endive.errors import EndiveError
 from verification.suites.java.java_replay import REPLAY_FILE
-from verification.suites.java.load_loops import all_loops
-from verification.suites.java.load_measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from verification.suites.java.pair_recording import read_pairs, write_pairs
 from verification.suites.java.pair_sheets import SHEETS, all_pairs, pairs_of
 from verification.suites.java.request_recording import DATA, NEWEST, read_requests, write_requests
 from verification.suites.java.scenario import all_scenarios
+from verification.suites.load.loops import all_loops
+from verification.suites.load.measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from verification.suites.pyiceberg import pyiceberg_load, pyiceberg_requests
 from verification.suites.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
 

@@ -70,8 +70,8 @@ _ALL: Final = (
         name="load",
         title="Throughput and latency under load, against real Iceberg",
         parts=(
-            Part(module="verification.suites.java.java_load", name="java", needs=_JAVA),
-            Part(module="verification.suites.java.java_loops", name="java loops", needs=_JAVA),
+            Part(module="verification.suites.load.java_load", name="java", needs=_JAVA),
+            Part(module="verification.suites.load.java_loops", name="java loops", needs=_JAVA),
             Part(module="verification.suites.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from verification.java_rig.load_stage import _txn, finished, quantiles
 from verification.java_rig.object_server import LoggedRequest
-from verification.suites.java.load_cells import DELAYS_MS
-from verification.suites.java.load_measurement import QUANTILES
+from verification.suites.load.cells import DELAYS_MS
+from verification.suites.load.measurement import QUANTILES
 
 RETRIED_TXN = (  # method, object, milliseconds until its answer since the one before
     ("GET", "metadata", 25),

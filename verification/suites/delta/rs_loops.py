@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance
 from verification.suites.delta.delta_recording import RS, read
-from verification.suites.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
-from verification.suites.java.load_model import simulate_closed
+from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
+from verification.suites.load.load_model import simulate_closed
 
 SUITE: Final = "delta"
 PART: Final = "delta-rs load"

@@ -6,9 +6,9 @@ import pytest
 
 from endive.config import parse_config
 from endive.verification.suite import Options
-from verification.suites.java import java_load, load_model
-from verification.suites.java.load_cells import DELAYS_MS, beside_cells
-from verification.suites.java.load_measurement import (
+from verification.suites.load import java_load, load_model
+from verification.suites.load.cells import DELAYS_MS, beside_cells
+from verification.suites.load.measurement import (
     QUANTILES,
     Figures,
     latencies,

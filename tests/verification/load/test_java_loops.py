@@ -8,9 +8,9 @@ import pytest
 
 from endive.config import parse_config
 from endive.verification import Options
-from verification.suites.java import java_loops
-from verification.suites.java.load_loops import COMPACTION, KEEP, LOAD, Loop, all_loops
-from verification.suites.java.load_measurement import LOOPS_FILE, QUANTILES, read_load, statement_ms, write_loops
+from verification.suites.load import java_loops
+from verification.suites.load.loops import COMPACTION, KEEP, LOAD, Loop, all_loops
+from verification.suites.load.measurement import LOOPS_FILE, QUANTILES, read_load, statement_ms, write_loops
 
 MEASURED = read_load(LOOPS_FILE)
 

@@ -1,6 +1,6 @@
 """Suite ``load``, closed loops of Java Iceberg: row deltas, compactions, a mix, kept tables and the REST catalog.
 
-The cells live in ``load_loops``, what is judged in ``closed_checks``; what Iceberg did was measured once and lies in
+The cells live in ``loops``, what is judged in ``closed_checks``; what Iceberg did was measured once and lies in
 ``data/loops.json``.
 """
 
@@ -12,13 +12,13 @@ from typing import Any, Final
 from endive.config import parse_config
 from endive.simulation import Simulation
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
-from verification.suites.java import load_model
-from verification.suites.java.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
-from verification.suites.java.load_cells import BASE_SNAPSHOTS
-from verification.suites.java.load_loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
-from verification.suites.java.load_measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
 from verification.suites.java.request_recording import line_of
 from verification.suites.live import IcebergMissingError, rigs
+from verification.suites.load import load_model
+from verification.suites.load.cells import BASE_SNAPSHOTS
+from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
+from verification.suites.load.loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
+from verification.suites.load.measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
 
 SUITE: Final = "load"
 PART: Final = "java loops"

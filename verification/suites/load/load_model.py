@@ -1,6 +1,6 @@
 """The same load on the simulator: configurations for a cell of the measurement, and the figures they give.
 
-The latencies in them are measured ones (``load_measurement.latencies``); nothing is fitted.
+The latencies in them are measured ones (``measurement.latencies``); nothing is fitted.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, Final
 from endive.config import parse_config
 from endive.simulation import Simulation
 from endive.vocabulary import KINDS
-from verification.suites.java.load_cells import BASE_SNAPSHOTS
-from verification.suites.java.load_measurement import Distribution, Figures
 from verification.suites.java.request_recording import line_of
 from verification.suites.java.scenario import Operation
+from verification.suites.load.cells import BASE_SNAPSHOTS
+from verification.suites.load.measurement import Distribution, Figures
 
 APPEND_GAP_MS: Final = 1000.0  # between the appends that put a victim behind: none meets another
 IN_FLIGHT: Final = "in_flight"

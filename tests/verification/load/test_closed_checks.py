@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verification.suites.java.closed_checks import closed_checks
+from verification.suites.load.closed_checks import closed_checks
 
 CLUSTERS_MS = (300.0, 1500.0)
 

@@ -19,7 +19,7 @@ from endive.verification.sampling import (
     standard_error,
 )
 from endive.verification.suite import Check, Value
-from verification.suites.java.load_measurement import Figures, quantile
+from verification.suites.load.measurement import Figures, quantile
 
 THROUGHPUT_ALLOWED: Final = 0.05
 EXHAUSTED_ALLOWED_POINTS: Final = 5.0

@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from endive.verification.sampling import doubt, mean_error, share_error_percent
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
-from verification.suites.java import load_model
-from verification.suites.java.closed_checks import (
+from verification.suites.java.scenario import Operation
+from verification.suites.live import IcebergMissingError, rigs
+from verification.suites.load import load_model
+from verification.suites.load.cells import beside_cells
+from verification.suites.load.closed_checks import (
     EXHAUSTED_ALLOWED_POINTS,
     GROUPS,
     GROUPS_QUICK,
@@ -20,10 +23,7 @@ from verification.suites.java.closed_checks import (
     THROUGHPUT_ALLOWED,
     closed_checks,
 )
-from verification.suites.java.load_cells import beside_cells
-from verification.suites.java.load_measurement import Figures, ended, latencies, measured, pointer_ms, read_load
-from verification.suites.java.scenario import Operation
-from verification.suites.live import IcebergMissingError, rigs
+from verification.suites.load.measurement import Figures, ended, latencies, measured, pointer_ms, read_load
 
 SUITE: Final = "load"
 PART: Final = "java"
