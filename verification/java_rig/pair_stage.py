@@ -177,7 +177,7 @@ class PairStage:
         """Put the table where the rivals' commits lead."""
         if pair.rival is None:
             return
-        key = (pair.victim.format_version, bool(start.deletes), pair.rival, pair.count)
+        key = (pair.victim.format_version, bool(start.deletes), pair.rival, pair.count, pair.second)
         if key not in self._pasts:
             self._pasts[key] = self._make_past(pair, pair.rival, start)
         past, store = self._pasts[key], self.stage.objects.objects
@@ -200,6 +200,9 @@ class PairStage:
         for turn in range(pair.count):
             target = _target(rival, turn, start, pair.victim.format_version)
             self._operations.change(java, table, target).commit()
+        if pair.second is not None:
+            target = _target(pair.second, pair.count, start, pair.victim.format_version)
+            self._operations.change(pair.second.java, table, target).commit()
         owners = _objects_of(stage.rival.loadTable(identifier), start.owners)
         if rival.java == "append_and_expire":
             self._operations.change("expire_snapshots", table, target).commit()

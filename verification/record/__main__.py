@@ -4,6 +4,7 @@ What is recorded, and how, lives in ``java_rig`` and ``pyiceberg_rig``.
 
     python -m verification.record java-requests           every scenario on Java Iceberg
     python -m verification.record java-pairs              every pair of victim and rival on Java Iceberg
+    python -m verification.record java-held-out           pairs that a die threw
     python -m verification.record java-load               Java Iceberg under load
     python -m verification.record java-loops              row deltas, compactions, kept tables, REST, under load
     python -m verification.record java-replay             real writers on one table: metadata, reports, a profile
@@ -23,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from endive.errors import EndiveError
+from verification.suites.java import held_out
 from verification.suites.java.java_replay import REPLAY_FILE
 from verification.suites.java.pair_recording import read_pairs, write_pairs
 from verification.suites.java.pair_sheets import SHEETS, all_pairs, pairs_of
@@ -61,6 +63,17 @@ def _java_pairs(given: argparse.Namespace) -> None:
         if each.key in found
     }
     write_pairs(replace(made, pairs=pairs), folder)
+
+
+def _java_held_out(given: argparse.Namespace) -> None:
+    from verification.java_rig.pair_stage import record
+
+    folder: Path = given.out or DATA
+    known = read_pairs(given.release, folder, held_out.WHAT).pairs if given.missing else {}
+    made = record([each for each in held_out.throw() if each.key not in known], given.iceberg_jars, given.release)
+    found = {**known, **made.pairs}
+    pairs = {each.key: replace(found[each.key], reads=()) for each in held_out.throw() if each.key in found}
+    write_pairs(replace(made, pairs=pairs), folder, held_out.WHAT)
 
 
 def _java_load(given: argparse.Namespace) -> None:
@@ -141,7 +154,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, record in simple.items():
         command = what.add_parser(name)
         command.set_defaults(record=record)
-    for name, record in {"java-requests": _java_requests, "java-pairs": _java_pairs}.items():
+    recorders = {"java-requests": _java_requests, "java-held-out": _java_held_out, "java-pairs": _java_pairs}
+    for name, record in recorders.items():
         command = what.add_parser(name)
         command.set_defaults(record=record)
         command.add_argument("--release", default=NEWEST, help="of Iceberg, such as 1.9.2")

@@ -72,8 +72,8 @@ def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None, release:
     """Right if ending, attempts and every count are equal; unjudged if the model has nothing to say."""
     what: dict[str, Value] = {
         "release": release,
-        "rival": "nobody" if pair.rival is None else pair.rival.name,
-        "touches": "" if pair.rival is None else pair.rival.touches,
+        "rival": ", then ".join(each.name for each in pair.rivals) or "nobody",
+        "touches": ", then ".join(each.touches for each in pair.rivals),
         "rivals": f"{pair.count} {pair.when}" if pair.rival else "",
     }
     expected = told(real.recorded)

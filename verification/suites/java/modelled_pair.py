@@ -34,6 +34,7 @@ from verification.suites.java.request_recording import NEWEST
 from verification.suites.java.request_trace import Recorded
 from verification.suites.java.scenario import FAST_APPEND, REMOVED_FROM, Scenario
 
+RIVAL, SECOND = "rival", "second rival"
 TABLE_MANIFESTS: Final = 8
 MANIFESTS_OF: Final = {SAME_PARTITION: 5, OTHER_PARTITION: 3}  # A, B, C1 to C3; E1 to E3
 DATA_FILES: Final = 10_000
@@ -80,18 +81,19 @@ def play(pair: Pair, release: str = NEWEST) -> Recorded | None:
     if document is None:
         return None
     is_late = pair.when == DURING
-    count = pair.count + (pair.rival is not None and pair.rival.name == EXPIRY)
+    count = pair.count + (pair.rival is not None and pair.rival.name == EXPIRY) + (pair.second is not None)
     moments = Moments(0 if is_late else count, (count,) if is_late else ())
-    is_elsewhere = pair.rival is not None and pair.rival.touches == OTHER_PARTITION
-    return modelled_victim.play_out(document, moments, 1 if is_elsewhere else 0)
+    names = {RIVAL: pair.rival, SECOND: pair.second}
+    elsewhere = {name for name, each in names.items() if each is not None and each.touches == OTHER_PARTITION}
+    return modelled_victim.play_out(document, moments, elsewhere)
 
 
 def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
     """The pair in the model's words, or None if it has none for it."""
-    victim, rival = victim_keys(pair.victim), pair.rival
+    victim = victim_keys(pair.victim)
     if victim is not None and pair.victim.is_in_transaction:
         victim["commit_path"] = "transaction"
-    if victim is None or (rival is not None and not _is_sayable(pair.victim, rival)):
+    if victim is None or not all(_is_sayable(pair.victim, each) for each in pair.rivals):
         return None
     scenario = Scenario(
         operation=replace(FAST_APPEND, manifests=TABLE_MANIFESTS),
@@ -103,22 +105,28 @@ def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
     document = modelled_victim.configuration(scenario, release)
     document["table"] |= {"data_files": DATA_FILES, "format_version": pair.victim.format_version}
     document["conflict"] = {"detector": "files"}
-    touched: Any = 1 if rival is None else _touched(rival)
+    touched: Any = ALL_FILES if any(touched_by(each) == ALL_FILES for each in pair.rivals) else 1
     arrivals = {"kind": "periodic", "period_ms": 1e10}
     sources = [{"name": VICTIM, "arrivals": arrivals, "total_timeout_ms": 0.0, "touched_files": touched, **victim}]
-    if rival is not None:
-        arrivals = {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}
-        keys = dict(RIVALS[rival.java])
-        if rival.java in PARTITION_WIDE:
-            keys["rewritten_manifests"] = MANIFESTS_OF[rival.touches]
-        if rival.java in ADDING_APART and rival.touches == SAME_PARTITION:
-            keys["added_rows"] = "apart"  # ids that the victim's filter leaves out
-        sources.append({"name": "rival", "arrivals": arrivals, "touched_files": touched, **keys})
-        if rival.name == EXPIRY:
-            sources[-1]["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
-            late = {"kind": "periodic", "period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
-            sources.append({"name": "expiry", "arrivals": late, **EXPIRING})
+    if pair.rival is not None:
+        sources.append(_rival(RIVAL, pair.rival, touched, {"period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}))
+        late = {"period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
+        if pair.rival.name == EXPIRY:
+            sources.append({"name": "expiry", "arrivals": {"kind": "periodic", **late}, **EXPIRING})
+        elif pair.second is not None:
+            sources.append(_rival(SECOND, pair.second, touched, late))
+        if len(sources) > 2:
+            sources[1]["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
     return {**document, "source": sources}
+
+
+def _rival(name: str, rival: Rival, touched: Any, moments: dict[str, float]) -> dict[str, Any]:
+    keys = dict(RIVALS[rival.java])
+    if rival.java in PARTITION_WIDE:
+        keys["rewritten_manifests"] = MANIFESTS_OF[rival.touches]
+    if rival.java in ADDING_APART and rival.touches == SAME_PARTITION:
+        keys["added_rows"] = "apart"  # ids that the victim's filter leaves out
+    return {"name": name, "arrivals": {"kind": "periodic", **moments}, "touched_files": touched, **keys}
 
 
 def victim_keys(victim: Victim) -> dict[str, Any] | None:
@@ -174,9 +182,10 @@ def says_requests(pair: Pair) -> bool:
     It is told that number, and here rivals change it: they have replaced files of the victim's, or moved them to other
     manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them).
     """
-    victim, rival = pair.victim, pair.rival
-    if rival is None:
-        return True
+    return all(_says_requests(pair.victim, rival) for rival in pair.rivals)
+
+
+def _says_requests(victim: Victim, rival: Rival) -> bool:
     is_met = rival.touches == SAME_FILE or (rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION)
     if victim.java in REPLACING:
         return rival.touches == OTHER_PARTITION
@@ -189,7 +198,8 @@ def says_requests(pair: Pair) -> bool:
     return not (is_unchecked and is_met) or rival.java in ("row_delta", "delete_rows")
 
 
-def _touched(rival: Rival) -> Any:
+def touched_by(rival: Rival) -> Any:
+    """How many files victim and rival touch, so that they meet or do not."""
     is_all = rival.java in PARTITION_WIDE or rival.java in ("row_delta", "delete_rows")  # the latter's of no file
     is_wide = is_all and rival.touches == SAME_PARTITION
     return ALL_FILES if is_wide or rival.touches in (SAME_FILE, SAME_ROWS) else 1

@@ -6,7 +6,7 @@ them as the scenario says have committed.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -46,13 +46,21 @@ def play(scenario: Scenario, release: str = NEWEST) -> Recorded:
     """What the model says of a scenario, in the form real Iceberg's answer has."""
     detector = _ScriptedConflict(len(scenario.losses) + 1 if scenario.conflict else 0)
     moments = Moments(scenario.n_behind, scenario.losses)
-    return play_out(configuration(scenario, release), moments, rival_partition(scenario), detector)
+    document = configuration(scenario, release)
+    rivals = [source["name"] for source in document["source"][1:]]
+    return play_out(document, moments, rivals if rival_partition(scenario) else (), detector)
 
 
 def play_out(
-    document: Mapping[str, Any], moments: Moments, rivals_partition: int, detector: ConflictDetector | None = None
+    document: Mapping[str, Any],
+    moments: Moments,
+    elsewhere: Collection[str],
+    detector: ConflictDetector | None = None,
 ) -> Recorded:
-    """The victim's requests and how it ends; without a detector that of the configuration decides on conflicts."""
+    """The victim's requests and how it ends; without a detector that of the configuration decides on conflicts.
+
+    Sources named in ``elsewhere`` work on another partition than the victim.
+    """
     config = parse_config(document)
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
@@ -62,7 +70,7 @@ def play_out(
     simulation = Simulation(
         config,
         catalog=make,
-        workload=lambda workload: TwoPartitions(workload, rivals_partition),
+        workload=lambda workload: TwoPartitions(workload, elsewhere),
         conflict_detector=detector,
     )
     rows = simulation.run(trace=trace).transactions.to_pylist()
@@ -192,15 +200,15 @@ class BesetCatalog(Catalog):
 
 
 class TwoPartitions(Workload):
-    """The victim works on partition 0, its rivals where the scenario puts them."""
+    """Sources work on partition 0 like the victim, or on the other one."""
 
-    def __init__(self, config: Any, rivals: int) -> None:
+    def __init__(self, config: Any, elsewhere: Collection[str]) -> None:
         super().__init__(config)
-        self._rivals = rivals
+        self._elsewhere = elsewhere
 
     def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
         draft = super().create_transaction(source, index, key)
-        return replace(draft, partitions=(((0 if source.name == VICTIM else self._rivals,), 1),))
+        return replace(draft, partitions=(((int(source.name in self._elsewhere),), 1),))
 
 
 class _ScriptedConflict(ConflictDetector):

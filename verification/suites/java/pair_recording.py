@@ -63,14 +63,14 @@ class PairRecording:
     date: str
 
 
-def read_pairs(release: str = NEWEST, folder: Path = DATA) -> PairRecording:
+def read_pairs(release: str = NEWEST, folder: Path = DATA, what: str = "pairs") -> PairRecording:
     """The recording of a release that travels with the package."""
-    entries, date = read_entries("pairs", release, folder)
+    entries, date = read_entries(what, release, folder)
     pairs = {key: RecordedPair.from_dict(value) for key, value in entries.items()}
     return PairRecording(pairs=pairs, iceberg=release, date=date)
 
 
-def write_pairs(recording: PairRecording, folder: Path = DATA) -> None:
+def write_pairs(recording: PairRecording, folder: Path = DATA, what: str = "pairs") -> None:
     """One line per pair."""
     entries = {key: each.to_dict() for key, each in recording.pairs.items()}
-    write_entries("pairs", recording.iceberg, recording.date, entries, folder)
+    write_entries(what, recording.iceberg, recording.date, entries, folder)

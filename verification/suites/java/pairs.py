@@ -76,6 +76,7 @@ class Pair:
     count: int
     when: str
     catalog: str = "jdbc"
+    second: Rival | None = None  # another kind, which comes once, behind the others
 
     @property
     def key(self) -> str:
@@ -83,4 +84,11 @@ class Pair:
         if self.rival is None:
             return f"{self.victim.name} / nobody / {self.catalog}"
         met = f"{self.rival.name}, {self.rival.touches}"
+        if self.second is not None:
+            met += f", then {self.second.name}, {self.second.touches}"
         return f"{self.victim.name} / {met} / {self.count} {self.when} / {self.catalog}"
+
+    @property
+    def rivals(self) -> tuple[Rival, ...]:
+        """Both kinds, if there are."""
+        return tuple(each for each in (self.rival, self.second) if each is not None)

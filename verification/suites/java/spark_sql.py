@@ -1,7 +1,7 @@
 """Suite ``requests``, statements of Spark SQL beside each other: which commit, held against the model.
 
-What Spark and Iceberg did was recorded by ``verification/spark_statements.py``, which says what the table looks like
-and which files each statement touches. The filter that Spark hands over is not given to the model: it follows from the
+What Spark and Iceberg did was recorded by ``verification/spark_rig/statements.py``, which says what the table looks
+like and which files each statement touches. The filter that Spark hands over is not given to the model: it follows from the
 statement, as ``READ`` has it.
 """
 
@@ -26,7 +26,7 @@ snapshot and waits, another one commits, the first goes on. Both modes, both iso
 is right if the statement ends the same way in the model, which is told what the statement reads: the table if nothing
 in it speaks of the target's columns, its partitions, or files by their statistics.
 
-The recording lies in `verification/suites/java/data/`; `verification/spark_statements.py` makes it, with a PySpark
+The recording lies in `verification/suites/java/data/`; `verification/spark_rig/statements.py` makes it, with a PySpark
 of its own.
 """
 READ: Final = {
@@ -118,7 +118,7 @@ def play(cell: Cell) -> str:
             {"name": "rival", "arrivals": late, "touched_files": touched, **rival(cell)},
         ],
     }
-    return modelled_victim.play_out(document, Moments(1, ()), 1 if cell.is_elsewhere else 0).outcome
+    return modelled_victim.play_out(document, Moments(1, ()), ("rival",) if cell.is_elsewhere else ()).outcome
 
 
 def victim(cell: Cell) -> dict[str, Any]:

@@ -5,7 +5,7 @@ then the victim goes on. What it is told says which filter Spark handed over. No
 with a Python that has ``pyspark==4.0.1``, which the package itself does not use:
 
     python -m venv spark4 && spark4/bin/pip install pyspark==4.0.1 'pandas<3' pyarrow
-    spark4/bin/python verification/spark_statements.py --jar iceberg-spark-runtime-4.0_2.13-1.10.0.jar --missing
+    spark4/bin/python -m verification.spark_rig.statements --jar iceberg-spark-runtime-4.0_2.13-1.10.0.jar --missing
 
 The table has partitions 3 and 9. Partition 3 has the files A (ids 30 to 33) and B (35 to 38), partition 9 the file E
 (90 to 93). Victims change row 30 of A, those named ``..._p`` every row of partition 3; a compaction rewrites A and B.
@@ -17,7 +17,6 @@ import argparse
 import datetime
 import itertools
 import json
-import os
 import re
 import shutil
 import sys
@@ -28,7 +27,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-OUT: Final = Path(__file__).parent.parent / "verification/suites/java/data/spark_sql_1.10.0.json"
+from verification.spark_rig.session import (
+    DATA,
+    ROW_LEVEL,
+    Signal,
+    catalog_settings,
+    ending,
+    release_of,
+    start_spark,
+    write_recording,
+)
+
 MODES: Final = ("copy-on-write", "merge-on-read")
 ISOLATIONS: Final = ("serializable", "snapshot")
 FORMATS: Final = (2, 3)
@@ -74,35 +83,6 @@ RIVALS: Final = {
     "rewrite_data_files, p = 9": VICTIMS["rewrite_data_files, p = 3"].replace("p = 3", "p = 9"),
 }
 SLOW_ROWS: Final = 1_600_000  # more of them in the table whose compaction a rival has to overtake
-WAIT_S: Final = 60.0
-_NAMES: Final = re.compile(r"\[?(?:file:)?/\S+|\b\d{15,}\b")
-_CHARS: Final = 140
-
-
-def start_spark(jar: Path, warehouse: Path, threads: int) -> Any:
-    """A session whose catalog ``c`` keeps its tables in a folder."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    settings = {
-        "spark.jars": str(jar),
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.c": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.c.type": "hadoop",
-        "spark.sql.catalog.c.warehouse": str(warehouse),
-        "spark.sql.catalog.c.cache-enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-        "spark.python.unix.domain.socket.enabled": "true",
-    }
-    builder = SparkSession.builder.master(f"local[{4 * threads}]")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
 
 
 class Ground:
@@ -111,11 +91,10 @@ class Ground:
     def __init__(self, spark: Any, folder: Path, mode: str, isolation: str, version: int, *, is_slow: bool) -> None:
         self._spark = spark
         self._data = folder / "warehouse/db" / f"{mode[:4]}_{isolation}_{version}{'_slow' * is_slow}" / "data"
-        self._signal = str(folder / f"{mode}-{isolation}-{version}-{is_slow}")
+        self._signal = Signal(folder / self._data.parent.name)
         self.table = f"c.db.{self._data.parent.name}"
-        kinds = ("merge", "update", "delete")
-        modes = ", ".join(f"'write.{each}.mode' = '{mode}'" for each in kinds)
-        levels = ", ".join(f"'write.{each}.isolation-level' = '{isolation}'" for each in kinds)
+        modes = ", ".join(f"'write.{each}.mode' = '{mode}'" for each in ROW_LEVEL)
+        levels = ", ".join(f"'write.{each}.isolation-level' = '{isolation}'" for each in ROW_LEVEL)
         level = ", 'write.parquet.compression-level' = '19'" if is_slow else ""
         spark.sql(
             f"CREATE TABLE {self.table} (id int, p int, v int) USING iceberg PARTITIONED BY (p) "
@@ -132,47 +111,38 @@ class Ground:
     def play(self, victim: str, rival: str) -> dict[str, str]:
         """How the victim ends, the rival having committed between its scan and its commit."""
         session = self._spark.newSession()
-        session.udf.register("wait_for_rival", _blocker(self._signal), "int")
-        for end in (".begun", ".go"):
-            Path(self._signal + end).unlink(missing_ok=True)
-        told: list[dict[str, str]] = []
+        session.udf.register("wait_for_rival", self._signal.function(), "int")
+        self._signal.reset()
+        end: dict[str, str] = {}
 
         def run() -> None:
             try:
                 session.sql({**VICTIMS, **OTHERS}[victim].format(t=self.table, wait="wait_for_rival")).collect()
-                told.append({"outcome": "committed"})
+                end["outcome"] = "committed"
             except Exception as error:
-                told.append(_ending(error))
+                end.update(ending(error))
 
         thread = threading.Thread(target=run)
         before = self._data_files()
         thread.start()
-        self._wait_until_begun(thread, victim, before)
+        is_compaction = victim.startswith("rewrite")  # it calls no function; a new file says that it has planned
+        self._signal.wait(thread, lambda: is_compaction and self._data_files() != before)
         is_overtaken = self._let_rival_commit(rival)
         moved = self._newest()
-        Path(self._signal + ".go").touch()
+        self._signal.go.touch()
         thread.join()
-        parent = self._parent_of_newest() if told[0]["outcome"] == "committed" else moved
+        parent = self._parent_of_newest() if end["outcome"] == "committed" else moved
         self._spark.sql(f"CALL c.system.rollback_to_snapshot('{self.table}', {self._start})")
-        return told[0] if is_overtaken and parent == moved else {}  # else the victim was faster
+        return end if is_overtaken and parent == moved else {}  # else the victim was faster
 
     def _let_rival_commit(self, rival: str) -> bool:
         """Whether it did: beside a compaction that was faster it may fail."""
         try:
             self._spark.newSession().sql(RIVALS[rival].format(t=self.table)).collect()
         except Exception as error:
-            print(f"{self.table}: {rival}: {_ending(error)}", file=sys.stderr)
+            print(f"{self.table}: {rival}: {ending(error)}", file=sys.stderr)
             return False
         return True
-
-    def _wait_until_begun(self, thread: threading.Thread, victim: str, before: set[Path]) -> None:
-        """Until a row has reached the victim's function; a compaction has none, and then a new file says that it writes."""
-        end = time.monotonic() + WAIT_S
-        begun = Path(self._signal + ".begun")
-        while thread.is_alive() and time.monotonic() < end:
-            if begun.exists() or (victim.startswith("rewrite") and self._data_files() - before):
-                return
-            time.sleep(0.01)
 
     def _data_files(self) -> set[Path]:
         return set(self._data.rglob("*.parquet"))
@@ -189,49 +159,26 @@ class Ground:
         )
 
 
-def _blocker(signal: str) -> Callable[[int], int]:
-    def wait_for_rival(value: int) -> int:
-        import os
-        import time
-
-        with open(signal + ".begun", "w"):
-            pass
-        for _ in range(6000):
-            if os.path.exists(signal + ".go"):
-                break
-            time.sleep(0.02)
-        return value
-
-    return wait_for_rival
-
-
-def _ending(error: Exception) -> dict[str, str]:
-    text = str(error)
-    found = re.search(r"(org\.apache\.iceberg\.exceptions\.\w+|java\.lang\.\w+): ([^\n]*)", text)
-    if found is None:
-        return {"outcome": "failed", "exception": type(error).__name__, "message": text[:_CHARS]}
-    exception = found[1].rsplit(".", 1)[-1]
-    return {"outcome": "failed", "exception": exception, "message": _NAMES.sub("...", found[2])[:_CHARS]}
-
-
 def record(given: argparse.Namespace) -> None:
     """Play the cells, several tables at a time, and keep what was done so far."""
+    out: Path = given.out or DATA / f"spark_sql_{release_of(given.jar)}.json"
     entries: dict[str, dict[str, str]] = {}
-    if given.missing and given.out.is_file():
-        entries = json.loads(given.out.read_text(encoding="utf-8"))["entries"]
+    if given.missing and out.is_file():
+        entries = json.loads(out.read_text(encoding="utf-8"))["entries"]
     end_s = time.monotonic() + 60.0 * given.minutes
     grounds = list(itertools.product(FORMATS, MODES, ISOLATIONS, (False, True)))
     wanted = [key for key in _all_keys() if key not in entries and re.search(given.only, key)]
     folder = Path(tempfile.mkdtemp(prefix="endive-spark-"))
-    spark = start_spark(given.jar, folder / "warehouse", given.threads)
-    iceberg = re.findall(r"\d+\.\d+\.\d+", given.jar.name)[-1]
-    head = {"spark": spark.version, "iceberg": iceberg, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    places = {"type": "hadoop", "warehouse": folder / "warehouse", "cache-enabled": "false"}
+    spark = start_spark([given.jar], 4 * given.threads, catalog_settings("c", places))
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    head = {"spark": spark.version, "iceberg": release_of(given.jar), "date": today}
     lock, turns = threading.Lock(), iter(grounds)
 
-    def keep(key: str, told: dict[str, str]) -> None:
+    def keep(key: str, end: dict[str, str]) -> None:
         with lock:
-            entries[key] = told
-            _write(given.out, head, entries)
+            entries[key] = end
+            write_recording(out, head, entries)
 
     def work() -> None:
         while True:
@@ -249,14 +196,6 @@ def record(given: argparse.Namespace) -> None:
     spark.stop()
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(entries)} cells of {len(_all_keys())}")
-
-
-def _write(out: Path, head: dict[str, str], entries: dict[str, dict[str, str]]) -> None:
-    """The recording so far, whole at every moment: a recorder that is stopped goes on with ``--missing``."""
-    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
-    draft = out.with_suffix(".draft")
-    draft.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
-    draft.replace(out)
 
 
 def _all_keys() -> list[str]:
@@ -295,16 +234,15 @@ def _play_ground(
     for victim, rival in cells:
         if time.monotonic() > end_s:
             return
-        told = table.play(victim, rival)
-        if told:
-            keep(_key(version, mode, isolation, victim, rival), told)
+        if end := table.play(victim, rival):
+            keep(_key(version, mode, isolation, victim, rival), end)
 
 
 def main() -> int:
     """Record what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jar", type=Path, required=True, help="iceberg-spark-runtime-4.0_2.13-1.10.0.jar")
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--only", default="", metavar="PATTERN", help="cells whose key has it")

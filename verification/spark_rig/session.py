@@ -1,0 +1,109 @@
+"""A Spark session on a real Iceberg, a function that lets a statement wait for its rival, and how a statement ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+DATA: Final = Path(__file__).parent.parent / "suites/java/data"
+EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+CATALOG_CLASS: Final = "org.apache.iceberg.spark.SparkCatalog"
+ROW_LEVEL: Final = ("merge", "update", "delete")  # statements that have a mode and an isolation level of their own
+WAIT_S: Final = 60.0
+_NAMES: Final = re.compile(r"\[?(?:file:|s3:/)?/\S+|\b\d{15,}\b")
+_CHARS: Final = 140
+
+
+def start_spark(jars: list[Path], cores: int, settings: Mapping[str, str], java_options: str = "") -> Any:
+    """A quiet session for short statements."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    own = {
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 {java_options}".rstrip(),
+        "spark.python.unix.domain.socket.enabled": "true",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for key, value in {**own, **settings}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def catalog_settings(name: str, properties: Mapping[str, Any]) -> dict[str, str]:
+    """A catalog of Iceberg under a name of Spark's."""
+    prefix = f"spark.sql.catalog.{name}"
+    return {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": str(value) for key, value in properties.items()}}
+
+
+def release_of(jar: Path) -> str:
+    """Of Iceberg, as the jar's name has it."""
+    return str(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1])
+
+
+class Signal:
+    """Two files: the victim's function has been reached, and it may go on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.begun, self.go = path.with_suffix(".begun"), path.with_suffix(".go")
+
+    def reset(self) -> None:
+        """Neither is there."""
+        self.begun.unlink(missing_ok=True)
+        self.go.unlink(missing_ok=True)
+
+    def wait(self, thread: threading.Thread, is_begun: Callable[[], bool] = lambda: False) -> None:
+        """Until the function was reached, or ``is_begun`` says so, or the thread has ended."""
+        end_s = time.monotonic() + WAIT_S
+        while thread.is_alive() and time.monotonic() < end_s and not self.begun.exists() and not is_begun():
+            time.sleep(0.01)
+
+    def function(self) -> Callable[[int], int]:
+        """For Spark's Python workers: it answers its argument once it may go on."""
+        begun, go = str(self.begun), str(self.go)
+
+        def wait_for_rival(value: int) -> int:
+            import os
+            import time
+
+            with open(begun, "w"):
+                pass
+            for _ in range(6000):
+                if os.path.exists(go):
+                    break
+                time.sleep(0.02)
+            return value
+
+        return wait_for_rival
+
+
+def ending(error: Exception) -> dict[str, str]:
+    """What a statement that failed was told, without names of files."""
+    text = str(error)
+    matched = re.search(r"(org\.apache\.iceberg\.exceptions\.\w+|java\.lang\.\w+): ([^\n]*)", text)
+    if matched is None:
+        return {"outcome": "failed", "exception": type(error).__name__, "message": text[:_CHARS]}
+    exception = matched[1].rsplit(".", 1)[-1]
+    return {"outcome": "failed", "exception": exception, "message": _NAMES.sub("...", matched[2])[:_CHARS]}
+
+
+def write_recording(out: Path, head: Mapping[str, str], entries: Mapping[str, Any]) -> None:
+    """One line per cell; the file is whole at every moment, so that a recorder which is stopped may go on."""
+    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
+    draft = out.with_suffix(".draft")
+    draft.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    draft.replace(out)
