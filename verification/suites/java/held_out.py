@@ -38,8 +38,8 @@ ALONE: Final = (EXPIRY, ROLLED_BACK, ROLLBACK, "rewrite_deletes", "rewrite_manif
 WIDE: Final = ("replace_partitions", "overwrite_filter", "delete_where")  # of a partition there is one to take away
 INTRO: Final = """
 Pairs that nobody chose: victim, one or two kinds of rivals, how many, when and behind which catalog were thrown by a
-die (`verification/suites/java/held_out.py`, with its seed). They are judged as the pairs above are. The model had not seen
-them when they were first asked; what they taught is told below, so the counts here are those after mending.
+die (`verification/suites/java/held_out.py`, with its seed). They are judged as the pairs above are. The model had not
+seen them when they were first asked; what they taught is told below, so the counts are those after mending.
 
 Recorded by `python -m verification.record java-held-out`.
 """

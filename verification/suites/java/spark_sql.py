@@ -1,8 +1,8 @@
 """Suite ``requests``, statements of Spark SQL beside each other: which commit, held against the model.
 
 What Spark and Iceberg did was recorded by ``verification/spark_rig/statements.py``, which says what the table looks
-like and which files each statement touches. The filter that Spark hands over is not given to the model: it follows from the
-statement, as ``READ`` has it.
+like and which files each statement touches. The filter that Spark hands over is not given to the model: it follows
+from the statement, as ``READ`` has it.
 """
 
 from __future__ import annotations
