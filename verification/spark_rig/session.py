@@ -29,6 +29,7 @@ def start_spark(jars: list[Path], cores: int, settings: Mapping[str, str], java_
     own = {
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.sql.extensions": EXTENSIONS,
+        "spark.driver.memory": "2g",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.ui.enabled": "false",

@@ -78,8 +78,9 @@ def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
         return BesetCatalog(build_catalog(config, storage, state), moments)
 
+    elsewhere = ("rival",) if rival_partition else ()
     trace: list[TracedRequest] = []
-    simulation = Simulation(config, catalog=make, workload=lambda workload: TwoPartitions(workload, rival_partition))
+    simulation = Simulation(config, catalog=make, workload=lambda workload: TwoPartitions(workload, elsewhere))
     rows = simulation.run(trace=trace).transactions.to_pylist()
     row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
     own: Bill = Counter()
