@@ -13,6 +13,7 @@ from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.variation import base_of
+from endive.config import parse_config
 from endive.config.slo import names_of
 from endive.config.unsaid import reading_unsaid
 from endive.explore.figures import answer_event
@@ -36,6 +37,34 @@ def test_what_hinges_on_files_that_are_not_said_is_simulated(replicator):
 
     (text,) = [text for text in told if text.startswith(FILES)]
     assert "If they always met: merge 0.0 % instead of" in text
+
+
+def test_whoever_does_not_mind_its_rivals_survives_meeting_them(replicator):
+    """With the starting sequence number a compaction commits beside deletes by key, whichever files they meet in."""
+    upserts = {
+        "name": "upserts",
+        "operation_types": {"validated_overwrite": 1.0},
+        "deletes": "equality",
+        "checks": "none",
+        "arrivals": {"kind": "periodic", "period_ms": "1min"},
+    }
+    compaction = {
+        "name": "compaction",
+        "operation_types": {"rewrite_files": 1.0},
+        "arrivals": {"kind": "periodic", "period_ms": "10min"},
+        "runtime": {"distribution": "fixed", "ms": "3min"},
+    }
+    expiry = {
+        "name": "expiry",
+        "operation_types": {"expire_snapshots": 1.0},
+        "arrivals": {"kind": "periodic", "period_ms": "1h"},
+        "retain_last": 50,
+    }
+    config = parse_config({"simulation": {"duration_ms": "3h"}, "source": [upserts, compaction, expiry]})
+    told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
+
+    (text,) = [text for text in told if text.startswith("How many data files compaction touches is not said")]
+    assert text.endswith("If they always met: compaction 100.0 % as well.")
 
 
 def test_without_a_replicator_the_caveat_is_there_all_the_same(replicator):

@@ -18,7 +18,7 @@ from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
 from endive.config.catalog_profile import borrowed_note
-from endive.config.unsaid import overlap_sources, overlap_unsaid, reading_sources, reading_unsaid
+from endive.config.unsaid import failing_sources, overlap_sources, overlap_unsaid, reading_sources, reading_unsaid
 from endive.errors import EndiveError
 from endive.objectives.duration import duration_text
 from endive.objectives.names import ALL, SOURCE
@@ -141,19 +141,36 @@ def few_runs(total: Mapping[str, Any], runs: int) -> str | None:
 def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:
     """What was read, files that are touched: unsaid, the success is an upper bound; how low it may be is simulated."""
     plain = config.to_dict()
-    rows = (
-        (reading_unsaid(plain), reading_sources(plain), "read", "table", "If the table was read"),
-        (overlap_unsaid(plain), overlap_sources(plain), "real_conflict_probability", 1.0, "If they always met"),
+    rows: tuple[tuple[str | None, Sequence[str], SimulationConfig | None, str], ...] = (
+        (reading_unsaid(plain), reading_sources(plain), _where_tables_are_read(config), "If the table was read"),
+        (overlap_unsaid(plain), failing_sources(plain), _where_all_meet(config), "If they always met"),
     )
     found = []
-    for text, names, key, value, words in rows:
-        worst = None if text is None or replicator is None else _with(config, names, key, value)
+    for text, names, worst, words in rows:
         if text is not None and (replicator is None or worst is None):
             found.append(Caveat(text, 1.0))
         elif text is not None and replicator is not None and worst is not None:
             extent, weight = _extent(names, samples, replicator.samples(worst, _few_seeds(config)))
             found.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
     return found
+
+
+def _where_tables_are_read(config: SimulationConfig) -> SimulationConfig | None:
+    """The same, where whoever does not say what it read has read the table."""
+    return _with(config, {f'source."{name}".read': "table" for name in reading_sources(config.to_dict())})
+
+
+def _where_all_meet(config: SimulationConfig) -> SimulationConfig | None:
+    """The same on a table whose files everybody touches, so that only who minds whom decides.
+
+    A probability of 1 would also fail those who do not mind: a compaction beside an upsert's deletes by key.
+    """
+    table = config.table.data_files or 1
+    by_files = _with(config, {"table.data_files": table, "conflict.detector": "files"})
+    if by_files is None:
+        return None
+    names = overlap_sources(by_files.to_dict())
+    return _with(by_files, {f'source."{name}".touched_files': table for name in names})
 
 
 def _few_seeds(config: SimulationConfig) -> range:
@@ -167,15 +184,18 @@ def _extent(names: Sequence[str], samples: Sequence[Sample], worst: Sequence[Sam
         before = success_estimate([sample.slice(SOURCE, name) for sample in samples]).value
         after = success_estimate([sample.slice(SOURCE, name) for sample in worst]).value
         if before is not None and after is not None:
-            told.append(f"{name} {share_digits(after)} % instead of {share_digits(before)} %")
+            is_same = share_digits(after) == share_digits(before)
+            told.append(
+                f"{name} {share_digits(after)} %" + (" as well" if is_same else f" instead of {share_digits(before)} %")
+            )
             weight = max(weight, abs(before - after))
     return ", ".join(told), weight
 
 
-def _with(config: SimulationConfig, names: Sequence[str], key: str, value: object) -> SimulationConfig | None:
-    """The same with one key of some sources; None if the configuration cannot have it."""
+def _with(config: SimulationConfig, values: Mapping[str, object]) -> SimulationConfig | None:
+    """The same with other values; None if the configuration cannot have them."""
     try:
-        return parse_config(apply_overrides(config.to_dict(), {f'source."{name}".{key}': value for name in names}))
+        return parse_config(apply_overrides(config.to_dict(), values))
     except EndiveError:
         return None
 

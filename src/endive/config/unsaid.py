@@ -7,7 +7,9 @@ settle it. A run, an analysis and every command that answers show these.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+MAINTENANCE: Final = ("expire_snapshots", "rewrite_manifests")  # operations that touch no data files
 
 
 def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
@@ -54,9 +56,16 @@ def overlap_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
     if detector == "partition_overlap" or not any(_can_conflict(source, plain) for source in sources):
         return ()
     if detector == "files":
-        names = [source["name"] for source in sources if "touched_files" not in source]
+        names = [source["name"] for source in sources if "touched_files" not in source and _touches_files(source)]
     else:
         names = [source["name"] for source in sources if _can_conflict(source, plain)]
+    return tuple(name for name in names if not _has_probability(sources, name))
+
+
+def failing_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sources that others can make fail for good, and of which no probability says how often."""
+    sources = plain["source"]
+    names = [source["name"] for source in sources if _can_conflict(source, plain)]
     return tuple(name for name in names if not _has_probability(sources, name))
 
 
@@ -73,6 +82,12 @@ def overlap_unsaid(plain: Mapping[str, Any]) -> str | None:
         f"{'it' if len(names) == 1 else 'them'} are left out and success rates are upper bounds. Give {missing}, or "
         "real_conflict_probability (0 if they never meet)."
     )
+
+
+def _touches_files(source: Mapping[str, Any]) -> bool:
+    """Whether one of its operations adds, takes or refers to data files."""
+    is_replayed = source["arrivals"]["kind"] == "trace"
+    return is_replayed or any(weight and kind not in MAINTENANCE for kind, weight in source["operation_types"].items())
 
 
 def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:
