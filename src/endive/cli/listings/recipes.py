@@ -61,9 +61,9 @@ def recipe_text(recipe: Recipe) -> str:
         lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")
     lines.append(f"  {'release:':<11}{recipe.release}")
     lines += [f"  {'source:' if index == 0 else '':<11}{text}" for index, text in enumerate(recipe.sources)]
-    lines += ["", "parameters:"]
+    lines += ["", "parameters, keys of the source:"]
     lines += [f"  {each.name} = {each.default!r}  {each.meaning}" for each in recipe.parameters]
-    written = {"name": "mine", "recipe": recipe.name}
+    written = {"name": "mine", "recipe": recipe.name, **{each.name: each.default for each in recipe.parameters}}
     lines += ["", "written so:", "", toml_text({"source": [written]}).rstrip()]
     lines += ["", "it means:", "", toml_text({"source": [recipe.expand(written)]}).rstrip()]
     return "\n".join(lines)
