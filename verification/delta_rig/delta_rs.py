@@ -26,7 +26,7 @@ from typing import Any, Final
 import deltalake
 from deltalake import DeltaTable
 
-from verification.delta_rig.ground import OPERATIONS, Ground, append, ending
+from verification.delta_rig.ground import MORE_OPERATIONS, OPERATIONS, Ground, append, ending
 from verification.delta_rig.log_names import object_kind, removed_twice, words_of
 from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectServer
 
@@ -114,7 +114,7 @@ class Player:
 def run_operation(name: str, table: DeltaTable) -> dict[str, str]:
     """The operation's end."""
     try:
-        OPERATIONS[name](table)
+        (OPERATIONS | MORE_OPERATIONS)[name](table)
     except Exception as error:
         return ending(error)
     return {"outcome": "committed"}

@@ -309,8 +309,10 @@ def record(given: argparse.Namespace) -> None:
     if given.missing and given.out.is_file():
         entries = json.loads(given.out.read_text(encoding="utf-8"))["entries"]
     end_s = time.monotonic() + 60.0 * given.minutes
+    delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
     with AliasedServer(object_kind) as server:
         player = Player(server, given.jars)
+        head = {"spark": player.spark.version, "delta": delta}
         asked = list((stories if given.what == "requests" else pairs)(player))
         for key, play in asked:
             if key in entries or not re.search(given.only, key) or time.monotonic() > end_s:
@@ -318,14 +320,17 @@ def record(given: argparse.Namespace) -> None:
             told = play()
             if told:
                 entries[key] = told
-        spark = player.spark.version
+                write(given.out, head, {key: entries[key] for key, _ in asked if key in entries})
         player.spark.stop()
-    delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
-    head = {"spark": spark, "delta": delta, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
-    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key, _ in asked if key in entries]
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
     print(f"{len(entries)} of {len(asked)} in {given.out}")
+
+
+def write(path: Path, head: dict[str, str], entries: dict[str, Any]) -> None:
+    """One line per entry, behind what it was recorded with: after every entry, so that none is lost."""
+    head = {**head, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    lines = [f"{json.dumps(key)}: {json.dumps(told)}" for key, told in entries.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
 def main() -> int:

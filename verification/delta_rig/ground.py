@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
+from deltalake.table import TableMerger
 
 from verification.delta_rig.log_names import newest_version
 from verification.java_rig.object_server import Door, ObjectServer
@@ -53,12 +54,25 @@ def append(table: DeltaTable, *ids: int) -> None:
     write_deltalake(table, rows(*ids), mode="append")
 
 
+def merging(table: DeltaTable, condition: str, *ids: int) -> TableMerger:
+    """A MERGE of rows by their ids."""
+    return table.merge(rows(*ids), f"t.id = s.id{condition}", source_alias="s", target_alias="t")
+
+
 def merge(table: DeltaTable, id: int, condition: str = "") -> None:
     """One row is updated by a source of one row."""
-    matched = table.merge(rows(id), f"t.id = s.id{condition}", source_alias="s", target_alias="t").when_matched_update(
-        {"v": "s.v + 1"}
-    )
-    matched.execute()
+    merging(table, condition, id).when_matched_update({"v": "s.v + 1"}).execute()
+
+
+def upsert(table: DeltaTable, condition: str) -> None:
+    """One row is updated, another inserted."""
+    merged = merging(table, condition, 30, 34).when_matched_update({"v": "s.v + 1"})
+    merged.when_not_matched_insert_all().execute()
+
+
+def insert_by_merge(table: DeltaTable, condition: str) -> None:
+    """What is not there is inserted; nothing else is done."""
+    merging(table, condition, 34).when_not_matched_insert_all().execute()
 
 
 def vacuum(table: DeltaTable) -> None:
@@ -85,6 +99,22 @@ OPERATIONS: Final[dict[str, Callable[[DeltaTable], Any]]] = {
     "overwrite, all": lambda table: write_deltalake(table, rows(30), mode="overwrite"),
     "overwrite, p = 9": lambda table: write_deltalake(table, rows(91), mode="overwrite", predicate="p = 9"),
     "vacuum": vacuum,
+}
+MORE_OPERATIONS: Final[dict[str, Callable[[DeltaTable], Any]]] = {  # beside those of the pairs
+    "append, both": lambda table: append(table, 39, 99),
+    "append, over A": lambda table: append(table, 30, 33),
+    "delete, all of p = 3": lambda table: table.delete("p = 3"),
+    "delete, everything": lambda table: table.delete(),
+    "update, everything": lambda table: table.update(updates={"v": "1"}),
+    "merge, upsert by id alone": lambda table: upsert(table, ""),
+    "merge, upsert p = 3": lambda table: upsert(table, " AND t.p = 3"),
+    "merge, insert by id alone": lambda table: insert_by_merge(table, ""),
+    "merge, insert p = 3": lambda table: insert_by_merge(table, " AND t.p = 3"),
+    "merge, delete p = 9": lambda table: (
+        merging(table, " AND t.p = 9", 90, 91, 92, 93, 99).when_matched_delete().execute()
+    ),
+    "compact, all": lambda table: table.optimize.compact(),
+    "z-order, p = 3": lambda table: table.optimize.z_order(["id"], partition_filters=[("p", "=", "3")]),
 }
 
 

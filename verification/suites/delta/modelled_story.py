@@ -88,10 +88,10 @@ def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: 
     for _, txn_id, attempt, obj, op, count, _ in trace:
         if txn_id == VICTIM_ID:
             (own if attempt > 0 else loading)[f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
-    return Played(str(row["status"]), str(row["reason"] or ""), own, loading, _rounds(row))
+    return Played(str(row["status"]), str(row["reason"] or ""), own, loading, count_rounds(row))
 
 
-def _rounds(row: Mapping[str, Any]) -> int:
+def count_rounds(row: Mapping[str, Any]) -> int:
     """Requests that followed each other in a commit; a victim waits for its rivals in whole looks (``LOOK_US``)."""
     waited_ms = float(row["commit_latency_ms"] or 0.0) % (LOOK_US / 1000.0)
     return round(waited_ms / REQUEST_MS)
