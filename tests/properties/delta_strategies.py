@@ -31,6 +31,7 @@ def delta_sources(draw: Any, name: str, client: str, is_partitioned: bool, has_f
     if client == "spark":  # delta-rs reads no level
         maybe(made, draw, "isolation", st.sampled_from(("serializable", "write_serializable", "snapshot")))
     places = ("table", "files", "partitions") if is_partitioned else ("table", "files")
+    places += () if weights["append_after_read"] else ("nothing",)
     maybe(made, draw, "read", st.sampled_from(places))
     if weights["merge"]:
         maybe(made, draw, "adds_rows", st.booleans())

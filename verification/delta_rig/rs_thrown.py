@@ -1,4 +1,4 @@
-"""``python -m verification.delta_rig.rs_thrown SEED COUNT``: stories of delta-rs that nobody chose, as a die throws them.
+"""``python -m verification.delta_rig.rs_thrown SEED COUNT``: stories of delta-rs as a die throws them.
 
 A story is what happens to one table object of a victim: it is loaded when the table is ``commits`` old, then makes
 ``earlier`` calls, then one more, whose requests are recorded. ``behind`` are the rivals that commit before that call,
@@ -106,7 +106,9 @@ def throw(die: random.Random) -> dict[str, Any]:
         "commits": 3 + die.randrange(12),
         "interval": interval,
         "is_cleaned": bool(interval) and die.random() < 0.25,
-        "earlier": [[die.choice(VICTIMS), rivals(die.choice((0, 0, 1, 2)))] for _ in range(die.choice((0, 0, 0, 1, 2)))],
+        "earlier": [
+            [die.choice(VICTIMS), rivals(die.choice((0, 0, 1, 2)))] for _ in range(die.choice((0, 0, 0, 1, 2)))
+        ],
         "behind": rivals(die.choice((0, 0, 1, 2, 4, 7))),
         "lost": [rivals(count) for count in die.choice(LOST)],
     }

@@ -48,10 +48,36 @@ def shuffled(key: int, position: int, index: int, count: int) -> int:
             return place
 
 
+@jitted
+def unshuffled(key: int, position: int, place: int, count: int) -> int:
+    """The index whose place ``shuffled`` says this is."""
+    bits = 1
+    while (1 << (2 * bits)) < count:
+        bits += 1
+    mask = (1 << bits) - 1
+    first = slot(0, FILES, position)
+    index = place
+    while True:
+        left = index >> bits
+        right = index & mask
+        for number in range(ROUNDS - 1, -1, -1):
+            drawn = int(uniform(key, first + (number << ROUND_BITS) + left) * (mask + 1))
+            left, right = right ^ drawn, left
+        index = (left << bits) | right
+        if index < count:
+            return index
+
+
 @rule
 def touched_place(key: int, position: int, index: int, partition: int, per_partition: int) -> int:
     """The place of the txn's ``index``-th file in one partition of the table at ``position``."""
     return partition * per_partition + shuffled(substream(key, partition), position, index, per_partition)
+
+
+@rule
+def index_of_place(key: int, position: int, place: int, partition: int, per_partition: int) -> int:
+    """Which of the files a txn with this key would touch in a partition lies at a place of it."""
+    return unshuffled(substream(key, partition), position, place - partition * per_partition, per_partition)
 
 
 @rule

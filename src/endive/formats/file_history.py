@@ -21,14 +21,16 @@ class TouchedFiles(NamedTuple):
 class FileHistory:
     """Versions of one table at which each of its places, and its partitions as a whole, were changed."""
 
-    __slots__ = ("_by_partition", "_by_place")
+    __slots__ = ("_by_partition", "_by_place", "commits")
 
     def __init__(self) -> None:
         self._by_place: dict[tuple[int, int], list[int]] = {}
         self._by_partition: dict[tuple[int, int], list[int]] = {}
+        self.commits: dict[int, TouchedFiles] = {}
 
     def note(self, touched: TouchedFiles, version: int) -> None:
         """The commit that made ``version`` changed these."""
+        self.commits[version] = touched
         for change in touched.changes:
             for place in touched.places:
                 self._by_place.setdefault((change, place), []).append(version)

@@ -64,7 +64,10 @@ def asks_for_few(settings: FormatSettings) -> bool:
 def found(world: Any, table: TableState) -> None:
     """A table as it is before the first txn, with so many versions: its log has the checkpoints it would have."""
     if world.format.is_delta == 1:
-        table.delta.checkpoint = delta_protocol.last_checkpoint(world.format.delta.protocol, table.version)
+        own = world.format.delta.protocol
+        table.delta.checkpoint = delta_protocol.last_checkpoint(own, table.version)
+        if own.cleans_log == 1:
+            table.delta.cleaned = max(0, table.delta.checkpoint - 1)
 
 
 def inlined_bytes(world: Any, table: TableState) -> int:
@@ -80,6 +83,16 @@ def looks_at_kept(world: Any) -> bool:
     """Whether a txn whose client has kept its table asks at its beginning what is new."""
     looks: int = world.format.delta.protocol.looks_at_kept
     return world.format.is_delta == 1 and looks == 1
+
+
+@rule
+def learns_by_looking(world: Any) -> bool:
+    """Whether a client that keeps its table goes on from what a txn saw while it committed, also if that failed.
+
+    A table of delta-rs moves when it is loaded, and when a commit succeeds.
+    """
+    client: int = world.format.delta.protocol.client
+    return not (world.format.is_delta == 1 and client == delta_protocol.DELTA_RS)
 
 
 @rule
@@ -172,7 +185,8 @@ def describe(
     attempt before (-1: they do not matter), ``older`` the snapshots older than the age the operation keeps.
     """
     if world.format.is_delta == 1:
-        delta_planning.describe_situation(attempt, start, previous, base, older, situation.delta)
+        own_protocol = world.format.delta.protocol
+        delta_planning.describe_situation(own_protocol, attempt, start, previous, base, older, situation.delta)
     else:
         own = situation.iceberg
         protocol_of = world.format.iceberg.protocol
@@ -206,6 +220,33 @@ def find_conflict(world: Any, key: int, attempt: int, position: int, ground: int
         u = uniform(key, slot(attempt, CONFLICTING_MANIFESTS, position))
         situation.iceberg.is_real = 1
         situation.iceberg.conflicting = draw_count(world.format.iceberg.conflicting, u)
+
+
+@rule
+def checks_in_order(world: Any) -> bool:
+    """Whether an attempt looks at the commits since one after another, and stops at the first that makes it fail."""
+    is_delta: int = world.format.is_delta
+    return is_delta == 1
+
+
+@rule
+def commits_kept(world: Any, num_tables: int, num_partitions: int) -> int:
+    """How many of a table's newest commits are remembered one by one for that."""
+    return delta_conflicts.commits_kept(num_tables, num_partitions) if world.format.is_delta == 1 else 0
+
+
+@rule
+def ground_against(operation: Operation, changes: int, is_in_partition: bool, is_on_file: bool) -> int:
+    """The first of one commit's changes that makes it fail, plus one; 0 if none does."""
+    return delta_conflicts.ground_against(operation, changes, is_in_partition, is_on_file)
+
+
+@rule
+def stop_at(situation: Situation, ground: int, commits: int) -> None:
+    """It has looked at so many commits when one makes it fail, on this ground; 0: on the one that is known."""
+    situation.delta.winners = commits
+    if ground != 0:
+        situation.delta.ground = ground
 
 
 @rule

@@ -265,7 +265,8 @@ class Transaction:
     def _refresh(self, world: World, base: CatalogSnapshot, step: int) -> Generator[int, None, CatalogSnapshot]:
         read = world.catalog.read(client=self.client, step=step, expected_size_bytes=base.size_bytes)
         snapshot = yield from billed(self.row, world.clock, PHASE_CATALOG_READ, read)
-        self.known = snapshot
+        if rules.learns_by_looking(world):
+            self.known = snapshot
         return snapshot
 
     def _behind(self, base: CatalogSnapshot, start: CatalogSnapshot) -> int:
@@ -308,6 +309,9 @@ class Transaction:
         for position in real:
             ground = world.detector.ground_of(self, position, base, previous)
             rules.find_conflict(world, self.client.key, self.client.attempt, position, ground, situations[position])
+            if rules.checks_in_order(world):
+                ground, commits = world.detector.first_rival(self, position, base, previous)
+                rules.stop_at(situations[position], ground, commits)
         if real:
             self.row.real_conflicts += 1
         elif attempt > 1:

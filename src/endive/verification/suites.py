@@ -81,6 +81,7 @@ _ALL: Final = (
         parts=(
             Part(module="verification.suites.delta.rs_requests", name="delta-rs requests"),
             Part(module="verification.suites.delta.rs_held_out", name="delta-rs held out"),
+            Part(module="verification.suites.delta.rs_thrown", name="delta-rs thrown"),
             Part(module="verification.suites.delta.spark_requests", name="delta spark requests"),
             Part(module="verification.suites.delta.rs_pairs", name="delta-rs verdicts"),
             Part(module="verification.suites.delta.spark_pairs", name="delta spark verdicts"),

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from endive import simulate
+from endive.formats.data_files import shuffled, unshuffled
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
 from endive.formats.delta.conflicts import (
     ADDED_AFTER_READING,
     BLINDLY_ADDED,
     REARRANGED,
     REMOVED,
+    ground_against,
     minds_added,
     minds_removed,
 )
-from endive.formats.delta.plan import describe_situation, plan_clean_up
+from endive.formats.delta.plan import describe_situation, plan_attempt, plan_clean_up
 from endive.formats.delta.protocol import DELTA_RS, SPARK, DeltaProtocol, last_checkpoint
 from endive.formats.delta.table import DeltaTable
 from endive.formats.nesting import TableState
@@ -24,10 +26,15 @@ from endive.vocabulary import (
     BLIND_APPEND,
     MERGE,
     OPTIMIZE,
+    READS_FILES,
+    READS_NOTHING,
+    READS_PARTITIONS,
+    READS_TABLE,
     SERIALIZABLE,
     SNAPSHOT,
     WRITE_SERIALIZABLE,
 )
+from verification.suites.delta.told_story import tell
 
 CHANGES = (BLINDLY_ADDED, ADDED_AFTER_READING, REMOVED, REARRANGED)
 
@@ -63,14 +70,84 @@ def test_expired_commits_and_the_checkpoints_among_them_are_deleted_and_no_other
     assert (clean_to, deletes) == (plan.clean_to, plan.deletes)
 
 
-@pytest.mark.parametrize(("cleaned", "is_lost"), [(4, 0), (5, 0), (6, 1)])
-def test_a_log_that_was_cleaned_up_is_lost_to_who_has_to_look_into_it(cleaned, is_lost):
-    known, base = TableState(version=5), TableState(version=9)
-    base.delta = DeltaTable(cleaned=cleaned)
-    situation = DeltaSituation()
-    describe_situation(1, known, known, base, 0, situation)
+@pytest.mark.parametrize(("client", "first_lost"), [(SPARK, 6), (DELTA_RS, 5)])
+def test_a_log_that_was_cleaned_up_is_lost_to_who_has_to_look_into_it(client, first_lost):
+    """delta-rs lists from the commit its table was loaded from, Delta Spark from the next."""
+    known, base, protocol = TableState(version=5), TableState(version=9), DeltaProtocol(client=client)
+    lost, reads = set(), {}
+    for cleaned in (4, 5, 6):
+        base.delta = DeltaTable(cleaned=cleaned)
+        situation, plan = DeltaSituation(), DeltaPlan()
+        describe_situation(protocol, 1, known, known, base, 0, situation)
+        plan_attempt(protocol, Operation(kind=MERGE), situation, plan)
+        lost |= {cleaned} if situation.is_log_lost else set()
+        reads[cleaned] = plan.winner_reads
 
-    assert is_lost == situation.is_log_lost
+    assert {cleaned for cleaned in (4, 5, 6) if cleaned >= first_lost} == lost
+    assert {cleaned: 0 if cleaned in lost else 4 for cleaned in (4, 5, 6)} == reads
+
+
+@pytest.mark.parametrize(
+    ("reads", "changes", "is_in_partition", "is_on_file", "ground"),
+    [
+        (READS_TABLE, (BLINDLY_ADDED,), False, False, 1 + BLINDLY_ADDED),
+        (READS_TABLE, (ADDED_AFTER_READING, REARRANGED), False, False, 1 + ADDED_AFTER_READING),
+        (READS_PARTITIONS, (BLINDLY_ADDED,), False, False, 0),
+        (READS_PARTITIONS, (REMOVED,), True, False, 1 + REMOVED),
+        (READS_FILES, (REMOVED,), True, False, 0),
+        (READS_FILES, (REMOVED,), True, True, 1 + REMOVED),
+        (READS_NOTHING, (BLINDLY_ADDED, ADDED_AFTER_READING), True, False, 0),
+        (READS_NOTHING, (ADDED_AFTER_READING, REARRANGED), True, True, 1 + REARRANGED),
+    ],
+)
+def test_a_winner_is_held_against_what_a_merge_has_read_in_the_order_of_its_changes(
+    reads, changes, is_in_partition, is_on_file, ground
+):
+    operation = Operation(kind=MERGE, isolation=SERIALIZABLE, client=SPARK, reads=reads)
+    bits = sum(1 << change for change in changes)
+
+    assert ground == ground_against(operation, bits, is_in_partition, is_on_file)
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 40])
+def test_a_place_is_found_back_among_the_files_of_a_txn(count):
+    places = [shuffled(99, 1, index, count) for index in range(count)]
+
+    assert list(range(count)) == [unshuffled(99, 1, place, count) for place in places]
+
+
+@pytest.mark.parametrize(("reads", "winner_reads"), [("table", 1), ("partitions", 4)])
+def test_a_client_that_fails_has_read_the_winners_up_to_the_first_that_conflicts(reads, winner_reads):
+    """A MERGE of twenty seconds beside appends: the first elsewhere, the fourth where it has read."""
+    story = {
+        "operation": "merge, by id alone" if reads == "table" else "merge, p = 3",
+        "commits": 5,
+        "interval": 0,
+        "is_cleaned": False,
+        "earlier": [],
+        "behind": [["append, p = 9", "committed"]] * 3 + [["append, p = 3", "committed"]] * 2,
+        "lost": [],
+    }
+    played = tell(story)
+
+    assert ("aborted", "concurrent_append") == (played.outcome, played.reason)
+    assert winner_reads == played.bill["commit_file.read"]
+
+
+def test_a_table_of_delta_rs_stays_as_old_as_it_was_when_its_call_fails():
+    """The second call reads what the first had missed: three commits once, and three twice to bring its table up."""
+    rivals = [["append, p = 3", "committed"]] * 2
+    story = {
+        "operation": "append, p = 9",
+        "commits": 5,
+        "interval": 0,
+        "is_cleaned": False,
+        "earlier": [{"operation": "merge, p = 3", "rivals": rivals, "outcome": "failed"}],
+        "behind": [["append, p = 9", "committed"]],
+        "lost": [],
+    }
+
+    assert 3 + 2 * 3 + 2 == tell(story).bill["commit_file.read"]  # and its own commit twice
 
 
 def test_delta_rs_counts_commits_to_a_checkpoint_and_delta_spark_their_numbers():

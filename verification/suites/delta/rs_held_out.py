@@ -19,13 +19,12 @@ Recorded by `python -m verification.delta_rig.delta_rs held_out`.
 REMARKS: Final = """
 ### The first time
 
-Of the first 40 stories 28 were right the first time. Four of the others are a simplification that
-[the model's page](../model/delta.md) names: a client that fails stops at the first winner that conflicts, and the
-model reads them all. They are not judged. Four showed a rule that was missing: a compaction of delta-rs updates its
-table from the newest checkpoint. Four showed that a story's rivals had not finished their checkpoint when the victim
-went on, which is the story's mistake and not the model's. Both were mended, and 20 more stories thrown: 16 were right
-the first time and three were that simplification again. In the last one a request of a parallel round came late on a
-busy machine; recorded again, it was right.
+Of the first 40 stories 28 were right the first time. In four of the others a client that fails stops at the first
+winner that conflicts, where the model read all of them; it stops there since model version 7. Four showed a rule that
+was missing: a compaction of delta-rs updates its table from the newest checkpoint. Four showed that a story's rivals
+had not finished their checkpoint when the victim went on, which is the story's mistake and not the model's. Both were
+mended, and 20 more stories thrown: 16 were right the first time and three stopped at a winner again. In the last one a
+request of a parallel round came late on a busy machine; recorded again, it was right.
 """
 
 

@@ -20,6 +20,7 @@ COMMAND: Final = "endive verify delta"
 KEEP: Final = "keep"
 QUICK_WRITERS: Final = 4
 BASE_COMMITS: Final = 3
+RELOAD: Final = {"kind": "restart", "delay_ms": 0.0}  # a writer loads its table anew after a failure
 # Which requests of the measurement are which of the model's.
 REQUESTS: Final = {
     "GET commit": ("commit_file", "read"),
@@ -139,7 +140,7 @@ def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[
                 "arrivals": {"kind": "closed", "clients": cell["writers"]},
                 "operation_types": {"blind_append": 1.0},
                 "runtime": {"distribution": "fixed", "ms": _building_ms(cell["runs"])},
-                **({"keeps_table": True} if cell["way"] == KEEP else {}),
+                **({"keeps_table": True, "after_failure": RELOAD} if cell["way"] == KEEP else {}),
             }
         ],
     }

@@ -44,7 +44,7 @@ OPERATIONS_OF_RS: Final = {
     "append, both": Does("blind_append", BOTH),
     "append, over A": Does("blind_append", 0, "A"),
     "delete, all of p = 3": Does("merge", 0, "AB3", "partitions", adds_rows=False),
-    "delete, everything": Does("merge", BOTH, "AB3E9", "table", adds_rows=False),
+    "delete, everything": Does("merge", BOTH, "AB3E9", "nothing", adds_rows=False),
     "update, everything": Does("merge", BOTH, "AB3E9", "table"),
     "merge, upsert by id alone": Does("merge", 0, "A", "table"),
     "merge, upsert p = 3": Does("merge", 0, "A", "partitions"),
@@ -56,7 +56,7 @@ OPERATIONS_OF_RS: Final = {
     "z-order, p = 3": Does("optimize", 0, "AB3"),
     "delete, all of p = 9": Does("merge", 1, "E9", "partitions", adds_rows=False),
     "overwrite, p = 9": Does("merge", 1, "E9", "partitions"),
-    "overwrite, all": Does("merge", BOTH, "AB3E9", "table"),
+    "overwrite, all": Does("merge", BOTH, "AB3E9", "nothing"),
 }
 
 
@@ -179,6 +179,8 @@ class WaitingCatalog(Catalog):
         tables: Any = self.state.content
         made = Plan()
         made.delta.version = tables.states[0].version
+        if tables.format.delta.protocol.cleans_log:
+            made.delta.clean_to = made.delta.version - 1
         tables.publish(0, made)
         self.state.refresh_tables((0,))
 

@@ -101,6 +101,8 @@ def _switch_source(source: Any, name: str) -> list[dict[str, Any]]:
         kept["operation_types"] = mix
     if name == DELTA and kept.get("read") == "columns":
         kept["read"] = "files"
+    if name == ICEBERG and kept.get("read") == "nothing":
+        kept["read"] = "table"
     if name == ICEBERG and "merge" in (weights or {}):
         kept["overwrite"] = "overwrite_files"  # files are taken and put in place, as Delta does
     return [kept]

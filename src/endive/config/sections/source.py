@@ -221,12 +221,12 @@ class SourceKeys(Table):
         "it, age does not matter.",
         json_schema_extra={"default_text": "none"},
     )
-    read: Annotated[Literal["table", "partitions", "files", "columns"], OneOf()] | None = Field(
+    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = Field(
         None,
         description="What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
         "there fail it. table: no predicate on the target (MERGE ... ON t.id = s.id); partitions: one on the partition "
         "column; files: one on that and on a column whose statistics tell the files apart that it touches; columns: "
-        "one on such a column alone.",
+        "one on such a column alone; nothing: it replaces what is there, whatever it is (Delta's overwrite).",
         json_schema_extra={"default_text": "not said: as files, and a warning"},
     )
     adds_rows: Flag = Field(

@@ -13,6 +13,7 @@ class DeltaSituation(Record):
     older: Int64  # commits older than the retention
     cleaned: Int64  # of the log, at the base
     checkpoint: Int64  # the last one, at the base
+    winners: Int64  # that it reads until one makes it fail; 0: all of them
     attempt: Int32
     ground: Int8  # the change that makes it fail, plus one; 0: none does
     is_log_lost: Int8  # a commit file it has to look into is deleted

@@ -5,6 +5,8 @@ level: serializable minds all, write-serializable not those of blind appends, sn
 and never retried.
 """
 
+from typing import Final
+
 from endive.formats.delta.attempt import DeltaSituation
 from endive.formats.delta.protocol import DELTA_RS
 from endive.formats.nesting import TableState
@@ -21,6 +23,7 @@ from endive.vocabulary import (
     NO_REASON,
     OPTIMIZE,
     READS_FILES,
+    READS_NOTHING,
     READS_PARTITIONS,
     READS_TABLE,
     SERIALIZABLE,
@@ -30,6 +33,9 @@ from endive.vocabulary import (
 # What can happen to a place of a table, in the order in which it is checked for. Files that a compaction removes are
 # rearranged: no data changed.
 BLINDLY_ADDED, ADDED_AFTER_READING, REMOVED, REARRANGED = range(4)
+N_DELTA_CHANGES: Final = 4
+KEPT_MIN: Final = 16
+KEPT_NUMBERS: Final = 1 << 18
 
 
 @rule
@@ -41,13 +47,14 @@ def has_read(operation: Operation) -> bool:
 @rule
 def minds_all_removals(operation: Operation) -> bool:
     """Whether data removed anywhere makes it fail: delta-rs takes who has no predicate for a reader of the table."""
-    return operation.client == DELTA_RS and (operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE)
+    is_without = operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE or operation.reads == READS_NOTHING
+    return operation.client == DELTA_RS and is_without
 
 
 @rule
 def changes_data(operation: Operation) -> bool:
     """Whether added files concern it: a compaction is checked as under snapshot isolation."""
-    return operation.kind == APPEND_AFTER_READ or operation.kind == MERGE
+    return (operation.kind == APPEND_AFTER_READ or operation.kind == MERGE) and operation.reads != READS_NOTHING
 
 
 @rule
@@ -109,21 +116,47 @@ def minds_in_partition(operation: Operation, change: int) -> bool:
 
 
 @rule
+def minds_in_table(operation: Operation, change: int) -> bool:
+    """Whether such a change anywhere in the table makes it fail."""
+    if minds_all_removals(operation):
+        return change == REMOVED
+    if operation.reads != READS_TABLE:
+        return False
+    return minds_added(operation, change) or minds_removed(operation, change)
+
+
+@rule
 def met_in_table(operation: Operation, before: TableState, now: TableState) -> int:
     """The ground on which something that happened anywhere in the table makes it fail, or 0."""
-    if minds_all_removals(operation):
-        return 1 + REMOVED if now.delta.removed > before.delta.removed else 0
-    if operation.reads != READS_TABLE or not changes_data(operation):
-        return 0
-    if minds_added(operation, BLINDLY_ADDED) and now.appends > before.appends:
+    if now.appends > before.appends and minds_in_table(operation, BLINDLY_ADDED):
         return 1 + BLINDLY_ADDED
-    if minds_added(operation, ADDED_AFTER_READING) and now.delta.added > before.delta.added:
+    if now.delta.added > before.delta.added and minds_in_table(operation, ADDED_AFTER_READING):
         return 1 + ADDED_AFTER_READING
-    if now.delta.removed > before.delta.removed:
+    if now.delta.removed > before.delta.removed and minds_in_table(operation, REMOVED):
         return 1 + REMOVED
-    if minds_removed(operation, REARRANGED) and now.delta.rearranged > before.delta.rearranged:
+    if now.delta.rearranged > before.delta.rearranged and minds_in_table(operation, REARRANGED):
         return 1 + REARRANGED
     return 0
+
+
+@rule
+def ground_against(operation: Operation, changes: int, is_in_partition: bool, is_on_file: bool) -> int:
+    """The first of one winner's changes (a bit each) that makes it fail, plus one; 0 if it passes that winner."""
+    for change in range(N_DELTA_CHANGES):
+        if changes & (1 << change) != 0:
+            if minds_in_table(operation, change):
+                return 1 + change
+            if is_in_partition and minds_in_partition(operation, change):
+                return 1 + change
+            if is_on_file and minds(operation, change):
+                return 1 + change
+    return 0
+
+
+@rule
+def commits_kept(num_tables: int, num_partitions: int) -> int:
+    """How many of a table's newest commits are remembered one by one: fewer if there is much to remember."""
+    return max(KEPT_MIN, KEPT_NUMBERS // (num_tables * (8 + num_partitions)))
 
 
 @rule

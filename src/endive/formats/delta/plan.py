@@ -21,6 +21,7 @@ from endive.vocabulary import OPTIMIZE
 
 @rule
 def describe_situation(
+    protocol: DeltaProtocol,
     attempt: int,
     start: TableState,
     previous: TableState,
@@ -28,7 +29,10 @@ def describe_situation(
     older: int,
     situation: DeltaSituation,
 ) -> None:
-    """Fill ``situation`` by subtraction; ``older`` counts commits older than the retention."""
+    """Fill ``situation`` by subtraction; ``older`` counts commits older than the retention.
+
+    A table of delta-rs that has fallen behind cannot go on once the commit it was loaded from is cleaned up.
+    """
     situation.attempt = attempt
     situation.behind = base.version - previous.version
     situation.since_start = base.version - start.version
@@ -37,7 +41,9 @@ def describe_situation(
     situation.cleaned = base.delta.cleaned
     situation.checkpoint = base.delta.checkpoint
     situation.ground = 0
-    situation.is_log_lost = 1 if situation.behind > 0 and base.delta.cleaned > previous.version else 0
+    situation.winners = 0
+    needed = previous.version if protocol.client == DELTA_RS else previous.version + 1
+    situation.is_log_lost = 1 if situation.behind > 0 and base.delta.cleaned >= needed else 0
 
 
 @rule
@@ -47,7 +53,9 @@ def plan_attempt(protocol: DeltaProtocol, operation: Operation, situation: Delta
     plan.version = situation.base + 1
     if lists_beside(protocol) and must_read_log(protocol, situation.attempt):
         plan.looks = 1
-    plan.winner_reads = behind
+    plan.winner_reads = behind if situation.winners == 0 else situation.winners
+    if situation.is_log_lost == 1:
+        plan.winner_reads = 0  # the listing tells it
     if protocol.updates_to_retry == 1 and behind > 0:
         plan.update_lists = 1
         plan.update_reads = behind

@@ -8,6 +8,7 @@ from typing import Final
 # A blind append has read nothing; ``merge`` is MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors: both
 # remove the files they change and add others, so the log cannot tell them apart.
 KINDS: Final = ("blind_append", "append_after_read", "merge", "optimize")
+READS: Final = ("nothing",)  # beside Iceberg's: an overwrite without a predicate
 CLIENTS: Final = ("spark", "delta_rs")
 LOG_STORES: Final = ("put_if_absent", "dynamodb", "single_driver", "catalog")
 OBJECTS: Final = ("commit_file", "checkpoint", "last_checkpoint", "checksum")

@@ -213,7 +213,9 @@ def looked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 @step
 def refreshed(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The newest state, to build an attempt on."""
-    answer_read(world, txn, now)
+    txn.time_us = read_answered_us(world, txn, now)
+    if txn.keeps_table == 1 and formats.learns_by_looking(world):
+        remember(world, txn, now)
     see(world, txn, now)
     observe_read(world, txn, now)
     txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us

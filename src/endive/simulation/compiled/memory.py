@@ -17,6 +17,7 @@ from endive.results.columns import N_NARROW, N_WIDE, Int32s
 from endive.simulation.compiled.records import (
     CommitQueue,
     Event,
+    Footprint,
     Kept,
     Seat,
     SourceRecord,
@@ -42,6 +43,7 @@ _batch = element_of(Batch)
 _kept = element_of(Kept)
 _event = element_of(Event)
 _unit = element_of(Unit)
+_footprint = element_of(Footprint)
 
 _TXN_BYTES, _TOUCHED_BYTES = layout_of(TxnRecord).itemsize, layout_of(TouchedTable).itemsize
 _TXN_FIELDS = layout_of(TxnRecord).fields
@@ -72,6 +74,20 @@ def versions(world: WorldRecord) -> IntArray:
 def snapshot_times(world: WorldRecord, table: int) -> IntArray:
     """When the snapshots of a table were installed, those there at first left out."""
     return ints_at(world.server.snapshot_times + 8 * (table * world.server.times_max), world.server.times_max)
+
+
+@step
+def footprint_at(world: WorldRecord, table: int, version: int) -> Footprint:
+    """What a commit to a table changed, if it is one of the newest."""
+    kept = world.server.commits_kept
+    return _footprint(world.server.commits, table * kept + version % kept)
+
+
+@pasted
+def commit_partitions(world: WorldRecord, table: int, version: int) -> IntArray:
+    """The partitions that such a commit wrote."""
+    kept, room = world.server.commits_kept, max(1, world.flight.partitions_max)
+    return ints_at(world.server.commit_partitions + 8 * ((table * kept + version % kept) * room), room)
 
 
 @step

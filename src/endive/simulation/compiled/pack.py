@@ -15,13 +15,14 @@ from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
 from endive.formats.nesting import TableState
-from endive.formats.rules import asks_for_few, batched_objects, requests_at_a_time
+from endive.formats.rules import asks_for_few, batched_objects, commits_kept, requests_at_a_time
 from endive.kernel import Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import (
     NOT_THERE,
     CommitQueue,
+    Footprint,
     Kept,
     Seat,
     SourceRecord,
@@ -120,6 +121,10 @@ def pack(parts: Parts) -> Packed:
         # Zeros: no commit makes version 0, and memory is taken as files are touched.
         "server.changed": np.zeros(state.num_tables * N_CHANGES * tables.data_files, dtype=np.int64),
         "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
+        "server.commits": records(Footprint, state.num_tables * world.server.commits_kept),
+        "server.commit_partitions": np.zeros(
+            state.num_tables * world.server.commits_kept * max(1, world.flight.partitions_max), dtype=np.int64
+        ),
         "server.snapshot_times": np.zeros(state.num_tables * world.server.times_max, dtype=np.int64),
         "kept.states": records(Kept, keepers),
         "kept.versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
@@ -178,6 +183,8 @@ def _pack_model(parts: Parts, world: WorldRecord) -> None:
     server.files_per_partition = tables.data_files // max(1, state.num_partitions)
     server.notes_files = int(tables.notes_files)
     world.format = parts.format
+    if tables.notes_files:
+        server.commits_kept = commits_kept(world, state.num_tables, state.num_partitions)
     world.failures = parts.failures
     world.store.slow_down = parts.slow_down
     world.store.is_throttling = parts.slow_down.rate > 0.0

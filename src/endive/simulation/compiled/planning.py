@@ -6,7 +6,7 @@ from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import source_at, touched_at
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.touching import ground_of_rival
+from endive.simulation.compiled.touching import ground_of_rival, stop_at_first
 from endive.transaction.detectors import BY_CHANCE, DETECTOR_PARTITION_OVERLAP, is_real_by_chance
 from endive.vocabulary import NO_REASON
 
@@ -83,6 +83,8 @@ def plan(world: WorldRecord, txn: TxnRecord) -> int:
         if ground > 0:
             is_real = True
             formats.find_conflict(world, txn.key, txn.row.attempts, position, ground, situation)
+            if formats.checks_in_order(world) and is_by_files:
+                stop_at_first(world, txn, position, situation)
         reason = formats.verdict_on(world, txn.operation, situation, reason)
         overwrite(touched.plan, world.blank.plan)
         formats.plan(world, txn.operation, situation, touched.plan)

@@ -241,6 +241,19 @@ class Flight(Record):
 
 
 @record
+class Footprint(Record):
+    """What one commit changed in a table."""
+
+    changes: Int64  # a bit each
+    job_key: Int64
+    position: Int64  # of the table in its txn
+    touched_files: Int64
+    group: Int64
+    groups: Int64
+    n_partitions: Int64
+
+
+@record
 class Server(Record):
     """What the catalog's server and the store hold now."""
 
@@ -255,6 +268,9 @@ class Server(Record):
     objects: Int64  # an ObjectState each
     changed: Int64  # N_CHANGES versions for every place of every table's data files, or partition: when last
     changed_in: Int64
+    commits: Int64  # a Footprint for each of the commits_kept newest of every table
+    commit_partitions: Int64  # that each of them wrote: partitions_max, at least one
+    commits_kept: Int64  # 0: nobody looks at them one by one
     files_per_partition: Int64  # 0: data files are not modelled
     notes_files: Int8  # whether tables remember what happened to their files and partitions
     snapshot_times: Int64  # times_max for every table

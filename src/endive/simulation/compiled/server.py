@@ -12,7 +12,7 @@ from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
-from endive.simulation.compiled.touching import change_files
+from endive.simulation.compiled.touching import change_files, note_commit
 from endive.storage.contention import (
     CROWD_TABLES_MAX,
     CROWDED,
@@ -142,6 +142,8 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         world.server.catalog_bytes += formats.install(world, table, operation, touched.plan)
         if world.server.notes_files == 1:
             change_files(world, txn, position, table.version)
+            if world.server.commits_kept > 0:
+                note_commit(world, txn, position, table.version)
         if world.server.times_max > 0 and formats.installs_snapshot(operation):
             note_time(world, tables[position], table, now)
 

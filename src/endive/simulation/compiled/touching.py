@@ -5,8 +5,16 @@ a txn asks at the instant it is shown the table: nothing newer has happened. Whi
 is in ``endive.formats``.
 """
 
-from endive.formats.data_files import N_CHANGES, files_in_partition, first_of_group, touched_place
+from endive.formats.data_files import (
+    N_CHANGES,
+    files_in_partition,
+    first_of_group,
+    index_of_place,
+    touched_place,
+)
+from endive.formats.nesting import Situation
 from endive.formats.rules import (
+    ground_against,
     ground_in_table,
     makes,
     makes_in_partition,
@@ -14,11 +22,12 @@ from endive.formats.rules import (
     minds_in_partition,
     reads_beside_writing,
     replaces_whole_partitions,
+    stop_at,
 )
 from endive.kernel import pasted, step
 from endive.simulation.compiled import memory
-from endive.simulation.compiled.memory import source_at, touched_at
-from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.memory import footprint_at, source_at, touched_at
+from endive.simulation.compiled.records import Footprint, TxnRecord, WorldRecord
 from endive.vectors import ints_at
 
 
@@ -73,6 +82,75 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
             for change in range(N_CHANGES):
                 if makes(txn.operation, change):
                     changed_places(world, table, change)[place] = version
+
+
+@step
+def note_commit(world: WorldRecord, txn: TxnRecord, position: int, version: int) -> None:
+    """The table remembers the commit that made ``version`` among its newest."""
+    table = memory.table_ids(world, txn)[position]
+    footprint, partitions = footprint_at(world, table, version), memory.commit_partitions(world, table, version)
+    footprint.changes = 0
+    for change in range(N_CHANGES):
+        if makes(txn.operation, change):
+            footprint.changes |= 1 << change
+    footprint.job_key, footprint.position, footprint.touched_files = txn.job_key, position, txn.touched_files
+    footprint.group, footprint.groups = txn.group, source_at(world, txn.source).timing.commits_per_job
+    footprint.n_partitions = n_partitions_written(world, txn, position)
+    for number in range(footprint.n_partitions):
+        partitions[number] = partition_written(world, txn, position, number)
+
+
+@step
+def stop_at_first(world: WorldRecord, txn: TxnRecord, position: int, situation: Situation) -> None:
+    """The commits since are checked in their order, up to the first that the txn minds."""
+    table, touched = memory.table_ids(world, txn)[position], touched_at(world, txn, position)
+    after, until = touched.previous.version, touched.base.version
+    first = max(after + 1, until - world.server.commits_kept + 1)
+    for version in range(first, until + 1):
+        ground = ground_against_commit(world, txn, position, table, version)
+        if ground > 0:
+            stop_at(situation, ground, version - after)
+            return
+    stop_at(situation, 0, first - 1 - after)
+
+
+@step
+def ground_against_commit(world: WorldRecord, txn: TxnRecord, position: int, table: int, version: int) -> int:
+    """The first change of one commit that the txn minds, plus one, or 0."""
+    footprint, partitions = footprint_at(world, table, version), memory.commit_partitions(world, table, version)
+    n_written = n_partitions_written(world, txn, position)
+    n_read = n_written
+    if world.catalog.num_partitions > 0 and reads_beside_writing(txn.operation):
+        n_read = touched_at(world, txn, position).n_partitions
+    is_in_partition = False
+    is_on_file = False
+    for number in range(n_read):
+        partition = partition_written(world, txn, position, number)
+        for theirs in range(footprint.n_partitions):
+            if partitions[theirs] == partition:
+                is_in_partition = True
+                if number < n_written and meets_on_file(world, txn, position, number, footprint, theirs):
+                    is_on_file = True
+    return ground_against(txn.operation, footprint.changes, is_in_partition, is_on_file)
+
+
+@step
+def meets_on_file(
+    world: WorldRecord, txn: TxnRecord, position: int, number: int, footprint: Footprint, theirs: int
+) -> bool:
+    """Whether both touch a file of one partition: the ``number``-th of the txn's, the ``theirs``-th of the commit's."""
+    per_partition = world.server.files_per_partition
+    partition = partition_written(world, txn, position, number)
+    count = count_in(world, txn, n_partitions_written(world, txn, position), number)
+    rivals = min(files_in_partition(footprint.touched_files, footprint.n_partitions, theirs), per_partition)
+    begin = first_of_group(rivals, footprint.groups, footprint.group)
+    end = first_of_group(rivals, footprint.groups, footprint.group + 1)
+    groups = source_at(world, txn.source).timing.commits_per_job
+    for index in range(first_of_group(count, groups, txn.group), first_of_group(count, groups, txn.group + 1)):
+        place = touched_place(txn.job_key, position, index, partition, per_partition)
+        if begin <= index_of_place(footprint.job_key, footprint.position, place, partition, per_partition) < end:
+            return True
+    return False
 
 
 @step
