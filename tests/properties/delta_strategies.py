@@ -30,7 +30,7 @@ def delta_sources(draw: Any, name: str, client: str, is_partitioned: bool, has_f
     }
     if client == "spark":  # delta-rs reads no level
         maybe(made, draw, "isolation", st.sampled_from(("serializable", "write_serializable", "snapshot")))
-    places = ("table", "files", "partitions") if is_partitioned else ("table", "files")
+    places: tuple[str, ...] = ("table", "files", "partitions") if is_partitioned else ("table", "files")
     places += () if weights["append_after_read"] else ("nothing",)
     maybe(made, draw, "read", st.sampled_from(places))
     if weights["merge"]:
