@@ -26,6 +26,41 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
     assert expected.config_hash() == found.config_hash()
 
 
+UNNAMED = {
+    "storage": {"provider": "s3x", "objects": {"manifest": {"read": {"mean": 30.0, "stddev": 3.0}}}},
+    "catalog": {"type": "append", "log_entry_size": 120, "compaction_threshold": 9_000},
+    "transaction": {
+        "manifest_list_mode": "append",
+        "manifest_list_entry_size": 60,
+        "manifest_list_seal_threshold": 7_000,
+        "runtime": {"mean": 900.0, "sigma": 1.0, "min": 100.0},
+    },
+}
+NAMED = {
+    "storage": {"provider": "s3x", "objects": {"manifest": {"read": {"mean_ms": 30.0, "stddev_ms": 3.0}}}},
+    "catalog": {"type": "append", "log_entry_bytes": 120, "compaction_threshold_bytes": 9_000},
+    "transaction": {
+        "manifest_list_mode": "append",
+        "manifest_list_entry_bytes": 60,
+        "manifest_list_seal_threshold_bytes": 7_000,
+        "runtime": {"mean_ms": 900.0, "sigma": 1.0, "min_ms": 100.0},
+    },
+}
+
+
+def test_a_key_means_the_same_with_its_unit_and_without():
+    former, present = parse_config(UNNAMED), parse_config(NAMED)
+
+    assert former == present
+    assert "1ef6630aac639e1d33fbe8f71f95209f" == present.config_hash()
+    assert {"log_entry_bytes": 120, "compaction_threshold_bytes": 9_000}.items() <= present.to_dict()["catalog"].items()
+
+
+def test_a_key_with_its_unit_and_without_must_agree():
+    with pytest.raises(ConfigError, match=r"catalog.log_entry_size = 1 and catalog.log_entry_bytes = 2 disagree"):
+        parse_config({"catalog": {"type": "append", "log_entry_size": 1, "log_entry_bytes": 2}})
+
+
 @pytest.mark.parametrize(
     ("document", "problem"),
     [

@@ -85,15 +85,15 @@ jitter = 0.1
 SEED_004 = """
 [catalog]
 mode = "append"
-compaction_threshold = 16000000
+compaction_threshold_bytes = 16000000
 compaction_max_entries = 0
-log_entry_size = 100
+log_entry_bytes = 100
 table_metadata_inlined = true
 
 [transaction]
 manifest_list_mode = "append"
-manifest_list_seal_threshold = 0
-manifest_list_entry_size = 50
+manifest_list_seal_threshold_bytes = 0
+manifest_list_entry_bytes = 50
 
 [storage]
 T_APPEND.mean = 50

@@ -152,9 +152,9 @@ def catalogs(draw: Any) -> Mapping:
 
 def _add_log(draw: Any, catalog: Mapping) -> None:
     catalog["append_preset"] = draw(st.sampled_from(("log", "append_design")))
-    maybe(catalog, draw, "compaction_threshold", st.sampled_from((100, 450, 2_000)))
+    maybe(catalog, draw, "compaction_threshold_bytes", st.sampled_from((100, 450, 2_000)))
     maybe(catalog, draw, "compaction_max_entries", st.sampled_from((0, 1, 2, 7)))
-    maybe(catalog, draw, "log_entry_size", st.sampled_from((1, 100, 1_000)))
+    maybe(catalog, draw, "log_entry_bytes", st.sampled_from((1, 100, 1_000)))
     maybe(catalog, draw, "physical_attempts_max", st.sampled_from((0, 1, 3)))
 
 
@@ -475,8 +475,8 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
     transaction = draw(source_keys(catalog, commit, detector, mode))
     transaction["manifest_list_mode"] = mode
     if mode == "append":
-        maybe(transaction, draw, "manifest_list_seal_threshold", st.sampled_from((0, 50, 220)))
-        maybe(transaction, draw, "manifest_list_entry_size", st.sampled_from((1, 50)))
+        maybe(transaction, draw, "manifest_list_seal_threshold_bytes", st.sampled_from((0, 50, 220)))
+        maybe(transaction, draw, "manifest_list_entry_bytes", st.sampled_from((1, 50)))
     if (PROTOCOLS[commit["protocol"]] | commit)["real_conflict"] == "merge":
         maybe(transaction, draw, "conflicting_manifests", conflicting())
     names = ("first", "second", "third")[: draw(st.integers(1, 3))]

@@ -86,7 +86,7 @@ CATALOGS: dict[str, Config] = {
     "instant": COARSE["catalog"],
     "cas": {"type": "cas"},
     "append": {"type": "append", "compaction_max_entries": 3},
-    "append_design": {"type": "append", "append_preset": "append_design", "compaction_threshold": 450},
+    "append_design": {"type": "append", "append_preset": "append_design", "compaction_threshold_bytes": 450},
     "queue": {
         "type": "service",
         "latency_ms": 2.0,

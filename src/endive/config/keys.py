@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import Tag
 from pydantic.fields import FieldInfo
 
-from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
+from endive.config.reading.former_names import INTER_ARRIVAL, UNITS_OF_LATENCY, former_spellings
 from endive.config.sections.catalog import CatalogConfig
 from endive.config.sections.commit import CommitConfig
 from endive.config.sections.delta import DeltaConfig
@@ -169,6 +169,9 @@ def known_keys() -> tuple[str, ...]:
         keys.update(dict.fromkeys(_walk(name, table)))
     keys.update(dict.fromkeys(_walk(ANY_SOURCE, SourceConfig)))
     present = tuple(keys)
+    for key in (key for key in present if key.startswith("storage.objects.")):
+        holder, _, leaf = key.rpartition(".")
+        keys.update({f"{holder}.{former}": None for former, name in UNITS_OF_LATENCY.items() if name == leaf})
     for former, key in former_spellings(SourceKeys.model_fields):
         keys[former] = None
         if INTER_ARRIVAL not in former:  # its tables have keys of their own

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from endive.config.capabilities import is_profile_path
+from endive.config.reading.former_names import UNITS
 from endive.config.rules.key_effects import ICEBERG, unread_keys, unread_source_keys
 from endive.config.sections.catalog import CatalogConfig
 from endive.config.sections.commit import PRESETS, CommitConfig
@@ -93,6 +94,9 @@ class SimulationConfig(Table):
             plain["simulation"].pop(key, None)
         for section in ("experiment", "slo"):
             plain.pop(section, None)
+        for section, names in UNITS.items():  # a key that came to name its unit moves no hash
+            table = plain.get(section, {})
+            table |= {former: table.pop(present) for former, present in names.items() if present in table}
         if is_profile_path(self.storage.provider):
             plain["storage"]["provider"] = _digest_of_file(self.storage.provider)
         for source in plain["source"]:

@@ -83,7 +83,7 @@ def play_together(txns: int, **transaction: Any) -> list[dict[str, Any]]:
         "transaction": {
             "runtime": {"distribution": "fixed", "ms": 100.0},
             "manifest_list_mode": "append",
-            "manifest_list_entry_size": ENTRY_BYTES,
+            "manifest_list_entry_bytes": ENTRY_BYTES,
             **transaction,
         },
         "source": [{"name": f"txn{i}", "arrivals": once} for i in range(txns)],
@@ -105,7 +105,7 @@ def test_whoever_comes_later_to_a_list_appends_once_more_for_each_entry_before_i
 
 def test_a_list_found_sealed_is_read_and_written_anew_instead():
     """The first entry seals it; the second txn learns that from its refused append and rewrites the list."""
-    first, second = play_together(2, manifest_list_seal_threshold=ENTRY_BYTES)
+    first, second = play_together(2, manifest_list_seal_threshold_bytes=ENTRY_BYTES)
 
     assert (1, 0) == (first["manifest_append_physical_success"], first["manifest_append_sealed_rewrite"])
     assert (0, 1, 1) == (

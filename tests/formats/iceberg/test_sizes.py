@@ -63,7 +63,7 @@ def test_inlined_metadata_travels_with_the_catalog():
 
 
 def test_an_append_to_the_log_is_as_small_as_its_record():
-    catalog = {"type": "append", "log_entry_size": 100}
+    catalog = {"type": "append", "log_entry_bytes": 100}
     played = play("fast_append", catalog=catalog, commit={"protocol": "spec"})
 
     assert 100 == played.row["bytes_written"]

@@ -33,6 +33,18 @@ REPLACED: Final = MappingProxyType(
         "data_overlap_probability": "real_conflict_probability, of [transaction] or of a source",
     }
 )  # names of the original documents that a configuration never took
+# Keys that came to name their unit, by the table they stand in: of sections, of a source's runtime, of a latency.
+UNITS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "catalog": {"log_entry_size": "log_entry_bytes", "compaction_threshold": "compaction_threshold_bytes"},
+        TRANSACTION: {
+            "manifest_list_entry_size": "manifest_list_entry_bytes",
+            "manifest_list_seal_threshold": "manifest_list_seal_threshold_bytes",
+        },
+    }
+)
+UNITS_OF_RUNTIME: Final = MappingProxyType({"mean": "mean_ms", "min": "min_ms"})
+UNITS_OF_LATENCY: Final = MappingProxyType({"mean": "mean_ms", "stddev": "stddev_ms"})
 SUITES: Final = MappingProxyType({"seeds": "claims"})
 _STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
 
@@ -118,6 +130,10 @@ def present(what: str, name: str, names: Mapping[str, str]) -> str:
 def former_spellings(source_keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Keys that are accepted beside those of the models, and the present ones they stand for."""
     yield "catalog.mode", "catalog.type"
+    for section, names in UNITS.items():
+        yield from ((f"{section}.{old}", f"{section}.{new}") for old, new in names.items())
+    for old, new in UNITS_OF_RUNTIME.items():
+        yield from ((f"{place}.runtime.{old}", f"source.*.runtime.{new}") for place in (TRANSACTION, "source.*"))
     yield "transaction.ntable.zipf", "source.*.tables.count_zipf"
     yield "source.*.ntable.zipf", "source.*.tables.count_zipf"
     for key in source_keys:

@@ -28,6 +28,9 @@ from endive.config.reading.former_names import (
     READ_WRITE_LATENCIES,
     T_PUT,
     TRANSACTION,
+    UNITS,
+    UNITS_OF_LATENCY,
+    UNITS_OF_RUNTIME,
     FormerNameWarning,
     translate_values,
 )
@@ -47,6 +50,7 @@ def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     problems += _spell_aliases(document)
     problems += _spell_latencies(document)
     problems += _spell_sources(document)
+    problems += _spell_units(document)
     _state_append_design(document)
     _state_delta(document)
     return document, problems
@@ -80,6 +84,29 @@ def _rename(document: Spelt, alias: Path, name: Path) -> list[Problem]:
     if isinstance(target, dict):
         target[name[-1]] = holder.pop(alias[-1])
     return []
+
+
+def _spell_units(document: Spelt) -> list[Problem]:
+    """Keys that name their unit now, in sections and in the short forms of runtimes and latencies."""
+    places: list[tuple[Path, Mapping[str, str]]] = [((section,), names) for section, names in UNITS.items()]
+    sources = document.get(SOURCE)
+    for index in range(len(sources)) if isinstance(sources, list) else ():
+        places.append(((SOURCE, index, "runtime"), UNITS_OF_RUNTIME))
+    objects = value_at(document, ("storage", "objects"))
+    for name, table in objects.items() if isinstance(objects, dict) else ():
+        for operation in table if isinstance(table, dict) else ():
+            places.append((("storage", "objects", name, operation), UNITS_OF_LATENCY))
+    places.append((("storage", "T_LOG_ENTRY_READ"), UNITS_OF_LATENCY))
+    problems: list[Problem] = []
+    for place, names in places:
+        table = value_at(document, place)
+        if isinstance(table, dict) and "distribution" not in table:
+            for old, new in names.items():
+                written = (*document.written(place), old)
+                if old in table and new not in table:
+                    document.origins[*place, new] = written
+                problems += _rename(document, (*place, old), (*place, new))
+    return problems
 
 
 # --- latencies ----------------------------------------------------------------------------------------

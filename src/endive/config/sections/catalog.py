@@ -281,13 +281,13 @@ class CatalogConfig(Table):
         "log",
         description="Append catalog as the working implementation does it, or to the letter of the append design.",
     )
-    compaction_threshold: PositiveBytes = Field(16_000_000, description="Bytes of log after which it is sealed.")
+    compaction_threshold_bytes: PositiveBytes = Field(16_000_000, description="Bytes of log after which it is sealed.")
     compaction_max_entries: Count = Field(
         default_factory=lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
         description="Entries after which the log is sealed, 0 = no limit.",
         json_schema_extra={"default_text": "10000; 0 with append_preset append_design"},
     )
-    log_entry_size: PositiveItemBytes = Field(100, description="Bytes of one intention record.")
+    log_entry_bytes: PositiveItemBytes = Field(100, description="Bytes of one intention record.")
     physical_attempts_max: Count = Field(
         default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
         description="Appends tried at new offsets within one attempt, 0 = no limit.",

@@ -39,7 +39,7 @@ from endive.vocabulary import KINDS
 
 RETRIES_MAX = 10_000_000  # attempts of Delta Spark
 RESTARTS_MAX = 1_000_000
-RUNTIME_EXAMPLES = '{mean = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
+RUNTIME_EXAMPLES = '{mean_ms = 180000, sigma = 1.5} or {distribution = "fixed", ms = 1.0}, or a time such as "20min"'
 RETAINED_MAX = 1_000_000_000
 COMMITS_PER_JOB_MAX = 1_000
 
@@ -78,26 +78,26 @@ class OperationTypes(Table):
 
 
 class ShortRuntime(Spec):
-    """``{mean, sigma, min}``: a lognormal by its true mean, shifted by a minimum."""
+    """``{mean_ms, sigma, min_ms}``: a lognormal by its true mean, shifted by a minimum."""
 
-    mean: PositiveLatencyMs = Field(180_000.0, description="True mean in ms, min included.")
+    mean_ms: PositiveLatencyMs = Field(180_000.0, description="True mean, min_ms included.")
     sigma: Sigma = Field(1.5, description="Standard deviation of the logarithm.")
-    min: LatencyMs = Field(30_000.0, description="No txn runs shorter than this.")
+    min_ms: LatencyMs = Field(30_000.0, description="No txn runs shorter than this.")
 
     @model_validator(mode="after")
     def _lies_above_its_minimum(self) -> Self:
-        if self.mean <= self.min:
-            hint = "" if "min" in self.model_fields_set else ", its default. Give min too, for example 0"
-            raise refusal(f"must be greater than min = {self.min}{hint}.", key="mean")
+        if self.mean_ms <= self.min_ms:
+            hint = "" if "min_ms" in self.model_fields_set else ", its default. Give min_ms too, for example 0"
+            raise refusal(f"must be greater than min_ms = {self.min_ms}{hint}.", key="mean_ms")
         return self
 
     def to_table(self) -> dict[str, Any]:
         """As a lognormal by mean."""
         return {
             "distribution": "lognormal",
-            "mean_ms": self.mean,
+            "mean_ms": self.mean_ms,
             "sigma": self.sigma,
-            "shift_ms": self.min,
+            "shift_ms": self.min_ms,
         }
 
 
@@ -122,7 +122,7 @@ _RUNTIME_FORMS = Annotated[
     AfterValidator(spelt_out),
 ]
 Runtime = Annotated[
-    Spec, Forms(_RUNTIME_FORMS, '`{mean, sigma, min}`, a distribution table, or a time such as `"20min"`')
+    Spec, Forms(_RUNTIME_FORMS, '`{mean_ms, sigma, min_ms}`, a distribution table, or a time such as `"20min"`')
 ]
 
 
@@ -147,7 +147,7 @@ class SourceKeys(Table):
     )
     runtime: Runtime = Field(
         default=spelt_out(ShortRuntime()),
-        description="Time a txn works before it commits: mean, sigma, min, a distribution table, or one time for all.",
+        description="Time a txn works before it commits: a lognormal by its mean, a distribution, or one time for all.",
     )
     tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
     partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
@@ -309,10 +309,10 @@ class TransactionConfig(Table):
     manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = Field(
         "rewrite", description="Manifest lists are rewritten, or appended to (ML+)."
     )
-    manifest_list_seal_threshold: Bytes = Field(
+    manifest_list_seal_threshold_bytes: Bytes = Field(
         0, description="Bytes after which a list is sealed and rewritten, 0 = never."
     )
-    manifest_list_entry_size: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
+    manifest_list_entry_bytes: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
     conflicting_manifests: CountTable = Field(
         default=ExponentialCount(),
         description="Manifests merged at a real conflict.",

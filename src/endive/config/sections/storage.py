@@ -37,28 +37,28 @@ OBJECTS = (
     *("commit_file", "checkpoint", "last_checkpoint", "checksum"),
 )
 SHORT_FORMS = (
-    "{mean, stddev}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
+    "{mean_ms, stddev_ms}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
     "or a distribution table such as {distribution = 'fixed', ms = 50.0}"
 )
 
 
 class ShortNormal(Spec):
-    """``{mean, stddev}``: a normal truncated at 1 ms (experiment plan)."""
+    """``{mean_ms, stddev_ms}``: a normal truncated at 1 ms (experiment plan)."""
 
-    mean: LatencyMs = Field(description="Mean in ms, before truncation at 1 ms.")
-    stddev: LatencyMs = Field(description="Standard deviation in ms.")
+    mean_ms: LatencyMs = Field(description="Mean, before truncation at 1 ms.")
+    stddev_ms: LatencyMs = Field(description="Standard deviation.")
 
     @model_validator(mode="after")
     def _has_mass_left(self) -> ShortNormal:
-        refuse_bad_normal(self.mean, self.stddev, SEED_FLOOR_MS, "mean")
+        refuse_bad_normal(self.mean_ms, self.stddev_ms, SEED_FLOOR_MS, "mean_ms")
         return self
 
     def to_table(self) -> dict[str, Any]:
         """As a truncated normal."""
         return {
             "distribution": "truncated_normal",
-            "mean_ms": self.mean,
-            "stddev_ms": self.stddev,
+            "mean_ms": self.mean_ms,
+            "stddev_ms": self.stddev_ms,
             "min_ms": SEED_FLOOR_MS,
         }
 
@@ -89,7 +89,7 @@ class ShortSizeBased(Spec):
 def _latency_tag(value: Any) -> str:
     if not isinstance(value, dict) or "distribution" in value:
         return "<table>"
-    if "mean" in value or "stddev" in value:
+    if "mean_ms" in value or "stddev_ms" in value:
         return "<normal>"
     if "base_latency_ms" in value or "latency_per_mib_ms" in value:
         return "<sized>"
@@ -101,7 +101,7 @@ def _refuse_unknown_form(value: Any) -> Any:
         return value
     if not isinstance(value, dict):
         raise refusal(f"must be a table: {SHORT_FORMS}.")
-    keys = {"distribution", "mean", "stddev", "mu", "sigma", "base_latency_ms", "latency_per_mib_ms"}
+    keys = {"distribution", "mean_ms", "stddev_ms", "mu", "sigma", "base_latency_ms", "latency_per_mib_ms"}
     if not keys & value.keys():
         raise refusal(f"says no latency. Give {SHORT_FORMS}.", shows_value=False)
     return value
