@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from endive.results.statistics import Statistics
     from endive.simulation import Simulation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "EndiveError",
