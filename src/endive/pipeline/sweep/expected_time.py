@@ -1,8 +1,9 @@
 """How long a study will take and how much it will write, before it is run.
 
-Some runs of the study, from its smallest upwards, are simulated here and now. Their processor time says what a run
-costs to start and what a txn costs at its load; the time on the clock would say how busy the machine is. It is rough
-where contention differs much between points that submit equally many txns.
+A rule of thumb expects so much of a run by its txns. Some runs of the study are simulated here and now, chosen in
+proportion to what the rule expects of them, and what they took beside it corrects the rule. Processor time counts; the
+time on the clock would say how busy the machine is. Points that submit equally many txns may differ tenfold: the sample
+has several of them. For a run too large to try stands the largest that is not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS
@@ -21,10 +23,10 @@ from endive.pipeline.sweep.part import PartWriter, simulate_run
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts
 from endive.pipeline.sweep.work import RunSpec
 
-PROBES_MAX: Final = 5  # spread over the study by size
-PROBES_CPU_S: Final = 4.0  # of all of them together
+PROBES_MAX: Final = 16  # spread over the study by their expected time
+PROBES_CPU_S: Final = 6.0  # of all of them together
 START_S: Final = 10.0  # Spark's own: session, first task, end
-TXN_S: Final = {"reference": 1e-3}  # of one core, if nothing is small enough to try
+TXN_S: Final = {"reference": 1e-3}  # of one core, by the rule of thumb
 TXN_COMPILED_S: Final = 4e-6
 RUN_S: Final = 0.02  # to start and to end one, whatever is in it
 TXN_BYTES: Final = 130.0
@@ -49,8 +51,7 @@ class Estimate:
 class Probe:
     """What one run took."""
 
-    txns: float  # as the plan expects them
-    cpu_s: float
+    ratio: float  # of its processor time to what the rule of thumb expects
     txn_bytes: float
 
 
@@ -61,8 +62,9 @@ def estimate(runs: Sequence[Run], *, cores: int, engine: str, detail: str = DETA
     txn_bytes = probes[-1].txn_bytes if probes else TXN_BYTES
     written = [run for run in runs if run.run_id in kept]
     files = len(plan_parts(written, cores=cores)) if written else 0
+    ratio = float(np.mean([probe.ratio for probe in probes])) if probes else 1.0
     return Estimate(
-        cpu_s=_cpu_s(runs, probes, engine),
+        cpu_s=ratio * float(np.sum(_expected_s(runs, engine))),
         cores=cores,
         transactions_bytes=sum(run.txns for run in written) * txn_bytes + files * _file_bytes([]),
         is_measured=bool(probes),
@@ -71,37 +73,41 @@ def estimate(runs: Sequence[Run], *, cores: int, engine: str, detail: str = DETA
 
 def rule_of_thumb_s(runs: Sequence[Run], *, cores: int, engine: str) -> float:
     """The time on the clock by nothing but the number of runs and txns."""
-    return START_S + _cpu_s(runs, [], engine) / cores
+    return START_S + float(np.sum(_expected_s(runs, engine))) / cores
+
+
+def _expected_s(runs: Sequence[Run], engine: str) -> npt.NDArray[np.float64]:
+    """Processor time of each run by the rule of thumb."""
+    return RUN_S + np.array([run.txns for run in runs]) * TXN_S.get(engine, TXN_COMPILED_S)
 
 
 def _probe_all(runs: Sequence[Run], engine: str, *, keeps: bool) -> list[Probe]:
-    """The smallest run, then larger ones for as long as those before promise that there is time for them."""
+    """One probe for each equal share of the expected time, smaller runs first, for as long as there is time for them.
+
+    A run that would take more than half of the time left is too large; the largest that does not stands for it.
+    """
     by_size = sorted(runs, key=lambda run: run.txns)
-    ranks = dict.fromkeys(round(share * (len(by_size) - 1)) for share in np.linspace(0.0, 1.0, PROBES_MAX))
+    expected_s = _expected_s(by_size, engine)
+    if expected_s[0] > PROBES_CPU_S:
+        return []
+    _probe(by_size[0], engine, keeps=keeps)  # loads the engine, and makes the tables that all runs draw from
+    shares = (np.arange(PROBES_MAX) + 0.5) / PROBES_MAX * np.sum(expected_s)
     probes: list[Probe] = []
-    if _cpu_s(by_size[:1], probes, engine) <= PROBES_CPU_S:
-        _probe(by_size[0], engine, keeps=keeps)  # loads the engine, and makes the tables that all runs draw from
-    left_s = PROBES_CPU_S
-    for run in (by_size[rank] for rank in ranks):
-        if _cpu_s([run], probes, engine) > left_s:
-            break
-        if probe := _probe(run, engine, keeps=keeps):
-            probes.append(probe)
-            left_s -= probe.cpu_s
+    left_s, ratio = PROBES_CPU_S, 1.0
+    tried: dict[int, Probe] = {}
+    for place in np.searchsorted(np.cumsum(expected_s), shares).tolist():
+        chosen = min(place, int(np.searchsorted(ratio * expected_s, left_s / 2, side="right")) - 1)
+        if chosen >= 0 and place not in tried:
+            begun_s = time.process_time()
+            probe = _probe(by_size[chosen], engine, keeps=keeps)
+            if probe is not None and probe.ratio > 2 * ratio:  # perhaps it made tables that later runs share
+                probe = _probe(by_size[chosen], engine, keeps=keeps)
+            left_s -= time.process_time() - begun_s
+            if probe is not None:
+                tried[place], ratio = probe, probe.ratio
+        if place in tried or probes:
+            probes.append(tried.get(place) or probes[-1])
     return probes
-
-
-def _cpu_s(runs: Sequence[Run], probes: Sequence[Probe], engine: str) -> float:
-    """Processor time of runs: between two probes on the line, beyond the last on the line through the last two."""
-    txns = np.array([run.txns for run in runs])
-    pace_s = TXN_S.get(engine, TXN_COMPILED_S)
-    if not probes:
-        return float(np.sum(RUN_S + txns * pace_s))
-    sizes = sorted({probe.txns for probe in probes})
-    costs_s = [float(np.mean([probe.cpu_s for probe in probes if probe.txns == size])) for size in sizes]
-    if len(sizes) > 1:
-        pace_s = max(0.0, (costs_s[-1] - costs_s[-2]) / (sizes[-1] - sizes[-2]))
-    return float(np.sum(np.interp(txns, sizes, costs_s) + np.maximum(txns - sizes[-1], 0.0) * pace_s))
 
 
 def _probe(run: Run, engine: str, *, keeps: bool) -> Probe | None:
@@ -113,7 +119,8 @@ def _probe(run: Run, engine: str, *, keeps: bool) -> Probe | None:
     if not count:
         return None
     added_bytes = _file_bytes([simulated.txns]) - _file_bytes([]) if simulated.txns is not None else 0
-    return Probe(run.txns, time.process_time() - start_s, added_bytes / count)
+    cpu_s = time.process_time() - start_s
+    return Probe(cpu_s / float(_expected_s([run], engine)[0]), added_bytes / count)
 
 
 def _file_bytes(tables: Sequence[pa.Table]) -> int:
