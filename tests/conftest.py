@@ -32,7 +32,7 @@ LONGEST = (
     "tests/pipeline/",
     "tests/report/test_browser",
     "tests/properties/",
-    "tests/config/test_fuzz.py",
+    "tests/config/test_hostile_files.py",
     "tests/verification/",
     "tests/answers/",
     "tests/explore/",

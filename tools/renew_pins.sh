@@ -5,6 +5,7 @@
 # site. All are resolved together first, so that they agree; then each file gets what those before it lack. The hashes
 # cover every platform and Python of requires-python. Versions stay as they are while the ranges allow it. To move them, name packages:
 # tools/renew_pins.sh --upgrade-package numpy, or --upgrade for all. Needs the uv in .venv: run make demo once.
+# No uv.lock or pylock.toml: both write the address of the registry they were made with beside every package.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -1,11 +1,11 @@
-"""The reference says every key once, in words, and the page in the documentation is this reference."""
+"""The names of all keys, the reference of them, and the page that is this reference."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from endive.config import known_keys, reference_markdown
+from endive.config import known_keys, nearest_key, reference_markdown
 from endive.config.key_reference import reference
 from endive.config.keys import SECTIONS
 from endive.config.sections.source import SourceKeys
@@ -70,3 +70,39 @@ def test_a_row_tells_key_allowed_values_default_and_meaning():
 
 def test_the_page_names_no_part_that_no_file_spells_out():
     assert [] == re.findall(r"<(?:success|component|table|short)>", reference_markdown())
+
+
+def test_keys_of_every_depth_are_known():
+    assert {
+        "simulation.seed",
+        "catalog.mode",
+        "catalog.service.time.median_ms",
+        "storage.T_CAS.failure.mu",
+        "storage.objects.log.append_failure.ms",
+        "transaction.retry_backoff.base_ms",
+        "source.*.arrivals.think_ms.mean_ms",
+        "source.*.tables.count_zipf",
+    } <= set(known_keys())
+
+
+def test_no_known_key_is_listed_twice():
+    assert len(set(known_keys())) == len(known_keys())
+
+
+def test_no_known_key_holds_a_part_that_no_file_spells_out():
+    assert [] == [key for key in known_keys() if "<" in key]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("catalog.num_table", "catalog.num_tables"),
+        ("num_tables", "catalog.num_tables"),
+        ("simulation.num_groups", "catalog.num_groups"),
+        ("transaction.backoff.base_ms", "transaction.retry_backoff.base_ms"),
+        ("source.writers.retri", "source.writers.retry"),
+        ("entirely.different.thing", None),
+    ],
+)
+def test_a_misspelt_key_has_a_nearest_one(name, meant):
+    assert meant == nearest_key(name)

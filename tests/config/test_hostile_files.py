@@ -1,4 +1,4 @@
-"""Files that would explode are refused before they do: little memory, and an error of one line."""
+"""Files that would explode or make no sense are refused before they do: little memory, an error of one line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from verification.fuzz_config import fuzz
 
 MEMORY_MB_MAX = 300
 # What a parent sees of a child's peak counts the parent's own memory, so the child tells.
@@ -40,3 +42,14 @@ def test_a_bomb_is_refused_in_little_memory(name, tmp_path):
     assert "Traceback" not in done.stderr
     assert peak_kb is not None
     assert int(peak_kb[1]) < MEMORY_MB_MAX * 1024
+
+
+CASES = 500  # the rest: make soak
+SEED = 11
+
+
+def test_no_mutated_file_ends_in_an_unknown_error_or_takes_too_long() -> None:
+    found = fuzz(CASES, SEED)
+
+    assert [] == found.failures
+    assert CASES == found.read + found.refused
