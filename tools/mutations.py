@@ -6,6 +6,8 @@ A mistake is a line of a file and what stands in its place. ``tools.mutate`` pla
 
 from typing import Final, NamedTuple
 
+from tools.statistical_mistakes import STATISTICS
+
 
 class Mutation(NamedTuple):
     """One mistake: ``before`` stands in ``file`` once."""
@@ -17,10 +19,6 @@ class Mutation(NamedTuple):
     caught_by: str
 
 
-INTERVALS: Final = "tests/objectives/test_intervals.py"
-ESTIMATES: Final = "tests/answers/test_estimates.py"
-ACROSS_SEEDS: Final = "tests/pipeline/analysis/test_across_seeds.py"
-LIMIT: Final = "tests/answers/test_limit.py"
 CONFLICTS: Final = "src/endive/formats/iceberg/conflicts.py"
 PLAN: Final = "src/endive/formats/iceberg/plan.py"
 PROTOCOL: Final = "src/endive/formats/iceberg/protocol.py"
@@ -238,195 +236,7 @@ _RULES_OF_DELTA: Final = (
 )
 
 MUTATIONS: Final = (
+    *(Mutation(*mistake) for mistake in STATISTICS),
     *(Mutation(*rule) for rule in _RULES),
     *(Mutation(name, DELTA + file, *rest) for name, file, *rest in _RULES_OF_DELTA),
-    Mutation(
-        "variance without n/(n-1)",
-        "src/endive/objectives/intervals.py",
-        "math.sqrt(runs / (runs - 1) * float(squares.sum()))",
-        "math.sqrt(float(squares.sum()))",
-        INTERVALS,
-    ),
-    Mutation(
-        "a design effect below 1",
-        "src/endive/objectives/intervals.py",
-        "return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))",
-        "return np.maximum(seen, np.where(thin > 0.0, unseen, 0.0))",
-        INTERVALS,
-    ),
-    Mutation(
-        "percentiles that ignore clustering",
-        "src/endive/objectives/intervals.py",
-        "estimate = share_estimate(below, sizes, 0, confidence)",
-        "estimate = share_estimate([sum(below), 0], [sum(sizes), 0], 0, confidence)",
-        INTERVALS,
-    ),
-    Mutation(
-        "load does not scale jitter",
-        "src/endive/answers/variation.py",
-        '"period_ms", "jitter_ms")',
-        '"period_ms")',
-        "tests/answers/test_variation.py",
-    ),
-    Mutation(
-        "limit answers the wrong end",
-        "src/endive/answers/limit.py",
-        "            value=value,",
-        "            value=_inside(unmet, met, is_whole),",
-        LIMIT,
-    ),
-    Mutation(
-        "z instead of t",
-        "src/endive/objectives/intervals.py",
-        "whole, few, least = (np.square(student_ts(found, confidence) / z)",
-        "whole, few, least = (np.square(0 * student_ts(found, confidence) + 1.0)",
-        INTERVALS,
-    ),
-    Mutation(
-        "few runs that differ are all there is",
-        "src/endive/objectives/intervals.py",
-        "seen = seen + (least - few) * np.maximum(0.0, measured - chance)",
-        "seen = seen + 0.0 * (least - few) * chance",
-        INTERVALS,
-    ),
-    Mutation(
-        "runs that differ are not repeated",
-        "src/endive/answers/enough.py",
-        "(do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL)",
-        "judge_samples(objective, samples).outcome == CANNOT_TELL",
-        "tests/answers/test_enough.py",
-    ),
-    Mutation(
-        "degrees always n-1",
-        "src/endive/objectives/intervals.py",
-        "return np.minimum(found, np.asarray(runs, np.float64) - 1.0)",
-        "return np.asarray(runs, np.float64) - 1.0 + 0 * found",
-        INTERVALS,
-    ),
-    Mutation(
-        "no correlation unseen",
-        "src/endive/objectives/intervals.py",
-        "CORRELATION_UNSEEN: Final = 0.01",
-        "CORRELATION_UNSEEN: Final = 0.0",
-        INTERVALS,
-    ),
-    Mutation(
-        "empty runs count",
-        "src/endive/objectives/intervals.py",
-        "    parts, weights = parts[weights > 0], weights[weights > 0]",
-        "",
-        INTERVALS,
-    ),
-    Mutation(
-        "pending on one side only",
-        "src/endive/objectives/intervals.py",
-        "low, _ = wilson(hit / total, total / design, z)",
-        "low, _ = wilson(hit / n, n / design, z)",
-        INTERVALS,
-    ),
-    Mutation(
-        "zero commits are certain",
-        "src/endive/objectives/intervals.py",
-        "high = found.high if found.value else none_reach(confidence) / sum(lengths)",
-        "high = found.high",
-        INTERVALS,
-    ),
-    Mutation(
-        "no reach of whole counts",
-        "src/endive/objectives/intervals.py",
-        "unseen = count_reach(found.runs, confidence) * found.runs / sum(lengths)",
-        "unseen = 0.0",
-        INTERVALS,
-    ),
-    Mutation(
-        "mean may be below 0",
-        "src/endive/objectives/intervals.py",
-        "    low = np.where(is_positive, mean + skew - half, np.maximum(0.0, mean - reach))",
-        "    low = mean - reach",
-        INTERVALS,
-    ),
-    Mutation(
-        "percentile low from the wrong side",
-        "src/endive/objectives/intervals.py",
-        'may_be_below(values[place], "right")[1] >= share',
-        'may_be_below(values[place], "left")[1] >= share',
-        INTERVALS,
-    ),
-    Mutation(
-        "newcombe crossed",
-        "src/endive/objectives/intervals.py",
-        "down = math.hypot(b.value - b.low, a.high - a.value)",
-        "down = math.hypot(b.value - b.low, a.value - a.low)",
-        INTERVALS,
-    ),
-    Mutation(
-        "commits above the offered",
-        "src/endive/answers/estimates.py",
-        "max(found.value, min(high, offered.high))",
-        "high",
-        ESTIMATES,
-    ),
-    Mutation(
-        "share not in the doubt of commits",
-        "src/endive/answers/estimates.py",
-        "low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)",
-        "low, high = found.low, found.high",
-        ESTIMATES,
-    ),
-    Mutation(
-        "one run too few",
-        "src/endive/answers/enough.py",
-        "RUNS: Final = 16",
-        "RUNS: Final = 3",
-        "tests/answers/test_enough.py",
-    ),
-    Mutation(
-        "more txns without the design",
-        "src/endive/objectives/certainty.py",
-        "needed = _txns_for_share(found.value, limit, found.design or 1.0, confidence)",
-        "needed = _txns_for_share(found.value, limit, 1.0, confidence)",
-        "tests/objectives/test_verdict_text.py",
-    ),
-    Mutation(
-        "cannot tell is no",
-        "src/endive/answers/limit.py",
-        "    if not last.is_bracketed and not _is_estimated(last):",
-        "    if not last.is_bracketed:",
-        LIMIT,
-    ),
-    Mutation(
-        "limit judged at 50 %",
-        "src/endive/answers/limit_search.py",
-        "CONFIDENCE: Final = 0.99",
-        "CONFIDENCE: Final = 0.5",
-        LIMIT,
-    ),
-    Mutation(
-        "stated duration is lengthened",
-        "src/endive/answers/length.py",
-        "    if is_stated(config):\n        return base, None",
-        "",
-        "tests/answers/test_enough.py",
-    ),
-    Mutation(
-        "study shares without design",
-        "src/endive/pipeline/analysis/across_seeds.py",
-        "low, high = wilson(mean, txns / design, normal_z(CONFIDENCE))",
-        "low, high = wilson(mean, txns, normal_z(CONFIDENCE))",
-        ACROSS_SEEDS,
-    ),
-    Mutation(
-        "study rates of zero are certain",
-        "src/endive/pipeline/analysis/across_seeds.py",
-        "high = np.where(rate.mean > 0.0, rate.ci95_high, np.where(rate.seeds > 1, none, np.nan))",
-        "high = rate.ci95_high",
-        ACROSS_SEEDS,
-    ),
-    Mutation(
-        "study commits above the offered",
-        "src/endive/pipeline/analysis/across_seeds.py",
-        "most = np.maximum(committed.mean, np.minimum(committed.ci95_high, offered.ci95_high))",
-        "most = committed.ci95_high",
-        ACROSS_SEEDS,
-    ),
 )

@@ -265,7 +265,8 @@ def _true_limit(document: dict[str, Any], key: str, slo: str) -> float:
             value += 1
 
 
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown."""
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
@@ -291,9 +292,9 @@ def page(
         f"Of each case {runs} runs are the truth, and {draws} times so many of them are drawn as stand in the second "
         "column. The other columns say, in percent, how often the 95 % interval of the draw holds the truth.",
         "",
-        *_table(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
+        *table_lines(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
         "",
-        *_table(("case", "runs", "success", "commits/s", "P50", "P95", "P99"), rows),
+        *table_lines(("case", "runs", "success", "commits/s", "P50", "P95", "P99"), rows),
         "",
         "Four or eight runs that differ get wide intervals, because all of them may be of one kind: `endive run` takes "
         f"{RUNS} by itself, and up to {RUNS_MOST} where runs differ. Where nearly every txn commits, or few end, "
@@ -315,7 +316,7 @@ def _question_lines(asked: Sequence[tuple[bool, Sequence[str]]]) -> list[str]:
         f"Asked as `endive run` asks them, and held against {TRUTH_SEEDS} other seeds: {held} of {len(asked)} answers "
         "hold.",
         "",
-        *_table(("configuration", "figure", "answer", "other seeds", "held"), [row for _, row in asked]),
+        *table_lines(("configuration", "figure", "answer", "other seeds", "held"), [row for _, row in asked]),
     ]
 
 
@@ -329,7 +330,7 @@ def _limit_lines(limits: Sequence[Sequence[str]], n_limits: int) -> list[str]:
         f"Each question is searched with {n_limits} different seeds to begin with, and held against the value that "
         f"{TRUTH_SEEDS} other seeds give.",
         "",
-        *_table(("of", "objective", "truth", "held", "answered as one number"), limits),
+        *table_lines(("of", "objective", "truth", "held", "answered as one number"), limits),
     ]
 
 

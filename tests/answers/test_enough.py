@@ -1,10 +1,16 @@
 """How many runs are taken, and how long they are, when nobody says."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.enough import RUNS, RUNS_FEW, RUNS_MOST, runs_for, take_enough
+from endive.answers import enough
+from endive.answers.advise import advise_on
+from endive.answers.compare import compare_configs
+from endive.answers.enough import RUNS, RUNS_FEW, RUNS_MOST, may_double, runs_for, take_enough
 from endive.answers.length import ever_longer, long_enough
+from endive.answers.limit_search import Search
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 from endive.config.slo import objective_of
@@ -29,18 +35,52 @@ def test_more_runs_are_taken_only_while_the_objective_cannot_be_told():
     assert RUNS_MOST == len(close)
 
 
-def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told():
-    """Jobs whose phases are drawn once per run: in some runs they meet all the time, in others never."""
+@pytest.mark.parametrize(
+    ("runs", "txns", "may"),
+    [
+        (RUNS, 1, True),
+        (RUNS - 1, 1, False),
+        (RUNS_MOST // 2, 1, True),
+        (RUNS_MOST, 1, False),
+        (RUNS, 62_500, True),  # two million in all
+        (RUNS, 62_501, False),
+    ],
+)
+def test_runs_are_doubled_while_that_is_cheap(runs, txns, may):
+    assert may is may_double([SimpleNamespace(n_txns=txns)] * runs)
+
+
+def jobs_that_meet_in_some_runs():
+    """Their phases are drawn once per run: in some runs they meet all the time, in others never."""
     jobs = {
         "name": "jobs",
         "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"},
         "runtime": {"distribution": "fixed", "ms": 1_000},
     }
-    asked = base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}})
-    with Replicator(processes=1) as replicator:
-        taken = take_enough(replicator, asked.config, objective_of(asked.config, "jobs.success_rate >= 10 %"))
+    slo = {"objective": "jobs.success_rate >= 10 %"}
+    return base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}, "slo": slo})
 
-    assert RUNS_MOST == len(taken)
+
+def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(monkeypatch):
+    monkeypatch.setattr(enough, "RUNS_MOST", 2 * RUNS)
+    asked = jobs_that_meet_in_some_runs()
+    with Replicator(processes=1) as replicator:
+        taken = take_enough(replicator, asked.config, objective_of(asked.config))
+        search = Search(asked, "source.jobs.arrivals.jobs", None, replicator, is_whole=True)
+        compared = compare_configs(asked.config, asked.config, replicator=replicator)
+        advised = advise_on(asked, levers=("retries",), replicator=replicator)
+
+        assert 2 * RUNS == len(taken) == compared.seeds
+        assert (2 * RUNS, "met") == (search.try_value(8).seeds, search.points[8].outcome)
+        assert advised.now.seeds > RUNS
+
+
+def test_no_more_runs_are_taken_of_a_value_than_were_allowed():
+    with Replicator(processes=1) as replicator:
+        key, slo = "source.writers.arrivals.clients", "writers.success_rate >= 99.999 %"
+        search = Search(base_of(busy_config(2)), key, slo, replicator, is_whole=True, seeds_max=20)
+
+        assert (20, "cannot tell") == (search.try_value(2).seeds, search.points[2].outcome)
 
 
 def base(arrivals, **sections):

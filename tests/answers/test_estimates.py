@@ -1,13 +1,17 @@
 """Estimates from samples are the figures of the summary, whatever pieces they were counted in."""
 
+import math
+
+import numpy as np
 import pytest
 
-from endive.answers.estimates import commits_estimate, estimate_of
+from endive.answers.estimates import commits_estimate, data_estimate, estimate_of
 from endive.answers.replicate import Replicator, run_sample
 from endive.answers.sample import SampleSink
 from endive.config.slo import names_of
 from endive.objectives import FIELDS, Subject, field_at
-from endive.objectives.intervals import rate_estimate, share_estimate
+from endive.objectives.intervals import rate_estimate, ratio_estimate, share_estimate
+from endive.results.freshness import Ages
 from endive.simulation import Simulation
 
 
@@ -92,3 +96,52 @@ def test_one_run_has_every_figure_and_no_interval(busy):
     for field in FIELDS:
         found = estimate_of([sample], Subject("source", "writers", field))
         assert (None, None) == (found.low, found.high), field.name
+
+
+# ---- how late data are ------------------------------------------------------------------------------
+
+
+def ages(until_s, **counts):
+    """A run in which data got older from nothing to ``until_s``, once."""
+    return Ages(np.array([0]), np.array([until_s * 1_000_000]), **counts)
+
+
+RUNS = (
+    ages(10, batches=4, lost=1),
+    ages(30, batches=6, bound_us=1, stale_us=15_000_000),
+    None,  # brought no data
+    ages(10, batches=2, lost=1, bound_us=1, stale_us=0),
+)
+
+
+def test_the_mean_age_of_data_is_over_the_time_of_all_runs():
+    found = data_estimate(RUNS, ("freshness_ms", "mean"))
+    expected = ratio_estimate([50e9, 450e9, 50e9], [10e6, 30e6, 10e6], 0.95)
+
+    assert (11_000.0, 12) == (pytest.approx(found.value), found.txns)
+    assert (expected.low, expected.high) == pytest.approx((found.low, found.high))
+
+
+def test_lost_data_are_a_share_of_batches():
+    expected = share_estimate([1, 0, 1], [4, 6, 2], 0, 0.95)
+
+    assert expected == data_estimate(RUNS, ("lost_share",))
+
+
+def test_data_can_be_stale_only_where_a_bound_is_stated():
+    found = data_estimate(RUNS, ("stale_share",))
+    expected = ratio_estimate([15e6, 0.0], [30e6, 10e6], 0.95)
+
+    assert (0.375, expected.low, expected.high, 8) == (found.value, found.low, found.high, found.txns)
+
+
+def test_percentiles_of_age_are_over_the_time_of_all_runs_and_the_most_has_no_upper_end():
+    """Of 50 s in all, data are less than 10 s old for 30."""
+    half, most = (data_estimate(RUNS, ("freshness_ms", name)) for name in ("p60", "max"))
+
+    assert 10_000.0 == pytest.approx(half.value, rel=1e-3)
+    assert (30_000.0, math.inf) == (pytest.approx(most.value), most.high)
+
+
+def test_counts_of_batches_are_per_run():
+    assert pytest.approx(2 / 3) == data_estimate(RUNS, ("data", "lost")).value

@@ -7,7 +7,7 @@ from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.estimates import judge_samples
-from endive.answers.limit import LARGEST, SMALLEST, _expand, find_limit
+from endive.answers.limit import LARGEST, SMALLEST, _ends, _expand, _inside, _last_holding, _narrow, find_limit
 from endive.answers.limit_search import Search
 from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
@@ -127,6 +127,58 @@ def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():
     )
 
     assert "The response is not monotone: 102 min (not met) contradicts the limit." in found.notes[0]
+
+
+class Known(Search):
+    """A search whose outcomes are known: surely met below ``met``, surely not from ``unmet`` on."""
+
+    def __init__(self, met, holds, unmet, *, is_whole=True):
+        super().__init__(base_of(busy_config()), CLIENTS, None, Replicator(processes=1), is_whole=is_whole)
+        self.edges = met, holds, unmet
+
+    def try_value(self, value):
+        value = float(round(value)) if self.is_whole else value
+        met, holds, unmet = self.edges
+        outcome = MET if value < met else NOT_MET if value >= unmet else CANNOT_TELL
+        verdict = SimpleNamespace(holds=value < holds)
+        self.points[value] = SimpleNamespace(value=value, outcome=outcome, holds=value < holds, verdict=verdict)
+        return self.points[value]
+
+
+@pytest.mark.parametrize(
+    ("edges", "ends", "answer", "interval"),
+    [
+        ((20, 20, 20), (1, 64), 19, (19, 19)),  # nothing in doubt: one number
+        ((17, 20, 25), (1, 64), 19, (16, 25)),  # within the doubt of what cannot be told
+    ],
+)
+def test_bisection_ends_at_the_last_value_that_is_surely_met_and_the_first_that_surely_is_not(
+    edges, ends, answer, interval
+):
+    search = Known(*edges)
+    for value in ends:
+        search.try_value(value)
+    met, unmet, doubt = _ends(search)
+    met, unmet = _narrow(search, met, unmet, 0.0)
+    for value in range(*ends):
+        search.try_value(value)  # whatever was not tried on the way
+
+    assert doubt is None
+    assert interval == (met, _inside(unmet, met, is_whole=True))
+    assert answer == _last_holding(search, met, unmet)
+
+
+def test_one_value_that_does_not_hold_ends_what_holds_though_later_ones_do():
+    search = Known(10, 13, 20)
+    for value in range(1, 30):
+        search.try_value(value)
+    search.points[15.0].holds = True
+
+    assert 12 == _last_holding(search, 9.0, 20.0)
+
+
+def test_the_end_of_an_interval_is_the_whole_number_before_the_one_that_is_not_met():
+    assert (19.0, 6.0, 20.5) == (_inside(20.0, 4.0, True), _inside(5.0, 9.0, True), _inside(20.5, 4.0, False))
 
 
 class Told(Search):

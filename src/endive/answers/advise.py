@@ -14,6 +14,7 @@ from typing import Final
 from endive.answers.causes import Causes, causes_of
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
+from endive.answers.enough import do_runs_differ
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change, Lever, change_of, changes_of
@@ -118,7 +119,7 @@ def advise_on(
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
     with replicator or Replicator() as running:
         asked = _Asked(base, slo, seeds, running)
-        now = asked.advice((), base.config, "as it is", {})
+        now = _surely(asked, asked.advice((), base.config, "as it is", {}))
         running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
         singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
         found = _told(asked, _ranked([advice for _, advice in singles]))
@@ -151,8 +152,7 @@ class _Asked:
     def advice(
         self, levers: tuple[Lever, ...], config: SimulationConfig, words: str, keys: Values, count: int | None = None
     ) -> Advice:
-        first = self.seeds[0]
-        after = self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
+        after = self.samples(config, count)
         effect = difference_of(self.before, after[: len(self.seeds)], self.subject)
         figures = pooled_figures(after, ALL, "")
         usd = usd_per_commit(config, figures)
@@ -169,8 +169,9 @@ class _Asked:
             usd_per_1000_commits=None if usd is None else 1000.0 * usd,
         )
 
-    def samples(self, config: SimulationConfig) -> list[Sample]:
-        return self.replicator.samples(config, self.seeds)
+    def samples(self, config: SimulationConfig, count: int | None = None) -> list[Sample]:
+        first = self.seeds[0]
+        return self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
 
 
 def _advised_on(verdict: Verdict) -> tuple[Subject, float]:
@@ -291,10 +292,10 @@ def _partnered(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Cha
 
 
 def _told(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
-    """The first few that would meet the objective if that could be told, with as many seeds as it takes."""
+    """The first few that may meet the objective, with as many seeds as it takes to tell."""
     found = list(ranked)
-    unsure = [place for place, advice in enumerate(ranked) if advice.verdict.outcome == CANNOT_TELL and advice.helps]
-    for place in unsure[:TOLD]:
+    hopeful = [place for place, advice in enumerate(ranked) if advice.verdict.outcome != NOT_MET and advice.helps]
+    for place in hopeful[:TOLD]:
         found[place] = _surely(asked, found[place])
         if found[place].verdict.outcome == MET:
             break
@@ -302,13 +303,16 @@ def _told(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
 
 
 def _surely(asked: _Asked, advice: Advice) -> Advice:
-    """The same with more seeds, while its estimate meets the objective and that cannot be told."""
-    if advice.verdict.outcome != CANNOT_TELL or not advice.verdict.holds:
+    """The same with more seeds, while its estimate meets the objective and that cannot be told, or runs differ."""
+    if advice.verdict.outcome == NOT_MET or not advice.verdict.holds:
         return advice
     config = asked.base.with_values(advice.keys)
     txns = max(1, *(sample.n_txns for sample in asked.samples(config)))
     most = min(SEEDS_MOST, TXNS_MOST // txns)
-    while advice.verdict.outcome == CANNOT_TELL and 2 * advice.seeds <= most:
+    while 2 * advice.seeds <= most and advice.verdict.holds:
+        samples = asked.samples(config, advice.seeds)
+        if advice.verdict.outcome != CANNOT_TELL and not do_runs_differ(samples, config):
+            break
         advice = asked.advice(advice.levers, config, advice.words, advice.keys, 2 * advice.seeds)
     return advice
 

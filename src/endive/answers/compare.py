@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of_both
+from endive.answers.enough import take_enough
 from endive.answers.estimates import estimate_of
 from endive.answers.length import is_stated, long_enough
 from endive.answers.price import bill_of
@@ -27,7 +28,6 @@ from endive.objectives.intervals import EVENTS_ENOUGH, mean_estimate, newcombe
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.student import CONFIDENCE
 
-SEEDS: Final = 10
 COMPARED: Final = (
     *("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit"),
     *("retries_mean", "requests_per_commit"),
@@ -77,13 +77,16 @@ def compare_configs(
     b: SimulationConfig,
     *,
     names: tuple[str, str] = ("A", "B"),
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     replicator: Replicator | None = None,
 ) -> Comparison:
-    """Run both with the same seeds and say what differs."""
+    """Run both with the same seeds and say what differs; by itself with as many as the side needs that needs more."""
     first = a.simulation.seed
-    span = range(first, first + seeds)
     with replicator or Replicator() as running:
+        if seeds is None:
+            sides = (a, b.with_seed(first))
+            seeds = max(len(take_enough(running, side, objective_of(side))) for side in sides)
+        span = range(first, first + seeds)
         running.run_all([(config, seed) for seed in span for config in (a, b)])
         ours, theirs = running.samples(a, span), running.samples(b, span)
         caveats = caveats_of_both((a, ours), (b, theirs), running)
@@ -105,7 +108,7 @@ def compare_configs(
     )
 
 
-def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int = SEEDS) -> Comparison:
+def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int | None = None) -> Comparison:
     """The same with runs long enough for the side that needs more, unless a side says how long its runs are."""
     sides = [long_enough(side, objective_of(side.config)) for side in (a, b)]
     longest, note = max(sides, key=lambda side: side[0].config.simulation.duration_ms)

@@ -24,7 +24,7 @@ from endive.objectives.student import CONFIDENCE
 
 RUNS: Final = 16  # enough to see what one run in five does
 RUNS_FEW: Final = 4  # of large runs
-RUNS_MOST: Final = 64  # while the objective cannot be told
+RUNS_MOST: Final = 256  # while they differ or the objective cannot be told: enough to see what one run in 70 does
 TXNS_MAX: Final = 10_000_000  # of all runs together; some ten seconds
 TXNS_MORE_MAX: Final = 2_000_000  # of all runs together, because they differ or the objective cannot be told
 SLOW_PERCENT: Final = 95.0
@@ -44,16 +44,23 @@ def take_enough(
     """Runs with this seed and the next ones; ``first`` is the run with this seed if it is there already."""
     seed = config.simulation.seed
     samples = [first] if first is not None else replicator.samples(config, [seed])
-    txns = samples[0].n_txns
-    _extend(samples, replicator, config, runs_for(txns))
-    while (
-        len(samples) >= RUNS
-        and 2 * len(samples) <= RUNS_MOST
-        and 2 * len(samples) * txns <= TXNS_MORE_MAX
-        and (do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL)
-    ):
+    _extend(samples, replicator, config, runs_for(samples[0].n_txns))
+    while wants_more(samples, config, objective):
         _extend(samples, replicator, config, 2 * len(samples))
     return samples
+
+
+def wants_more(samples: Sequence[Sample], config: SimulationConfig, objective: Objective) -> bool:
+    """Whether twice as many runs are worth it: these differ or cannot tell the objective, and more are cheap."""
+    return may_double(samples) and (
+        do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL
+    )
+
+
+def may_double(samples: Sequence[Sample]) -> bool:
+    """Whether twice as many runs are still cheap enough to be taken unasked."""
+    doubled = 2 * len(samples)
+    return len(samples) >= RUNS and doubled <= RUNS_MOST and doubled * samples[0].n_txns <= TXNS_MORE_MAX
 
 
 def do_runs_differ(samples: Sequence[Sample], config: SimulationConfig) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from endive.answers.enough import runs_for
+from endive.answers.enough import do_runs_differ, may_double, runs_for
 from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
 from endive.answers.variation import Base
@@ -72,7 +72,8 @@ class Search:
         while True:
             samples = self.replicator.samples(config, range(first, first + count))
             verdict = judge_samples(objective, samples, CONFIDENCE)
-            if verdict.outcome != CANNOT_TELL or count >= self.seeds_max or self.is_spent:
+            is_sure = verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config))
+            if is_sure or count >= self.seeds_max or self.is_spent:
                 break
             count = min(2 * count, self.seeds_max)
         point = Point(value, verdict, count)

@@ -37,7 +37,9 @@ def compare(
             metavar="KEY", help="A choice, such as table.format: compare A with itself under each other value."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for both.")] = 10,
+    seeds: Annotated[
+        int | None, typer.Option(min=2, help="Seeds, the same for both, instead of as many as they need.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Page (HTML) to write as well.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
@@ -66,7 +68,7 @@ def compare(
         _print(found)
 
 
-def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int, as_json: bool) -> None:
+def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, as_json: bool) -> None:
     """A against itself under every other value of a choice, one comparison after another."""
     from endive.answers.compare import compare_bases
     from endive.answers.turns import turns_of

@@ -11,9 +11,12 @@ from typing import Any, Final
 
 from endive.answers.compare import compare_configs
 from endive.answers.compare_page import difference_words
+from endive.answers.enough import wants_more
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
+from endive.answers.sample import Sample
 from endive.answers.variation import Base
+from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
@@ -24,7 +27,7 @@ from endive.objectives.verdict_text import figure_text
 FIRST_TXNS: Final = 4_000  # of a first answer's only run
 LONGER: Final = 8.0  # how much longer the next run is, until it is the whole one
 SEEDS: Final = (1, 2, 4, 8, 12, 16)
-COMPARE_SEEDS: Final = (2, 4, 8, 12)
+COMPARE_SEEDS: Final = (2, 4, 8, None)  # and then as many as the side needs that needs more
 
 Event = dict[str, Any]
 Job = Callable[[Any, IsCancelled], Events]
@@ -45,15 +48,24 @@ def refine(base: Base, is_cancelled: IsCancelled) -> Events:
         share = event["share"]
         if share < 1.0:
             yield event
-    for seeds in SEEDS:
-        yield _answered(base, replicator, float("inf"), seeds, "done" if seeds == SEEDS[-1] else "refined")
+    for seeds in SEEDS[:-1]:
+        yield _answered(base, replicator, float("inf"), seeds, "refined")
+    seeds = SEEDS[-1]
+    while wants_more(_samples(base.config, replicator, seeds), base.config, objective_of(base.config)):
+        yield _answered(base, replicator, float("inf"), seeds, "refined")
+        seeds *= 2
+    yield _answered(base, replicator, float("inf"), seeds, "done")
+
+
+def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> list[Sample]:
+    begin = config.simulation.seed
+    return replicator.samples(config, range(begin, begin + seeds))
 
 
 def _answered(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
     config = base.config
     short, share = shortened(config, txns)
-    begin = config.simulation.seed
-    samples = replicator.samples(short, range(begin, begin + seeds))
+    samples = _samples(short, replicator, seeds)
     answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run", base.notes)
     return answer_event(answer, stage=stage, share=share)
 
@@ -66,7 +78,7 @@ def compare(bases: tuple[Base, Base], is_cancelled: IsCancelled) -> Events:
         found = compare_configs(a, b, names=("pinned", "now"), seeds=seeds, replicator=replicator)
         yield {
             "type": "comparison",
-            "seeds": seeds,
+            "seeds": found.seeds,
             "stage": "done" if seeds == COMPARE_SEEDS[-1] else "refined",
             "keys": [[key, _shown(ours), _shown(theirs)] for key, ours, theirs in found.keys],
             "notes": list(found.notes),

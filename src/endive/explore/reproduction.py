@@ -8,7 +8,6 @@ from typing import Any, Final
 from endive.answers.variation import Base
 from endive.config import load_simulation_config
 from endive.errors import EndiveError
-from endive.explore.jobs import SEEDS
 from endive.explore.page_question import Question
 
 FILE: Final = "explored.toml"  # what the download is called
@@ -38,7 +37,7 @@ def command_of(question: Question, base: Base) -> str:
         words += [word for text in sets for word in ("--set", text)]
     else:
         words[2] = FILE
-    return shlex.join([*words, "--seeds", str(SEEDS[-1])])
+    return shlex.join(words)
 
 
 def _is_same(file: str, sets: list[str], base: Base) -> bool:

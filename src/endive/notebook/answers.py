@@ -251,7 +251,7 @@ def advise(
 
 
 def compare(
-    a: ConfigLike, b: ConfigLike | None = None, *, overrides: Mapping[str, Any] | None = None, seeds: int = 10
+    a: ConfigLike, b: ConfigLike | None = None, *, overrides: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> ComparisonAnswer:
     """What differs between two configurations, or between one and itself with keys replaced."""
     other = base_of(a if b is None else b)

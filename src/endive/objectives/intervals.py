@@ -25,8 +25,10 @@ Floats = npt.NDArray[np.float64]
 
 # Until so many txns have turned out the rarer way, runs cannot show that they agree ...
 EVENTS_ENOUGH: Final = 10
-# ... and are taken to have this much in common: the correlation of two txns of one run.
-CORRELATION_UNSEEN: Final = 0.01
+# ... and are taken to have this much in common: the correlation of two txns of one run. Runs whose jobs meet have slow
+# commits long before they have commits that fail.
+OUTCOMES_ALIKE: Final = 0.0075
+LATENCIES_ALIKE: Final = 0.01
 DEGREES_MIN: Final = 2.0  # of freedom, however few runs the spread comes from
 # Degrees of freedom for each run that makes an equal part of the spread, chosen by coverage: the spread of a share is
 # known less well, because runs differ most in their tails.
@@ -35,6 +37,10 @@ SHARE_DEGREES: Final = 1.25
 # Of so few runs that differ more than their txns explain, all may be of one kind while others are of another; the
 # degrees of their excess fall with the cube of this part of them, to one. Chosen by coverage of tables that tip.
 KINDS_SEEN: Final = 7.5
+# Where at most so many of all values may lie beyond the largest that was seen, they are its tail, which reaches so many
+# times as far, or as many times as it is too thick for the percentile.
+TAIL_MOST: Final = 0.25
+TAIL_REACH: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +83,14 @@ def degrees_of(runs: Any, squares: Any, fourths: Any, per_run: float) -> Any:
 # --- shares -------------------------------------------------------------------------------------------
 
 
-def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confidence: float) -> Estimate:
+def share_estimate(
+    hits: Sequence[int], of: Sequence[int], pending: int, confidence: float, alike: float = OUTCOMES_ALIKE
+) -> Estimate:
     """Share of ``hits`` in ``of`` over runs; ``pending`` ones may yet turn out either way."""
     n, hit = sum(of), sum(hits)
     if n == 0:
         return Estimate(None, 0.0, 1.0, 0) if pending else Estimate(None, txns=0)
-    design = share_design(hits, of, confidence)
+    design = share_design(hits, of, confidence, alike)
     if design is None:
         return Estimate(hit / n, txns=n, runs=1)
     z, total = normal_z(confidence), n + pending
@@ -91,7 +99,9 @@ def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confide
     return Estimate(hit / n, float(low), float(high), n, sum(1 for size in of if size), design)
 
 
-def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> float | None:
+def share_design(
+    hits: Sequence[int], of: Sequence[int], confidence: float, alike: float = OUTCOMES_ALIKE
+) -> float | None:
     """How many txns tell as much about a share as one would if all were independent; None for a single run."""
     spread = spread_of(hits, of, SHARE_DEGREES)
     if spread is None:
@@ -99,11 +109,20 @@ def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> f
     n = float(sum(of))
     size = sum(count * count for count in of) / n  # of the run a txn is in
     events = min(sum(hits), n - sum(hits))
-    return float(design_of(spread.ratio, spread.error, spread.runs, spread.degrees, n, size, events, confidence))
+    measured = (spread.ratio, spread.error, spread.runs, spread.degrees)
+    return float(design_of(*measured, n, size, events, confidence, alike))
 
 
 def design_of(
-    share: Any, error: Any, runs: Any, degrees: Any, txns: Any, txns_per_run: Any, events: Any, confidence: float
+    share: Any,
+    error: Any,
+    runs: Any,
+    degrees: Any,
+    txns: Any,
+    txns_per_run: Any,
+    events: Any,
+    confidence: float,
+    alike: float = OUTCOMES_ALIKE,
 ) -> Any:
     """The design effect of a share, at least 1 and with the doubt about the error in it; takes arrays too."""
     z = normal_z(confidence)
@@ -117,7 +136,7 @@ def design_of(
     seen = whole * measured + (few - whole) * np.maximum(0.0, measured - 1.0)
     seen = seen + (least - few) * np.maximum(0.0, measured - chance)
     thin = np.maximum(0.0, 1.0 - np.asarray(events, np.float64) / EVENTS_ENOUGH)
-    unseen = 1.0 + CORRELATION_UNSEEN * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
+    unseen = 1.0 + alike * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
     return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))
 
 
@@ -135,7 +154,7 @@ def wilson(share: Any, n: Any, z: float) -> tuple[Any, Any]:
 def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: float) -> Estimate:
     """A percentile of all values of all runs: every value of which the share below may be that percentage.
 
-    An end is 0 or infinite if nothing that was seen bounds it.
+    Beyond the largest value the tail decides; an end is 0 or infinite if nothing that was seen bounds it.
     """
     ordered = [np.sort(values) for values in runs if len(values)]
     if not ordered:
@@ -149,7 +168,7 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
 
     def may_be_below(value: Any, side: Literal["left", "right"]) -> tuple[float, float]:
         below = [int(np.searchsorted(part, value, side)) for part in ordered]
-        estimate = share_estimate(below, sizes, 0, confidence)
+        estimate = share_estimate(below, sizes, 0, confidence, LATENCIES_ALIKE)
         assert estimate.low is not None
         assert estimate.high is not None
         return estimate.low, estimate.high
@@ -160,8 +179,16 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
     if last < n:
         high = float(values[max(last - 1, 0)])
     else:
-        high = float(values[-1]) if may_be_below(values[-1], "right")[0] > share else math.inf
+        high = float(values[-1]) * beyond_seen(1.0 - may_be_below(values[-1], "right")[0], 1.0 - share)
     return Estimate(found, min(low, found), max(high, found), n, len(ordered))
+
+
+def beyond_seen(share_beyond: float, share: float) -> float:
+    """How many times the largest value that was seen a percentile may be, if so large a share may lie beyond it."""
+    if share_beyond < share:
+        return 1.0
+    is_tail = share > 0.0 and share_beyond <= TAIL_MOST
+    return max(TAIL_REACH, share_beyond / share) if is_tail else math.inf
 
 
 def _first(count: int, is_so: Any) -> int:

@@ -25,8 +25,8 @@ export function showAnswer(event) {
   byId("objective").textContent = verdict.objective;
   byId("lines").replaceChildren(...verdict.lines.slice(0, 4).map((line) => element("li", {}, line)));
   byId("seeds").textContent = event.seeds.length;
-  byId("arc").style.strokeDasharray = (100 * event.seeds.length * event.share) / SEEDS + " 100";
-  byId("ring").setAttribute("aria-label", event.seeds.length + " of " + SEEDS + " seeds simulated");
+  byId("arc").style.strokeDasharray = Math.min(100, (100 * event.seeds.length * event.share) / SEEDS) + " 100";
+  byId("ring").setAttribute("aria-label", event.seeds.length + " of " + Math.max(SEEDS, event.seeds.length) + " seeds simulated");
   const part = event.share < 1 ? "A short look: " + durationText(event.duration_ms) : durationText(event.duration_ms) + " each";
   byId("progress").textContent = part + ", " + event.txns.toLocaleString("en-US") + " txns" + (event.stage === "done" ? "" : ", refining…");
   event.sources.forEach(showSource);

@@ -1,0 +1,355 @@
+"""Questions asked cold and held against other seeds: writes docs/validation/questions.md.
+
+    python -m verification.questions                    both pieces, about ten minutes on two cores
+    python -m verification.questions --only again       the questions of questions.toml, by their commands
+    python -m verification.questions --only thrown --die 7 --count 40
+
+The first piece asks what was once answered wrongly. The second throws configurations with a die: recipes, stores,
+catalogs, loads, figures. Other seeds say what is true, and their own doubt counts: two intervals agree if their
+difference (Newcombe's) may be nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from endive.answers.enough import take_enough
+from endive.answers.estimates import estimate_of, judge_samples
+from endive.answers.length import long_enough
+from endive.answers.replicate import Replicator
+from endive.answers.variation import Base, base_of
+from endive.config import SimulationConfig, parse_config
+from endive.config.slo import names_of, objective_of
+from endive.errors import ConfigError
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, field_at
+from endive.objectives.intervals import newcombe
+from endive.objectives.names import SOURCE
+from endive.objectives.verdict_text import estimate_text, figure_text
+from endive.workload.expected_txns import expected_by_source
+from verification.coverage import TRUTH_FIRST, holds, table_lines
+
+HERE: Final = Path(__file__).parent
+PAGE: Final = HERE.parent / "docs" / "validation" / "questions.md"
+TRUTH_SEEDS: Final = 120
+STEPS: Final = 7  # of the bisection by which a limit is found by brute force
+Row = tuple[str, ...]
+
+
+# --- asked again --------------------------------------------------------------------------------------
+
+
+def ask(command: str) -> dict[str, Any]:
+    """What ``endive`` answers, as plain values."""
+    program = Path(sys.executable).with_name("endive")
+    ended = subprocess.run([program, *shlex.split(command), "--json"], capture_output=True, text=True, check=False)
+    if ended.returncode:
+        return {"problem": ended.stderr.strip()}
+    answer: dict[str, Any] = json.loads(ended.stdout)
+    return answer
+
+
+def rows_again(replicator: Replicator) -> Iterator[dict[str, Any]]:
+    """Every question with each of its seeds: how often the answer holds, and the answers."""
+    asked = tomllib.loads((HERE / "questions.toml").read_text(encoding="utf-8"))["question"]
+    texts = {question["name"]: question.get("config") for question in asked}
+    with tempfile.TemporaryDirectory() as folder:
+        for question in asked:
+            file = Path(folder) / "asked.toml"
+            file.write_text(question.get("config") or texts[question["same_as"]], encoding="utf-8")
+            word = question["command"].split()[0]
+            check: Callable[..., tuple[int, int, list[str], str]] = CHECKS[word]
+            answers = [ask(question["command"].format(file=file, seed=seed)) for seed in question["seeds"]]
+            held, of, said, truth = check(replicator, base_of(str(file)), question, answers)
+            yield {
+                "name": question["name"],
+                "command": question["command"].format(file="FILE", seed="N"),
+                "before": question["said"],
+                "then": question["truth"],
+                "said": said,
+                "truth": truth,
+                "held": held,
+                "of": of,
+            }
+
+
+def check_figures(
+    replicator: Replicator, base: Base, question: dict[str, Any], answers: Sequence[dict[str, Any]]
+) -> tuple[int, int, list[str], str]:
+    """Figures of ``run``, and its verdict, which may not be sure of the opposite."""
+    base, _ = long_enough(base, objective_of(base.config))
+    samples = replicator.samples(base.config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
+    verdict = judge_samples(objective_of(base.config), samples)
+    held = of = 0
+    said, truths = [], []
+    for name in question["figures"]:
+        source, _, figure = name.partition(".")
+        subject = _subject(source, figure)
+        truth = estimate_of(samples, subject)
+        truths.append(f"{name} {estimate_text(subject.field, truth)}")
+        for answer in answers:
+            found = Estimate(**answer["estimates"]["by_source"][source][figure])
+            held, of = held + agree(found, truth), of + 1
+            said.append(f"{figure} {estimate_text(subject.field, found)} in {len(answer['seeds'])} runs")
+    for answer in answers:
+        outcome = answer["objective"]["outcome"]
+        held, of = held + (outcome in (CANNOT_TELL, verdict.outcome)), of + 1
+        said.append(f"the objective: {outcome}")
+    return held, of, said, f"{'; '.join(truths)}; the objective: {verdict.outcome}"
+
+
+def check_limit(
+    replicator: Replicator, base: Base, question: dict[str, Any], answers: Sequence[dict[str, Any]]
+) -> tuple[int, int, list[str], str]:
+    """The interval of ``limit`` holds the value that brute force finds."""
+    words = shlex.split(question["command"])
+    key = words[words.index("--vary") + 1]
+    if "longer" in question:
+        name, _, value = question["longer"].partition("=")
+        base = base.varied({name: value})
+    known = [answer for answer in answers if "problem" not in answer]
+    said = [answer.get("problem") or "{value:.3g} [{low:.3g}, {high:.3g}]".format(**answer) for answer in answers]
+    if not known:
+        return 0, len(answers), said, "not asked: no answer names a value"
+    low, high = min(answer["low"] for answer in known) / 2.0, max(answer["high"] for answer in known) * 2.0
+    is_whole = isinstance(base.value_of(key), int)
+    truth, beyond = brute_limit(replicator, base, key, (low, high), is_whole, known[0]["which"] == "largest")
+    ends = sorted((truth, beyond))
+    held = sum(answer["low"] <= ends[1] and answer["high"] >= ends[0] for answer in known)
+    if is_whole:
+        held = sum(answer["low"] <= truth <= answer["high"] for answer in known)
+    return held, len(answers), said, f"{truth:.3g} holds, {beyond:.3g} does not"
+
+
+def brute_limit(
+    replicator: Replicator, base: Base, key: str, ends: tuple[float, float], is_whole: bool, is_largest: bool
+) -> tuple[float, float]:
+    """The last value that holds by its estimate and the first that does not, as near as bisection gets."""
+    low, high = (float(int(ends[0])), float(int(ends[1]) + 1)) if is_whole else ends
+    good, bad = (low, high) if is_largest else (high, low)
+    for _ in range(STEPS if not is_whole else 64):
+        middle = (good + bad) / 2.0
+        if is_whole:
+            middle = float(int(middle))
+            if middle in (good, bad):
+                break
+        config = base.with_values({key: int(middle) if is_whole else middle})
+        samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
+        if judge_samples(objective_of(config), samples).holds is True:
+            good = middle
+        else:
+            bad = middle
+    return good, bad
+
+
+def check_advice(
+    replicator: Replicator, base: Base, _: dict[str, Any], answers: Sequence[dict[str, Any]]
+) -> tuple[int, int, list[str], str]:
+    """What is advised first does with other seeds what it is said to do."""
+    held, said, truths = 0, [], []
+    for answer in answers:
+        best = answer["advice"][0]
+        config = base.with_values(best["keys"])
+        samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
+        verdict = judge_samples(objective_of(config), samples)
+        opposite = {MET: NOT_MET, NOT_MET: MET}.get(best["outcome"])
+        held += verdict.outcome != opposite
+        part = verdict.parts[0]
+        said.append(f"{best['words']}: {best['outcome']}")
+        truths.append(f"{verdict.outcome}: {estimate_text(part.subject.field, part.found)}")
+    return held, len(answers), said, "; ".join(dict.fromkeys(truths))
+
+
+CHECKS: Final = {"run": check_figures, "limit": check_limit, "advise": check_advice}
+
+
+# --- thrown -------------------------------------------------------------------------------------------
+
+STORES: Final = ("s3", "s3x", "gcp", "azure", "azurex")
+PROFILES: Final = ("glue", "jdbc", "polaris", "nessie", "hive", "lakekeeper")
+RECIPES: Final = {
+    "iceberg": (
+        *("spark_streaming", "flink_sink", "kafka_connect_sink", "pyiceberg_append", "trino_insert"),
+        *("spark_merge_cow", "spark_merge_mor_by_partition", "spark_delete_mor", "trino_merge"),
+        *("spark_rewrite_data_files", "trino_optimize"),
+    ),
+    "delta": ("delta_spark_streaming", "delta_spark_merge", "delta_spark_merge_by_partition", "delta_spark_optimize"),
+}
+FIGURES: Final = (
+    *("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit", "retries_mean"),
+    *("mean_commit", "requests_per_commit"),
+)
+LIMITS: Final = {
+    "success_rate": (0.5, 0.9, 0.99, 0.999),
+    "retries_mean": (0.1, 0.5, 1.0, 2.0),
+    "p95_commit": (500.0, 1_000.0, 5_000.0, 30_000.0),
+}
+TXNS: Final = (50.0, 3_000.0)  # of one run, expected
+
+
+def throw(die: random.Random) -> tuple[str, SimulationConfig, Subject]:
+    """A configuration that can be simulated with what it is made of, and a figure of one of its sources."""
+    while True:
+        kind = die.choice(("iceberg", "iceberg", "delta"))
+        recipes = die.sample(RECIPES[kind], die.randint(1, 3))
+        sources = [{"name": f"s{place}", "recipe": recipe} for place, recipe in enumerate(recipes)]
+        profile = die.choice((*PROFILES, "", ""))
+        catalog = {"type": "service", "profile": profile} if profile else {"type": "cas"}
+        document: dict[str, Any] = {
+            "simulation": {"duration_ms": die.choice(("1h", "3h", "8h", "1d")), "seed": die.randint(1, 9_999)},
+            "storage": {"provider": die.choice(STORES)},
+            "table": {"data_files": die.choice((100, 10_000)), "format": kind},
+            "source": [{**source, "touched_files": die.choice((0, "0.5%", "5%"))} for source in sources],
+        }
+        if kind == "iceberg":
+            document["catalog"] = catalog
+            document["table"]["snapshots_kept_max"] = die.choice((50, 500))
+        load, source, figure = die.choice((1.0, 1.0, 4.0, 16.0)), die.choice(sources)["name"], die.choice(FIGURES)
+        try:
+            parse_config(document)
+            config = base_of(document).with_values({"load": load})
+        except ConfigError:
+            continue
+        if TXNS[0] <= sum(expected_by_source(config).values()) <= TXNS[1] and source in names_of(config).sources:
+            where = f"{config.storage.provider}, {profile or config.catalog.type}"
+            return f"{' + '.join(recipes)}, load x {load:g}; {where}", config, _subject(source, figure)
+
+
+def rows_thrown(replicator: Replicator, seed: int, count: int) -> Iterator[dict[str, Any]]:
+    """The answer of ``endive run`` to each question, what other seeds say, and whether a verdict is wrong."""
+    die = random.Random(seed)
+    for _ in range(count):
+        made_of, config, subject = throw(die)
+        sign = ">=" if subject.field.name in ("success_rate", "committed_per_s") else "<="
+        limit = die.choice(LIMITS.get(subject.field.name, (0.01, 1.0, 10.0)))
+        unit = "ms" if subject.field.name.endswith("_commit") and subject.field.name != "requests_per_commit" else ""
+        slo = f"{subject} {sign} {limit}{unit}"
+        objective = objective_of(config, slo)
+        taken = take_enough(replicator, config, objective)
+        others = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + 2 * TRUTH_SEEDS))
+        found, truth = estimate_of(taken, subject), estimate_of(others, subject)
+        said, really = judge_samples(objective, taken).outcome, judge_samples(objective, others).outcome
+        yield {
+            "what": made_of,
+            "figure": f"{subject} of {len(taken)} runs",
+            "answer": estimate_text(subject.field, found),
+            "truth": figure_text(subject.field, truth.value),
+            "is_in": truth.value is None or holds(found, truth.value),
+            "agrees": agree(found, truth),
+            "verdict": f"{slo}: {said}",
+            "is_right": {said, really} != {MET, NOT_MET},
+        }
+
+
+def agree(found: Estimate, truth: Estimate) -> bool:
+    """Whether the two may be the same figure; two that say nothing are."""
+    if found.value is None or truth.value is None:
+        return found.value is None and (truth.value is None or truth.txns is None or truth.txns < TRUTH_SEEDS)
+    low, high = (end for end in (newcombe(found, truth).low, newcombe(found, truth).high))
+    return low is not None and high is not None and low <= 1e-9 * abs(truth.value) and high >= -1e-9 * abs(truth.value)
+
+
+def _subject(source: str, figure: str) -> Subject:
+    field = field_at(figure)
+    assert field is not None, figure
+    return Subject(SOURCE, source, field)
+
+
+# --- the page -----------------------------------------------------------------------------------------
+
+
+def page(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]], die: int) -> str:
+    """The whole page."""
+    lines = [
+        "# Questions asked cold",
+        "",
+        "Made by `python -m verification.questions`. Answers are held against other seeds, whose own doubt counts: "
+        "they agree if their difference may be nothing.",
+        "",
+        "## What was once answered wrongly",
+        "",
+        f"Asked by the command, each with several seeds to begin with, and held against {TRUTH_SEEDS} other seeds. "
+        "What was said *before*, and what was true *then*, are figures of an earlier version on configurations of "
+        "which only the description was kept, so they need not be those of today.",
+        "",
+        *table_lines(
+            ("question", "command", "before", "true then", "answers", "other seeds", "hold"),
+            [
+                (
+                    row["name"],
+                    f"`endive {row['command']}`",
+                    row["before"],
+                    row["then"],
+                    "<br>".join(row["said"]),
+                    row["truth"],
+                    f"{row['held']} of {row['of']}",
+                )
+                for row in again
+            ],
+        ),
+        "",
+        f"## {len(thrown)} questions thrown with a die",
+        "",
+        f"`--die {die}` chose recipes, store, catalog, load and figure; nothing was changed after they were seen. "
+        f"Asked as `endive run` asks and held against {2 * TRUTH_SEEDS} other seeds: "
+        f"**{_count(thrown, 'agrees')} agree**, the intervals of {_count(thrown, 'is_in')} hold the bare estimate of "
+        f"the others, and the verdicts of {_count(thrown, 'is_right')} are not sure of the opposite of theirs.",
+        "",
+        *table_lines(
+            ("sources, load; store, catalog", "figure", "answer", "other seeds", "agree", "verdict", "right"),
+            [
+                (
+                    *(row[name] for name in ("what", "figure", "answer", "truth")),
+                    "yes" if row["agrees"] else "**no**",
+                    row["verdict"],
+                    "yes" if row["is_right"] else "**no**",
+                )
+                for row in thrown
+            ],
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _count(rows: Sequence[dict[str, Any]], name: str) -> str:
+    return f"{sum(row[name] for row in rows)} of {len(rows)}"
+
+
+def main() -> None:
+    """Make pieces, and the page if both are there."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0] if __doc__ else None)
+    parser.add_argument("--only", choices=("again", "thrown"), help="make this piece and keep the other")
+    parser.add_argument("--die", type=int, default=7, help="seed of the die")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--pieces", type=Path, default=Path("out/questions"), help="folder of the pieces")
+    parser.add_argument("--out", type=Path, default=PAGE)
+    asked = parser.parse_args()
+    asked.pieces.mkdir(parents=True, exist_ok=True)
+    makers: dict[str, Callable[[Replicator], Iterator[dict[str, Any]]]] = {
+        "again": rows_again,
+        "thrown": lambda replicator: rows_thrown(replicator, asked.die, asked.count),
+    }
+    files = {name: asked.pieces / f"{name}.json" for name in makers}
+    for name in [asked.only] if asked.only else makers:
+        rows = []
+        with Replicator() as replicator:
+            for row in makers[name](replicator):
+                rows.append(row)
+                print(json.dumps(row), flush=True)
+        files[name].write_text(json.dumps(rows), encoding="utf-8")
+    if all(file.exists() for file in files.values()):
+        again, thrown = (json.loads(file.read_text(encoding="utf-8")) for file in files.values())
+        asked.out.write_text(page(again, thrown, asked.die), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
