@@ -80,14 +80,14 @@ STATISTICS: Final = (
     ),
     (
         "advice stops one step above the smallest",
-        _ANSWERS + "advise.py",
+        _ANSWERS + "advice/advise.py",
         "while high - low > 1:",
         "while high - low > 2:",
         ADVISE,
     ),
     (
         "advice is given on runs that differ",
-        _ANSWERS + "advise.py",
+        _ANSWERS + "advice/advise.py",
         "advice.verdict.outcome != CANNOT_TELL and not do_runs_differ(samples, config)",
         "advice.verdict.outcome != CANNOT_TELL",
         ENOUGH,

@@ -3,12 +3,12 @@
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.advise import Advice, _ranked, advise_on
-from endive.answers.advise_text import advice_sentence
-from endive.answers.causes import causes_of
+from endive.answers.advice.advise import Advice, _ranked, advise_on
+from endive.answers.advice.advise_text import advice_sentence
+from endive.answers.advice.causes import causes_of
+from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
+from endive.answers.advice.offers import partition_predicate
 from endive.answers.estimates import judge_samples
-from endive.answers.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
-from endive.answers.offers import partition_predicate
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of

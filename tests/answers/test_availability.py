@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from endive.answers.availability_page import availability_page
+from endive.answers.advice.availability_page import availability_page
+from endive.answers.advice.levers import HYPOTHETICAL, LEVERS, changes_of
 from endive.answers.caveats import caveats_of
-from endive.answers.levers import HYPOTHETICAL, LEVERS, changes_of
 from endive.answers.replicate import run_sample
 from endive.answers.variation import base_of
 from endive.config import parse_config

@@ -5,13 +5,13 @@ import json
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.advise import advise_on
+from endive.answers.advice.advise import advise_on
 from endive.answers.caveats import caveats_of, few_runs
 from endive.answers.compare import compare_configs
-from endive.answers.explain import explain_run
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
+from endive.answers.stories.explain import explain_run
 from endive.answers.variation import base_of
 from endive.config import parse_config
 from endive.config.slo import names_of

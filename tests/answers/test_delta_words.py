@@ -5,7 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from endive.answers.levers import changes_of
+from endive.answers.advice.levers import changes_of
 from endive.answers.variation import base_of
 from endive.cli.main import app
 from endive.config import apply_overrides, parse_config

@@ -6,7 +6,7 @@ import pytest
 from tests.answers.conftest import busy_config
 
 from endive.answers import enough
-from endive.answers.advise import advise_on
+from endive.answers.advice.advise import advise_on
 from endive.answers.compare import compare_configs
 from endive.answers.enough import RUNS, RUNS_FEW, RUNS_MOST, may_double, runs_for, take_enough
 from endive.answers.length import ever_longer, long_enough

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from tests.answers.conftest import busy_config, merge_config
 
-from endive.answers.explain import chosen_txns, explain_run
 from endive.answers.run_records import Records
-from endive.answers.timeline import trace_text
+from endive.answers.stories.explain import chosen_txns, explain_run
+from endive.answers.stories.timeline import trace_text
 from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
@@ -83,7 +83,7 @@ def test_the_replay_is_the_run(explained):
 
 def test_a_txn_of_a_large_run_is_told_as_that_of_a_small_one_and_only_blame_is_refused(monkeypatch):
     small = explain_run(busy_config(), worst=2)
-    monkeypatch.setattr("endive.answers.explain.BLAME_TXNS_MAX", 100)
+    monkeypatch.setattr("endive.answers.stories.explain.BLAME_TXNS_MAX", 100)
     large = explain_run(busy_config(), worst=2)
 
     assert [story.lines for story in small.stories] == [story.lines for story in large.stories]

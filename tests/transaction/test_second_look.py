@@ -6,7 +6,7 @@ import pytest
 from tests.transaction.stage import LOOKING, REFRESHING, append, expiry, play
 
 from endive import simulate
-from endive.answers.explain import explain_run
+from endive.answers.stories.explain import explain_run
 from endive.config import parse_config
 
 POINTER = {"catalog": {"type": "service", "service": {"flavour": "pointer"}, "latency_ms": 1.0}}

@@ -1,6 +1,6 @@
 """One configuration, with one of its numbers varied.
 
-Which values are asked for is decided in ``endive.answers.limit`` and ``endive.answers.levers``. Beside the keys of a
+Which values are asked for is decided in ``endive.answers.limit`` and ``endive.answers.advice``. Beside the keys of a
 configuration there are ``load``, a factor on every source at once, and ``source.*.KEY``, a key of every source.
 """
 

@@ -1,6 +1,6 @@
 """``endive advise``: try what people can change, and rank it by its effect.
 
-Options and the table; the trials are ``endive.answers.advise``'s.
+Options and the table; the trials are ``endive.answers.advice.advise``'s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from endive.answers.advise import Advice, Advised
+    from endive.answers.advice.advise import Advice, Advised
 
 _SHOWN: Final = 12
 
@@ -45,7 +45,7 @@ def advise(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Try the levers one at a time, and pairs of them if none is enough; name the least that meets the objective."""
-    from endive.answers.advise import advise_on
+    from endive.answers.advice.advise import advise_on
     from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
     from endive.cli.progress import counted_progress
@@ -101,7 +101,7 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
 def _print(found: Advised, show_all: bool) -> None:
     from rich.text import Text
 
-    from endive.answers.advise_text import advice_sentence
+    from endive.answers.advice.advise_text import advice_sentence
     from endive.cli.console import stdout
     from endive.cli.tables import print_warnings
 
@@ -114,7 +114,7 @@ def _print(found: Advised, show_all: bool) -> None:
 
 
 def _takes(advice: Advice) -> str:
-    from endive.answers.levers import EFFORTS, HYPOTHETICAL
+    from endive.answers.advice.levers import EFFORTS, HYPOTHETICAL
 
     if any(lever.had == HYPOTHETICAL for lever in advice.levers):
         return HYPOTHETICAL

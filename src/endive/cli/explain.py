@@ -1,6 +1,6 @@
 """``endive explain``: replay a run and tell what happened to some of its txns.
 
-Choice and replay live in ``endive.answers.explain``.
+Choice and replay live in ``endive.answers.stories.explain``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from endive.answers.explain import Explanation
+    from endive.answers.stories.explain import Explanation
 
 
 def explain(
@@ -40,8 +40,8 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
-    from endive.answers.explain import explain_run
-    from endive.answers.timeline import trace_text
+    from endive.answers.stories.explain import explain_run
+    from endive.answers.stories.timeline import trace_text
     from endive.cli.replay_note import print_note, with_note
     from endive.config import load_simulation_config
     from endive.results.writer import write_atomically

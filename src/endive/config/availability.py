@@ -1,6 +1,6 @@
 """Whether an option of the catalog, the protocol or a source can be had: available, needs something, or hypothetical.
 
-Levers of ``endive advise`` say it of themselves (``endive.answers.levers``). A value that is not listed is a figure and
+Levers of ``endive advise`` say it of themselves (``endive.answers.advice``). A value that is not listed is a figure and
 no option. What is said of a product was read in its source; the releases are those that were recorded.
 """
 

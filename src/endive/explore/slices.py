@@ -1,7 +1,7 @@
 """The time of one txn, slice by slice: its work, the phases of each attempt, the pauses between attempts.
 
-The requests come from ``endive.answers.story``, names and colours of the phases from the report. Times are microseconds
-of the run.
+The requests come from ``endive.answers.stories``, names and colours of the phases from the report. Times are
+microseconds of the run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.answers.story import Attempt, Step, Story
+from endive.answers.stories.story import Attempt, Step, Story
 from endive.objectives import duration_text
 from endive.report.chart import marks
 from endive.report.words import PHASE_NAMES

@@ -1,7 +1,7 @@
 """A stretch of one run as it happened: a lane per writer, a slice per phase, who overtook whom.
 
 This file chooses the stretch and says what is drawn of it. Lanes are ``endive.explore.lanes``', slices
-``endive.explore.slices``'; the stories are ``endive.answers.story``'s.
+``endive.explore.slices``'; the stories are ``endive.answers.stories.story``'s.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from endive.answers.journal import journal_of
-from endive.answers.story import Attempt, Stories, Story
+from endive.answers.stories.journal import journal_of
+from endive.answers.stories.story import Attempt, Stories, Story
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.explore.lanes import Lane, Row, end_ms, lanes_of

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.advise import SEEDS, Advised, advise_on
-from endive.answers.advise_text import advice_sentence
+from endive.answers.advice.advise import SEEDS, Advised, advise_on
+from endive.answers.advice.advise_text import advice_sentence
 from endive.answers.compare import Comparison, compare_bases
 from endive.answers.compare_page import difference_words, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
-from endive.answers.explain import Explanation, explain_run
 from endive.answers.limit import TOLERANCE, Limit, find_limit
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
 from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
+from endive.answers.stories.explain import Explanation, explain_run
 from endive.answers.variation import ConfigLike, base_of
 from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
 from endive.objectives.names import SOURCE

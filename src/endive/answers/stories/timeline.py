@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from endive.answers.explain import Explanation
-from endive.answers.story import Attempt, Stories, Story
+from endive.answers.stories.explain import Explanation
+from endive.answers.stories.story import Attempt, Stories, Story
 from endive.errors import ObjectiveError
 
 EVENTS_MAX: Final = 500_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from endive.answers.advise import Advised
+from endive.answers.advice.advise import Advised
 from endive.objectives import CANNOT_TELL, MET
 from endive.objectives.certainty import certainty_text
 from endive.objectives.verdict_text import figure_text, judged_text

@@ -1,13 +1,13 @@
 """The page that says of every option and every lever whether it can be had.
 
-python -m endive.answers.availability_page > docs/reference/availability.md
+python -m endive.answers.advice.availability_page > docs/reference/availability.md
 """
 
 from __future__ import annotations
 
 import sys
 
-from endive.answers.levers import LEVERS
+from endive.answers.advice.levers import LEVERS
 from endive.config.availability import ANY, OPTIONS
 from endive.config.toml_text import value_text
 
@@ -18,7 +18,7 @@ with its release; *needs* something else; *hypothetical*: no product whose sourc
 exists, and no release. An answer that rests on a server that rebases or groups commits, or on a proposal, says so.
 `endive advise` tries what is hypothetical with `--hypothetical` only, and shows it last.
 
-This page is written by `python -m endive.answers.availability_page`.
+This page is written by `python -m endive.answers.advice.availability_page`.
 
 ## Options
 """

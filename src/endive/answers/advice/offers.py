@@ -1,7 +1,7 @@
 """What each lever sets: one function for each, which looks at a configuration and names the keys it would change.
 
 A lever that makes no sense there offers nothing; one that the configuration refuses is left out by
-``endive.answers.levers``, which says what a lever takes, what it gives up and whether it can be had.
+``endive.answers.advice.levers``, which says what a lever takes, what it gives up and whether it can be had.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from endive.answers.shifts import shifted
+from endive.answers.advice.shifts import shifted
 from endive.answers.variation import Base
 from endive.config.sections.source import SourceConfig
 from endive.objectives import duration_text

@@ -1,6 +1,6 @@
 """What happened in a run: stories of chosen txns, and who cost whom how much time.
 
-A txn's story lives in ``endive.answers.story``, its timeline in ``endive.answers.timeline``.
+A txn's story lives in ``endive.answers.stories.story``, its timeline in ``endive.answers.stories.timeline``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
-from endive.answers.journal import Journal, journal_of
 from endive.answers.run_records import Records
 from endive.answers.sample import SampleSink
-from endive.answers.story import Stories, Story
+from endive.answers.stories.journal import Journal, journal_of
+from endive.answers.stories.story import Stories, Story
 from endive.config import SimulationConfig
 from endive.config.expression import Expression
 from endive.errors import ConfigError, ObjectiveError

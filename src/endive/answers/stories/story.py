@@ -1,6 +1,6 @@
 """The story of one txn: what it read, what it paid, who overtook it, and why it ended.
 
-This file turns a journal into attempts and attempts into sentences; the journal lives in ``endive.answers.journal``.
+This file turns a journal into attempts and attempts into sentences; the journal lives in ``journal``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.answers.format_words import phase_name
-from endive.answers.journal import Journal, Look, Swap
+from endive.answers.stories.journal import Journal, Look, Swap
 from endive.objectives import duration_text
 from endive.rng import POINTER_READ, REFRESH, START_READ, STATUS_READ
 from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES

@@ -1,7 +1,7 @@
 """Which change helps: levers one at a time, the smallest step that is enough, and pairs against different causes.
 
-Every change is measured under common random numbers. The levers are ``endive.answers.levers``'; what a change leaves
-to be mended, and so what is worth pairing with it, is asked of ``endive.answers.causes``.
+Every change is measured under common random numbers. The levers are those of ``levers``; what a change leaves to be
+mended, and so what is worth pairing with it, is asked of ``causes``.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.answers.causes import Causes, causes_of
+from endive.answers.advice.causes import Causes, causes_of
+from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change, Lever, change_of, changes_of
+from endive.answers.advice.offers import Offer, Values
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
 from endive.answers.enough import do_runs_differ
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
-from endive.answers.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change, Lever, change_of, changes_of
-from endive.answers.offers import Offer, Values
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample

@@ -1,7 +1,8 @@
 """Why a figure is what it is: how its txns failed, and which other sources they would do better without.
 
 Blame is by removal: the same runs without a source. That needs no theory of who conflicts with whom, and it is asked
-anew after every change, since one cause may hide another. A story of single txns is ``endive.answers.explain``'s.
+anew after every change, since one cause may hide another. Single txns are told of in
+``endive.answers.stories``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from endive.answers.advice.levers import HASTE, RIVALS, TRIES, VERDICT
 from endive.answers.compare import difference_of
-from endive.answers.levers import HASTE, RIVALS, TRIES, VERDICT
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, parse_config

@@ -2,7 +2,7 @@
 
 A catalog that passes every call on notes when it was sent, when the server evaluated it and when the answer came. The
 run is that of the reference engine, which gives the same txns as the compiled one. What a journal says about one txn
-lives in ``endive.answers.story``.
+lives in ``endive.answers.stories.story``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The levers people have, as a table: what each takes, what it gives up, what it removes, and whether it can be had.
 
-What a lever sets is a function in ``endive.answers.offers``. To add one, write that function and a row in ``LEVERS``.
+What a lever sets is a function in ``offers``. To add one, write that function and a row in ``LEVERS``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from endive.answers import offers
-from endive.answers.offers import Offer, Offers
+from endive.answers.advice import offers
+from endive.answers.advice.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.rules.key_effects import DELTA, ICEBERG

@@ -1,0 +1,1 @@
+"""Which change helps: levers, what each would do, and the words for it."""
