@@ -7,7 +7,7 @@ import pytest
 from endive.answers.stories.journal import journal_of
 from endive.answers.stories.story import Attempt, Step, Stories, Story
 from endive.config import parse_config
-from endive.explore.slices import COLOURS, WORK, slices_of
+from endive.explore.timeline.slices import COLOURS, WORK, slices_of
 from endive.report.words import PHASE_NAMES
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from endive.explore.watch import LANES_MAX, SHOWN_MAX, stretch_around, worst_of
+from endive.explore.timeline.watch import LANES_MAX, SHOWN_MAX, stretch_around, worst_of
 
 
 def txn(number, source="stream", *, begin_ms=None, took_ms=100.0, attempts=1, status="committed", client=None):

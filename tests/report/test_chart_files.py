@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.report.chart_files import markdown, picture_spec, to_svg, write_figures
+from endive.report.charts.chart_files import markdown, picture_spec, to_svg, write_figures
 from endive.report.report import Report, make_report
 
 

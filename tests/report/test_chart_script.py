@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.report import chart_script
+from endive.report.charts import chart_script
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import json
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
-from endive.report.chart import COLOURS, THEME, marks
+from endive.report.charts.chart import COLOURS, THEME, marks
+from endive.report.charts.stacks import OTHER, request_colours
 from endive.report.report import make_report
-from endive.report.stacks import OTHER, request_colours
 
 ALL = [
     "latency-throughput",
@@ -193,7 +193,7 @@ def test_attempts_are_shares_of_all_that_ended(report):
 
 
 def test_too_many_bins_of_time_are_joined(tmp_path, monkeypatch):
-    from endive.report import spread
+    from endive.report.charts import spread
 
     monkeypatch.setattr(spread, "TIMELINE_ROWS_MAX", 100)
     section = section_of(tmp_path, "bins", {"load_per_s": (1, 2, 4)})

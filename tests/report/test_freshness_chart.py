@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import endive
+from endive.report.charts.run_specs import CURVE_POINTS, freshness_spec
 from endive.report.run_page import ages_by_source
-from endive.report.run_specs import CURVE_POINTS, freshness_spec
 
 CONFIG = {
     "simulation": {"duration_ms": 120_000.0, "warmup_ms": 10_000.0, "cooldown_ms": 5_000.0},

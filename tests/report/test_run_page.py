@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from endive.report.charts.run_specs import attempt_spec
 from endive.report.run_page import in_window
-from endive.report.run_specs import attempt_spec
 
 
 def test_txns_of_warm_up_and_cool_down_do_not_count():

@@ -33,8 +33,8 @@ from endive.explore.server_sent import refused, stream
 from endive.explore.starting_points import Starts
 from endive.intake import parse_json
 from endive.objectives import duration_text
-from endive.report.chart import CONFIG
-from endive.report.chart_script import bundle
+from endive.report.charts.chart import CONFIG
+from endive.report.charts.chart_script import bundle
 
 PAGE: Final = Path(__file__).parent / "page"
 MEDIA: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.report.chart import Chart
-from endive.report.marks import XMark, with_marks
+from endive.report.charts.chart import Chart
+from endive.report.charts.marks import XMark, with_marks
 from endive.report.material import Material
 from endive.report.page import legend_html, without_legends
 from endive.report.report import Section

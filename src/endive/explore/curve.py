@@ -17,7 +17,7 @@ from endive.explore.charts import ALONG, section_event
 from endive.explore.limits import refuse_beyond_limits
 from endive.explore.live_study import LiveStudy
 from endive.explore.runs import Events, IsCancelled, LateError, Watched, shortened
-from endive.report.marks import XMark, with_marks
+from endive.report.charts.marks import XMark, with_marks
 from endive.report.page import render
 from endive.report.report import Report, Section
 

@@ -77,7 +77,7 @@ class Runs:
 
     def plot(self) -> Any:
         """Commit latency by source, and where it goes, all runs taken together; needs the extra ``report``."""
-        from endive.report.run_chart import run_chart
+        from endive.report.charts.run_chart import run_chart
 
         names = self.answer.samples[0].statistics.source_names
         parts = {name: joined([sample.slice(SOURCE, name) for sample in self.answer.samples]) for name in names}

@@ -61,7 +61,7 @@ class Run(SimulationResult):
 
     def plot(self) -> Any:
         """Commit latency by source, and where it goes; needs the extra ``report``."""
-        from endive.report.run_chart import run_chart
+        from endive.report.charts.run_chart import run_chart
         from endive.report.run_page import ages_by_source
 
         blocks = self.to_json_dict()["by_source"]

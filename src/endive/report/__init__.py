@@ -3,7 +3,7 @@
 Reads ``DIR/analysis`` with pyarrow; needs neither Spark nor the simulator.
 """
 
-from endive.report.chart_files import write_figures
+from endive.report.charts.chart_files import write_figures
 from endive.report.report import REPORT, Report, make_report
 from endive.report.writing import write_report
 

@@ -15,9 +15,9 @@ from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.axis_curve import named_label
-from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
-from endive.report.chart_rows import Points
-from endive.report.curves import curve_chart, curve_layers, latency_throughput
+from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.charts.chart_rows import Points
+from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
 from endive.report.material import FIGURES, Material, drawn_values, scaled, success_label, with_ends, x_channel
 from endive.report.reading import Row
 from endive.report.words import figure_words, listed, number

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from endive.config.capabilities import BUILT_IN
 from endive.report.axes import Axis, Layout, choose_layout
-from endive.report.chart import Legend, Spec, marks
-from endive.report.chart_rows import Dataset, Points, joined, list_points, make_dataset
+from endive.report.charts.chart import Legend, Spec, marks
+from endive.report.charts.chart_rows import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
 from endive.report.words import PERCENT_FIGURES, STORE_NAMES, figure_words, log_ticks, shown

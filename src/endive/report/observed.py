@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from endive.observation.fitting.findings import manifest_growth, per_interval
 from endive.observation.history import TableHistory
-from endive.report.chart_files import to_svg
+from endive.report.charts.chart_files import to_svg
 
 _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")
 _SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v5.json"

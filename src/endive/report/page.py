@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
-from endive.report.chart import CONFIG, Chart, Legend, Omission
-from endive.report.chart_script import bundle
+from endive.report.charts.chart import CONFIG, Chart, Legend, Omission
+from endive.report.charts.chart_script import bundle
 from endive.report.comparison import Comparison
 from endive.report.material import Material
 from endive.report.report import Report, Section

@@ -9,16 +9,16 @@ from typing import Final
 from endive.pipeline.dataset.places import DatasetPath
 from endive.report.answer import Answer, answer
 from endive.report.cautions import Caution, cautions
-from endive.report.chart import Chart, Drawn, Omission
+from endive.report.charts.chart import Chart, Drawn, Omission
+from endive.report.charts.curves import curve_chart, latency_throughput
+from endive.report.charts.groups import by_scope, conflicts
+from endive.report.charts.heatmap import heatmap
+from endive.report.charts.spread import attempts, convoy, timeline
+from endive.report.charts.stacks import aborts, phases, requests
 from endive.report.comparison import Comparison, compare
-from endive.report.curves import curve_chart, latency_throughput
-from endive.report.groups import by_scope, conflicts
-from endive.report.heatmap import heatmap
 from endive.report.material import CONFIDENCE, FRESHNESS, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
-from endive.report.spread import attempts, convoy, timeline
-from endive.report.stacks import aborts, phases, requests
 from endive.report.words import figure_words
 
 REPORT: Final = "report.html"

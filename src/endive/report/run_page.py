@@ -22,9 +22,17 @@ from endive.intake import parse_json, read_bytes
 from endive.objectives import Estimate, Subject, judge
 from endive.objectives.certainty import ONE_RUN
 from endive.objectives.names import KIND, SOURCE, TABLE
-from endive.report.chart import Spec
-from endive.report.chart_files import to_svg
-from endive.report.run_specs import BINS, attempt_spec, freshness_spec, latency_spec, phase_spec, themed, time_spec
+from endive.report.charts.chart import Spec
+from endive.report.charts.chart_files import to_svg
+from endive.report.charts.run_specs import (
+    BINS,
+    attempt_spec,
+    freshness_spec,
+    latency_spec,
+    phase_spec,
+    themed,
+    time_spec,
+)
 from endive.report.words import number, percent, shown
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
 from endive.results.freshness import Ages, ages_of

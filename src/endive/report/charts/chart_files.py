@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from endive.report.chart import CONFIG, THEME, Chart, Spec, Variant
+from endive.report.charts.chart import CONFIG, THEME, Chart, Spec, Variant
 from endive.report.material import Material
 from endive.report.page import HATCH, without_legends
 from endive.report.report import Report

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from endive.report.chart import Chart, Spec, Variant
+from endive.report.charts.chart import Chart, Spec, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 import vl_convert
 
-from endive.report.chart import CONFIG, Spec
-from endive.report.run_specs import freshness_spec, latency_spec, phase_spec, themed
+from endive.report.charts.chart import CONFIG, Spec
+from endive.report.charts.run_specs import freshness_spec, latency_spec, phase_spec, themed
 from endive.results.freshness import Ages
 
 _WIDTH: Final = 300

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from endive.report.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
-from endive.report.curves import curve_layers
+from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.charts.curves import curve_layers
 from endive.report.material import Material, drawn_values, with_ends, x_channel, y_channel
 from endive.report.reading import Row
 from endive.report.words import KIND_NAMES, figure_label, shown

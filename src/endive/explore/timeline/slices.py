@@ -12,7 +12,7 @@ from typing import Final
 
 from endive.answers.stories.story import Attempt, Step, Story
 from endive.objectives import duration_text
-from endive.report.chart import marks
+from endive.report.charts.chart import marks
 from endive.report.words import PHASE_NAMES
 
 WORK: Final = "work"  # before the commit: no phase of it

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from endive.report.axes import Axis
-from endive.report.chart import Chart, Omission, Spec, Variant, faceted, tooltip
-from endive.report.curves import table_columns
+from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, tooltip
+from endive.report.charts.curves import table_columns
 from endive.report.material import Material, ends_text, number_format
 from endive.report.words import figure_label, figure_words
 

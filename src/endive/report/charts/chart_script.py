@@ -18,7 +18,7 @@ from endive.results.writer import write_atomically
 _ENTRY: Final = "window.vegaEmbed = vegaEmbed;"
 _FILE: Final = "vega.js"
 _DIGEST_BYTES: Final = 12
-_LICENCE: Final = Path(__file__).parent / "assets" / "vega-licence.txt"
+_LICENCE: Final = Path(__file__).parents[1] / "assets" / "vega-licence.txt"
 
 
 def bundle() -> str:

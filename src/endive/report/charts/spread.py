@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from endive.report.chart import (
+from endive.report.charts.chart import (
     Chart,
     Legend,
     Omission,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from endive.report.chart import COLOURS, CONFIG, THEME, Spec
+from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec
 from endive.results.freshness import Ages
 
 BINS: Final = 60  # of simulated time

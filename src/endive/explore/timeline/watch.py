@@ -1,7 +1,7 @@
 """A stretch of one run as it happened: a lane per writer, a slice per phase, who overtook whom.
 
-This file chooses the stretch and says what is drawn of it. Lanes are ``endive.explore.lanes``', slices
-``endive.explore.slices``'; the stories are ``endive.answers.stories.story``'s.
+This file chooses the stretch and says what is drawn of it. Lanes are ``endive.explore.timeline.lanes``', slices
+``endive.explore.timeline.slices``'; the stories are ``endive.answers.stories.story``'s.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from endive.answers.stories.journal import journal_of
 from endive.answers.stories.story import Attempt, Stories, Story
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.explore.lanes import Lane, Row, end_ms, lanes_of
 from endive.explore.runs import Events, IsCancelled, shortened
-from endive.explore.slices import COLOURS, WORK, slices_of
+from endive.explore.timeline.lanes import Lane, Row, end_ms, lanes_of
+from endive.explore.timeline.slices import COLOURS, WORK, slices_of
 from endive.simulation import simulate
 
 TXNS: Final = 10_000.0  # of the run in which a stretch is looked for

@@ -9,7 +9,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.report.chart import COLOURS, Chart, Legend, Omission, Spec, Variant, colour_of, faceted, marks, tooltip
+from endive.report.charts.chart import (
+    COLOURS,
+    Chart,
+    Legend,
+    Omission,
+    Spec,
+    Variant,
+    colour_of,
+    faceted,
+    marks,
+    tooltip,
+)
 from endive.report.material import Material, x_channel
 from endive.report.reading import Row
 from endive.report.words import PHASE_NAMES, REASON_NAMES, number, percent

@@ -9,7 +9,18 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from endive.report.chart import Chart, Legend, Omission, Spec, Variant, colour_of, dash_of, faceted, shape_of, tooltip
+from endive.report.charts.chart import (
+    Chart,
+    Legend,
+    Omission,
+    Spec,
+    Variant,
+    colour_of,
+    dash_of,
+    faceted,
+    shape_of,
+    tooltip,
+)
 from endive.report.material import (
     BANDS,
     LATENCIES,

@@ -1,7 +1,7 @@
 """Who gets which lane of a timeline: one per writer, or as many as a source needs for txns that overlap.
 
-The txns in them are chosen in ``endive.explore.watch``. A client of a closed loop and a job are writers and keep their
-lane. Txns of any other source take its first lane that is free when they commit.
+The txns in them are chosen in ``watch``. A client of a closed loop and a job are writers and keep their lane. Txns of
+any other source take its first lane that is free when they commit.
 """
 
 from __future__ import annotations
