@@ -30,13 +30,6 @@ STATISTICS: Final = (
         INTERVALS,
     ),
     (
-        "slow commits are as rare as failures",
-        _OBJECTIVES + "intervals.py",
-        "LATENCIES_ALIKE: Final = 0.01",
-        "LATENCIES_ALIKE: Final = OUTCOMES_ALIKE",
-        INTERVALS,
-    ),
-    (
         "runs are doubled at any price",
         _ANSWERS + "enough.py",
         "doubled <= RUNS_MOST and doubled * samples[0].n_txns <= TXNS_MORE_MAX",
@@ -137,7 +130,7 @@ STATISTICS: Final = (
     (
         "percentiles that ignore clustering",
         _OBJECTIVES + "intervals.py",
-        "estimate = share_estimate(below, sizes, 0, confidence, LATENCIES_ALIKE)",
+        "estimate = share_estimate(below, sizes, 0, confidence)",
         "estimate = share_estimate([sum(below), 0], [sum(sizes), 0], 0, confidence)",
         INTERVALS,
     ),
@@ -186,8 +179,8 @@ STATISTICS: Final = (
     (
         "no correlation unseen",
         _OBJECTIVES + "intervals.py",
-        "OUTCOMES_ALIKE: Final = 0.0075",
-        "OUTCOMES_ALIKE: Final = 0.0",
+        "CORRELATION_UNSEEN: Final = 0.01",
+        "CORRELATION_UNSEEN: Final = 0.0",
         INTERVALS,
     ),
     (

@@ -30,7 +30,7 @@ from endive.answers.variation import base_of
 from endive.config import SimulationConfig, parse_config
 from endive.config.slo import objective_of
 from endive.objectives import Estimate, Subject, field_at
-from endive.objectives.intervals import LATENCIES_ALIKE, beyond_seen, share_estimate
+from endive.objectives.intervals import beyond_seen, share_estimate
 from endive.objectives.names import KIND, SOURCE
 from endive.objectives.student import CONFIDENCE
 from endive.objectives.verdict_text import estimate_text, figure_text
@@ -185,19 +185,15 @@ def coverage(counts: Counts, size: int, draws: int, generator: np.random.Generat
         found = [
             (share_estimate(committed, ended, 0, CONFIDENCE), success),
             (commits_estimate(committed, submitted, [counts.length_s] * size), rate),
-            *((_share(below[chosen].tolist(), commits), p) for p, below in counts.below.items()),
+            *((share_estimate(below[chosen].tolist(), commits, 0, CONFIDENCE), p) for p, below in counts.below.items()),
         ]
-        beyond = 1.0 - (_share(commits, commits).low or 0.0)
+        beyond = 1.0 - (share_estimate(commits, commits, 0, CONFIDENCE).low or 0.0)
         for place, (estimate, truth) in enumerate(found):
             if estimate.low is not None:
                 asked[place] += 1
                 reach = beyond_seen(beyond, 1.0 - truth) * counts.slowest[chosen].max()
                 held[place] += holds(estimate, truth) and (place < 2 or counts.percentiles[truth] <= reach)
     return [float(part / whole) if whole else None for part, whole in zip(held, asked, strict=True)]
-
-
-def _share(hits: Sequence[int], of: Sequence[int]) -> Estimate:
-    return share_estimate(hits, of, 0, CONFIDENCE, LATENCIES_ALIKE)
 
 
 def coverage_rows(replicator: Replicator, runs: int, draws: int) -> Iterator[tuple[str, ...]]:

@@ -96,10 +96,10 @@ def test_the_design_effect_has_the_doubt_about_the_spread_in_it():
     assert wilson(0.5, 400 / expected, Z) == pytest.approx(ends(found), rel=1e-12)
 
 
-def test_runs_in_which_nothing_failed_are_taken_to_have_something_in_common():
+def test_runs_in_which_nothing_failed_are_taken_to_have_one_percent_in_common():
     found = share_estimate([1_000] * 16, [1_000] * 16, pending=0, confidence=0.95)
 
-    design = 1 + 0.0075 * 999
+    design = 1 + 0.01 * 999
     assert math.isclose(design, found.design, rel_tol=1e-12)
     assert math.isclose(1 / (1 + Z * Z * design / 16_000), found.low, rel_tol=1e-12)
     assert 1.0 == found.high
@@ -110,7 +110,7 @@ def test_ten_failures_in_ten_runs_show_that_runs_agree():
     five = share_estimate([999, 1_000] * 5, [1_000] * 10, pending=0, confidence=0.95)
 
     assert 1.0 == one_each.design
-    assert math.isclose(1 + 0.0075 * 999 * 0.5, five.design, rel_tol=1e-12)
+    assert math.isclose(1 + 0.01 * 999 * 0.5, five.design, rel_tol=1e-12)
 
 
 def test_clusters_that_disagree_widen_a_share():
@@ -147,7 +147,7 @@ def test_arrays_of_shares_have_the_design_of_each():
     many = design_of(np.array([0.5, 1.0]), np.array([0.05, 0.0]), 4, np.array([3.0, 3.0]), 400.0, 100.0, 0.0, 0.95)
 
     assert float(one) == float(many[0])
-    assert math.isclose(1 + 0.0075 * 99, float(many[1]), rel_tol=1e-12)
+    assert math.isclose(1 + 0.01 * 99, float(many[1]), rel_tol=1e-12)
 
 
 # ---- percentiles ------------------------------------------------------------------------------------

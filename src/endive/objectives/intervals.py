@@ -25,10 +25,8 @@ Floats = npt.NDArray[np.float64]
 
 # Until so many txns have turned out the rarer way, runs cannot show that they agree ...
 EVENTS_ENOUGH: Final = 10
-# ... and are taken to have this much in common: the correlation of two txns of one run. Runs whose jobs meet have slow
-# commits long before they have commits that fail.
-OUTCOMES_ALIKE: Final = 0.0075
-LATENCIES_ALIKE: Final = 0.01
+# ... and are taken to have this much in common: the correlation of two txns of one run.
+CORRELATION_UNSEEN: Final = 0.01
 DEGREES_MIN: Final = 2.0  # of freedom, however few runs the spread comes from
 # Degrees of freedom for each run that makes an equal part of the spread, chosen by coverage: the spread of a share is
 # known less well, because runs differ most in their tails.
@@ -83,14 +81,12 @@ def degrees_of(runs: Any, squares: Any, fourths: Any, per_run: float) -> Any:
 # --- shares -------------------------------------------------------------------------------------------
 
 
-def share_estimate(
-    hits: Sequence[int], of: Sequence[int], pending: int, confidence: float, alike: float = OUTCOMES_ALIKE
-) -> Estimate:
+def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confidence: float) -> Estimate:
     """Share of ``hits`` in ``of`` over runs; ``pending`` ones may yet turn out either way."""
     n, hit = sum(of), sum(hits)
     if n == 0:
         return Estimate(None, 0.0, 1.0, 0) if pending else Estimate(None, txns=0)
-    design = share_design(hits, of, confidence, alike)
+    design = share_design(hits, of, confidence)
     if design is None:
         return Estimate(hit / n, txns=n, runs=1)
     z, total = normal_z(confidence), n + pending
@@ -99,9 +95,7 @@ def share_estimate(
     return Estimate(hit / n, float(low), float(high), n, sum(1 for size in of if size), design)
 
 
-def share_design(
-    hits: Sequence[int], of: Sequence[int], confidence: float, alike: float = OUTCOMES_ALIKE
-) -> float | None:
+def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> float | None:
     """How many txns tell as much about a share as one would if all were independent; None for a single run."""
     spread = spread_of(hits, of, SHARE_DEGREES)
     if spread is None:
@@ -109,20 +103,11 @@ def share_design(
     n = float(sum(of))
     size = sum(count * count for count in of) / n  # of the run a txn is in
     events = min(sum(hits), n - sum(hits))
-    measured = (spread.ratio, spread.error, spread.runs, spread.degrees)
-    return float(design_of(*measured, n, size, events, confidence, alike))
+    return float(design_of(spread.ratio, spread.error, spread.runs, spread.degrees, n, size, events, confidence))
 
 
 def design_of(
-    share: Any,
-    error: Any,
-    runs: Any,
-    degrees: Any,
-    txns: Any,
-    txns_per_run: Any,
-    events: Any,
-    confidence: float,
-    alike: float = OUTCOMES_ALIKE,
+    share: Any, error: Any, runs: Any, degrees: Any, txns: Any, txns_per_run: Any, events: Any, confidence: float
 ) -> Any:
     """The design effect of a share, at least 1 and with the doubt about the error in it; takes arrays too."""
     z = normal_z(confidence)
@@ -136,7 +121,7 @@ def design_of(
     seen = whole * measured + (few - whole) * np.maximum(0.0, measured - 1.0)
     seen = seen + (least - few) * np.maximum(0.0, measured - chance)
     thin = np.maximum(0.0, 1.0 - np.asarray(events, np.float64) / EVENTS_ENOUGH)
-    unseen = 1.0 + alike * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
+    unseen = 1.0 + CORRELATION_UNSEEN * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
     return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))
 
 
@@ -168,7 +153,7 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
 
     def may_be_below(value: Any, side: Literal["left", "right"]) -> tuple[float, float]:
         below = [int(np.searchsorted(part, value, side)) for part in ordered]
-        estimate = share_estimate(below, sizes, 0, confidence, LATENCIES_ALIKE)
+        estimate = share_estimate(below, sizes, 0, confidence)
         assert estimate.low is not None
         assert estimate.high is not None
         return estimate.low, estimate.high
