@@ -16,7 +16,7 @@ from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change,
 from endive.answers.advice.offers import Offer, Values
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
-from endive.answers.enough import do_runs_differ
+from endive.answers.enough import do_runs_differ, may_double
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.price import usd_per_commit
@@ -119,7 +119,9 @@ def advise_on(
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
     with replicator or Replicator() as running:
         asked = _Asked(base, slo, seeds, running)
-        now = _surely(asked, asked.advice((), base.config, "as it is", {}))
+        now = asked.advice((), base.config, "as it is", {})
+        if may_double(asked.before):
+            now = _surely(asked, now)
         running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
         singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
         found = _told(asked, _ranked([advice for _, advice in singles]))
@@ -311,7 +313,7 @@ def _surely(asked: _Asked, advice: Advice) -> Advice:
     most = min(SEEDS_MOST, TXNS_MOST // txns)
     while 2 * advice.seeds <= most and advice.verdict.holds:
         samples = asked.samples(config, advice.seeds)
-        if advice.verdict.outcome != CANNOT_TELL and not do_runs_differ(samples, config):
+        if advice.verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config)):
             break
         advice = asked.advice(advice.levers, config, advice.words, advice.keys, 2 * advice.seeds)
     return advice
