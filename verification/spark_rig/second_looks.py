@@ -110,14 +110,18 @@ class Stage:
             **catalog_settings(CACHED, {**served, "cache-enabled": "true"}),
             **catalog_settings(UNCACHED, {**served, "cache-enabled": "false"}),
         }
+        self._name_catalogs(self.spark)  # a stream looks its table up in the active session
 
     def session(self) -> Any:
         """A session of its own, with catalogs of its own."""
         session = self.spark.newSession()
-        for key, value in self._catalogs.items():
-            session.conf.set(key, value)
+        self._name_catalogs(session)
         session.udf.register("wait_for_rival", self._signal.function(), "int")
         return session
+
+    def _name_catalogs(self, session: Any) -> None:
+        for key, value in self._catalogs.items():
+            session.conf.set(key, value)
 
     def make_table(self, name: str) -> None:
         """Partitions 3 and 9; copy-on-write."""

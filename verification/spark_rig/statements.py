@@ -82,7 +82,7 @@ RIVALS: Final = {
     "rewrite_data_files, p = 3": VICTIMS["rewrite_data_files, p = 3"],
     "rewrite_data_files, p = 9": VICTIMS["rewrite_data_files, p = 3"].replace("p = 3", "p = 9"),
 }
-SLOW_ROWS: Final = 1_600_000  # more of them in the table whose compaction a rival has to overtake
+SLOW_ROWS: Final = 600_000  # more of them in the table whose compaction a rival has to overtake
 
 
 class Ground:

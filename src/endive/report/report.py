@@ -22,6 +22,7 @@ from endive.report.reading import Analysis, Study, open_analysis, refuse_two_mod
 from endive.report.words import figure_words
 
 REPORT: Final = "report.html"
+UNSAID: Final = "unsaid_"  # how such warnings begin
 _LINES_MAX: Final = 5
 
 
@@ -61,6 +62,11 @@ class Report:
             kept = _LINES_MAX - len(extra) - 1
             found = [*found[:kept], f"and {len(self.sections) - kept} more studies in the report"]
         return (*found, *extra)
+
+    def unsaid(self) -> tuple[str, ...]:
+        """What decides the answer and no configuration says, each once."""
+        cautions = [caution for section in self.sections for caution in section.cautions]
+        return tuple(dict.fromkeys(each.text for each in cautions if each.kind.startswith(UNSAID)))
 
 
 def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None, bands: str = CONFIDENCE) -> Report:

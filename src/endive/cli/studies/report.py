@@ -72,6 +72,7 @@ def draw(
 ) -> None:
     """Write the page, and print what was found."""
     from endive.cli.console import stdout
+    from endive.cli.tables import print_warnings
     from endive.pipeline.dataset.places import place_of
     from endive.report import REPORT, make_report, write_figures, write_report
 
@@ -87,6 +88,7 @@ def draw(
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
+    print_warnings(console, found.unsaid())
     console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
 
 

@@ -1,0 +1,88 @@
+"""What an overwrite has read and nobody said: every command that answers says so, in the same words, with the key."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.synthetic import SyntheticStudy, write_synthetic
+
+from endive.answers.replicate import Replicator
+from endive.answers.run_answer import RunAnswer
+from endive.config import load_simulation_config
+from endive.config.slo import objective_of
+from endive.config.unsaid import reading_unsaid
+from endive.explore.figures import answer_event
+from endive.report import page
+
+MERGE = """
+[simulation]
+duration_ms = 60_000
+warmup_ms = 0
+cooldown_ms = 0
+
+[[source]]
+name = "stream"
+arrivals = { kind = "periodic", period_ms = 5_000 }
+
+[[source]]
+name = "merge"
+arrivals = { kind = "periodic", period_ms = 10_000 }
+operation_types = { validated_overwrite = 1.0 }
+runtime = "2s"
+"""
+COMMANDS = {
+    "run": ["run", "CONFIG", "--seeds", "2"],
+    "limit": ["limit", "CONFIG", "--vary", "load", "--from", "1", "--to", "64", "--seeds", "2"],
+    "advise": ["advise", "CONFIG", "--levers", "retries", "--seeds", "2"],
+    "compare": ["compare", "CONFIG", "CONFIG", "--seeds", "2"],
+    "explain": ["explain", "CONFIG"],
+}
+
+
+@pytest.fixture
+def merge(tmp_path):
+    path = tmp_path / "merge.toml"
+    path.write_text(MERGE)
+    return path
+
+
+@pytest.fixture
+def sentence(merge):
+    text = reading_unsaid(load_simulation_config(merge).to_dict())
+    assert text is not None
+    assert "Set read = 'table'" in text
+    return text
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_answers_says_so(endive, merge, sentence, command):
+    result = endive(*(merge if word == "CONFIG" else word for word in COMMANDS[command]))
+
+    assert sentence in words(result.stdout + result.stderr)
+
+
+def test_the_report_of_a_run_says_so_on_the_page_and_in_the_terminal(endive, merge, sentence, tmp_path):
+    endive("run", merge, "--out", tmp_path / "out")
+    result = endive("report", tmp_path / "out")
+
+    assert f"warning: {sentence}" in words(result.stdout)
+    assert sentence.partition(".")[0] in (tmp_path / "out.html").read_text()
+
+
+def test_the_report_of_a_study_says_so_below_its_answer(endive, sentence, tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "bundle", lambda: "window.vegaEmbed = null;")
+    warning = {"study": "study", "warning": "unsaid_reading", "value": 1.0, "text": sentence}
+    study = SyntheticStudy("study", {"load_per_s": (1, 2, 4)}, has_groups=False)
+    folder = write_synthetic(tmp_path / "out", study, warnings=[warning])
+
+    assert f"warning: {sentence}" in words(endive("report", folder).stdout)
+
+
+def test_the_live_page_says_so(merge, sentence):
+    config = load_simulation_config(merge)
+    answer = RunAnswer(config, Replicator().samples(config, range(1)), objective_of(config, None), "merge")
+
+    assert sentence in answer_event(answer, stage="full", share=1.0)["warnings"]
