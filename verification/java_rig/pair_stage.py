@@ -223,16 +223,18 @@ class PairStage:
         """Commit while rivals come at their moment: requests, those to storage as logged, and what was raised."""
         stage = self.stage
         has_come = [pair.when != DURING]
-        moments = ("metadata",) if pair.victim.is_in_transaction else ("manifest_list", "metadata")
+        moments = {("PUT", "manifest_list"), ("PUT", "metadata")}
+        if pair.victim.is_in_transaction:  # its first list is built on the table as loaded
+            moments = {("PUT", "metadata"), ("POST", "catalog")}
 
         def interrupt(entry: LoggedRequest) -> None:
-            if not has_come[0] and entry.method == "PUT" and entry.kind in moments:
+            if not has_come[0] and (entry.method, entry.kind) in moments:
                 has_come[0] = True
                 self._rivals_commit(pair, start, identifier)
 
         stage.objects.take_log()
         begin = stage.database_position()
-        stage.door.before = interrupt
+        stage.door.before = stage.server.before = interrupt
         error = None
         try:
             change.commit()
@@ -241,7 +243,7 @@ class PairStage:
             if error is None:
                 raise
         finally:
-            stage.door.before = None
+            stage.door.before = stage.server.before = None
         time.sleep(LAST_ANSWER_S)
         log = sorted(stage.objects.take_log(), key=lambda entry: entry.begin_s)
         return stage.requests(pair.catalog, log, begin), log, error

@@ -54,11 +54,11 @@ class Stage:
         self.files = Files(self.jvm)
         self.rival = self.jvm.jdbc_catalog(s3_properties(rival_door))
         backing = self.jvm.jdbc_catalog(s3_properties(server_door))
-        server = self._stack.enter_context(RestCatalogServer(self.jvm, backing, self.objects))
+        self.server = self._stack.enter_context(RestCatalogServer(self.jvm, backing, self.objects))
         quiet = {"rest-metrics-reporting-enabled": "false"}
         self.victims = {
             "jdbc": self.jvm.jdbc_catalog(s3_properties(self.door)),
-            "rest": self.jvm.rest_catalog({**s3_properties(self.door), **quiet}, server.uri),
+            "rest": self.jvm.rest_catalog({**s3_properties(self.door), **quiet}, self.server.uri),
         }
         self.objects.position = self.database_position
         self._database = self.jvm.jvm.java.sql.DriverManager.getConnection(DATABASE, "endive", "endive")

@@ -62,7 +62,9 @@ _ALL: Final = (
         parts=(
             Part(module="verification.suites.java.java_requests", name="java", needs=_JAVA),
             Part(module="verification.suites.java.java_pairs", name="java pairs", needs=_JAVA),
+            Part(module="verification.suites.java.held_out", name="java held out", needs=_JAVA),
             Part(module="verification.suites.java.spark_sql", name="spark sql"),
+            Part(module="verification.suites.java.spark_looks", name="spark looks"),
             Part(module="verification.suites.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

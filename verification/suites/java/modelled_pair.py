@@ -180,8 +180,11 @@ def says_requests(pair: Pair) -> bool:
     """Whether the model knows how many manifests the victim takes files out of; else only its verdict is held.
 
     It is told that number, and here rivals change it: they have replaced files of the victim's, or moved them to other
-    manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them).
+    manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them). Nor does it know which
+    of two kinds of rivals wrote in the victim's partitions: it knows how many commits did.
     """
+    if pair.victim.reads != TABLE and len({each.touches == OTHER_PARTITION for each in pair.rivals}) > 1:
+        return False
     return all(_says_requests(pair.victim, rival) for rival in pair.rivals)
 
 

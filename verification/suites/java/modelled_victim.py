@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
-from endive.config import parse_config
+from endive.config import SimulationConfig, parse_config
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
@@ -57,11 +57,29 @@ def play_out(
     elsewhere: Collection[str],
     detector: ConflictDetector | None = None,
 ) -> Recorded:
-    """The victim's requests and how it ends; without a detector that of the configuration decides on conflicts.
+    """The victim's requests by attempt, and how it ends."""
+    config = parse_config(document)
+    row, sent = play_requests(config, moments, elsewhere, detector)
+    requests = [request for attempt, request in sent if attempt > 0]  # before: loading the table
+    is_bulk = config.sources[0].commit_path == "transaction" and config.commit.release != OLDEST_LINE
+    if row["kind"] == "expire_snapshots" or is_bulk:
+        requests = [BULK_DELETE if request.operation == "delete" else request for request in requests]
+    outcome = str(row["reason"] or row["status"])
+    outcome = VALIDATION_EXCEPTION if outcome == HISTORY_EXPIRED else outcome  # one of them, to Iceberg
+    built_with = METADATA_WRITE if row["kind"] == "expire_snapshots" else LIST_WRITE
+    return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome, built_with=built_with))
+
+
+def play_requests(
+    config: SimulationConfig,
+    moments: Moments,
+    elsewhere: Collection[str] = (),
+    detector: ConflictDetector | None = None,
+) -> tuple[dict[str, Any], list[tuple[int, Request]]]:
+    """The victim's row, and its requests with their attempts; without a detector the configuration's decides.
 
     Sources named in ``elsewhere`` work on another partition than the victim.
     """
-    config = parse_config(document)
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
         return BesetCatalog(build_catalog(config, storage, state), moments)
@@ -76,18 +94,12 @@ def play_out(
     rows = simulation.run(trace=trace).transactions.to_pylist()
     row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
     requests = [
-        Request(OBJECTS[obj], OPERATIONS[op])
+        (attempt, Request(OBJECTS[obj], OPERATIONS[op]))
         for _, txn_id, attempt, obj, op, count, _ in trace
-        if txn_id == VICTIM_ID and attempt > 0  # before: loading the table
+        if txn_id == VICTIM_ID
         for _ in range(count)
     ]
-    is_bulk = config.sources[0].commit_path == "transaction" and config.commit.release != OLDEST_LINE
-    if row["kind"] == "expire_snapshots" or is_bulk:
-        requests = [BULK_DELETE if request.operation == "delete" else request for request in requests]
-    outcome = str(row["reason"] or row["status"])
-    outcome = VALIDATION_EXCEPTION if outcome == HISTORY_EXPIRED else outcome  # one of them, to Iceberg
-    built_with = METADATA_WRITE if row["kind"] == "expire_snapshots" else LIST_WRITE
-    return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome, built_with=built_with))
+    return row, requests
 
 
 def configuration(scenario: Scenario, release: str = NEWEST) -> dict[str, Any]:

@@ -149,4 +149,7 @@ def rival(cell: Cell) -> dict[str, Any]:
         return {**keys, "overwrite": "overwrite_files", "adds_rows": False}
     if cell.mode == "copy-on-write":
         return {**keys, "overwrite": "overwrite_files"}
-    return {**keys, "overwrite": "row_delta", "adds_rows": statement != "delete"}
+    if statement == "delete":
+        return {**keys, "overwrite": "row_delta", "adds_rows": False}
+    rows = {"added_rows": "apart"} if "id = 30" in cell.victim else {}  # the new file has the rival's row, and no other
+    return {**keys, "overwrite": "row_delta", **rows}

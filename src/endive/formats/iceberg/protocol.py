@@ -124,9 +124,10 @@ def rereads_catalog(protocol: CommitProtocol, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state.
 
     A REST server's answer to a commit carries it, and a fast append is content with that (``FastAppend.updateEvent``
-    asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes). From 1.11 on all refresh.
+    asks for the current state, ``MergingSnapshotProducer.updateEvent`` refreshes). From 1.11 on all refresh, but for a
+    ``BaseTransaction``, which is content with it too.
     """
-    is_content = operation.kind == FAST_APPEND and protocol.release < RELEASE_1_11
+    is_content = operation.is_in_transaction == 1 or (operation.kind == FAST_APPEND and protocol.release < RELEASE_1_11)
     return reloads_after_success(protocol) and (protocol.is_metadata_servers == 0 or not is_content)
 
 
