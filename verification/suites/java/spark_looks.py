@@ -59,12 +59,7 @@ def run(options: Options) -> Outcome:
     """Hold the model against the recording."""
     document = json.loads(RECORDING.read_text(encoding="utf-8"))
     release = line_of(document["iceberg"])
-    checks = [
-        compare_epoch(key.partition(" / ")[2], entry, release)
-        if key.startswith("stream")
-        else compare_statement(*key.split(" / "), entry, release)
-        for key, entry in document["entries"].items()
-    ]
+    checks = [compare(key, entry, release) for key, entry in document["entries"].items()]
     return Outcome(
         suite=SUITE,
         part=PART,
@@ -75,6 +70,14 @@ def run(options: Options) -> Outcome:
             iceberg=document["iceberg"], spark=document["spark"], recorded=document["date"], cells=len(checks)
         ),
     )
+
+
+def compare(key: str, entry: Mapping[str, Any], release: str) -> Check:
+    """One cell."""
+    if key.startswith("stream / "):
+        return compare_epoch(key.partition(" / ")[2], entry, release)
+    catalog, statement, rivals = key.split(" / ")
+    return compare_statement(catalog, statement, rivals, entry, release)
 
 
 def compare_epoch(rivals: str, entry: Mapping[str, Any], release: str) -> Check:
