@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.properties.order_strategies import add_order
-from tests.properties.strategies import SWAPPABLE, Mapping, arrivals, configs, distributions, failures, maybe, ms
+from tests.properties.order_strategies import ordered_configs
+from tests.properties.strategies import SWAPPABLE, Mapping, arrivals, distributions, failures, maybe, ms
 
 READING = ("append_after_read", "merge")
 COMMIT_POINTS: dict[str, tuple[str, ...]] = {
@@ -78,10 +78,8 @@ def delta_configs(draw: Any) -> Mapping:
 @st.composite
 def any_configs(draw: Any) -> Mapping:
     """A configuration of either format, every fourth of Delta's; now and then Spark looks at its table once more."""
-    drawn: Mapping = draw(delta_configs() if draw(st.integers(0, 3)) == 0 else configs())
+    drawn: Mapping = draw(delta_configs() if draw(st.integers(0, 3)) == 0 else ordered_configs())
     commit = drawn.get("commit", {})
-    if commit:
-        add_order(draw, drawn)
     if commit.get("protocol") == "iceberg" and not {"base", "io"} & set(commit):
         _add_looks(draw, drawn)
     return drawn

@@ -1,7 +1,6 @@
-"""Who orders commits, and servers that answer otherwise: added to random configurations for the engines to agree on.
+"""Who orders commits, servers that answer otherwise, and sources with tables of their own, for random configurations.
 
-The laws look at attempts one by one and keep to configurations without them; tests/simulation/test_order_of_commits.py
-says what each does.
+tests/simulation/test_order_of_commits.py says what each does.
 """
 
 from __future__ import annotations
@@ -9,15 +8,33 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.properties.strategies import Mapping, distributions, drop_unread, maybe, ms
+from tests.properties.strategies import Mapping, configs, distributions, drop_unread, maybe, ms
+
+from endive.config.sections.stream import stream_problem_of
+
+ADDED_ALONE = {"validated_overwrite": 0.0, "rewrite_files": 0.0, "rewrite_manifests": 0.0, "expire_snapshots": 0.0}
+
+
+@st.composite
+def ordered_configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
+    """A configuration of Iceberg tables, with whatever can order its commits."""
+    drawn: Mapping = draw(configs(can_keep_and_fail))
+    add_order(draw, drawn)
+    return drawn
 
 
 def add_order(draw: Any, config: Mapping) -> None:
-    """A lock, batches, a coordinator, refusals for good, commits that are known again."""
+    """Tables of one's own, quotas, a lock, batches, a coordinator, refusals for good, commits that are known again."""
     catalog, commit, lost = config["catalog"], config["commit"], config.get("failures")
-    service, is_alone = catalog.get("service", {}), catalog["num_tables"] == 1
+    for source in config["source"]:
+        _add_own_tables(draw, source, catalog["num_tables"])
+        _add_freshness(draw, source, config["transaction"])
+    drop_unread(config["transaction"], config["source"])
+    service, is_alone = catalog.get("service", {}), _commits_to_one(config)
     if service:
         maybe(service, draw, "refusal", st.sampled_from(("retried", "retried", "final")))
+        if not service.get("workers") and "time" not in service:
+            maybe(service, draw, "calls_per_s", st.sampled_from((8.0, 40.0, 1_000.0)))
     if service.get("flavour") == "rest":
         if is_alone and not service.get("server_retries"):
             maybe(service, draw, "batch_ms", st.sampled_from((20.0, 100.0, 700.0)))
@@ -33,6 +50,30 @@ def add_order(draw: Any, config: Mapping) -> None:
     if lost is None:
         _add_coordinator(draw, config["source"], catalog)
         drop_unread(config["transaction"], config["source"])
+
+
+def _commits_to_one(config: Mapping) -> bool:
+    """Whether every txn commits to one table."""
+    choices = [{**config["transaction"], **source}.get("tables", {}) for source in config["source"]]
+    is_one = (choice.get("one_each") or choice.get("count", 1) == 1 for choice in choices)
+    is_drawn = any({"count_zipf", "count_distribution"} & set(choice) for choice in choices)
+    return config["catalog"]["num_tables"] == 1 or (all(is_one) and not is_drawn)
+
+
+def _add_own_tables(draw: Any, source: Mapping, num_tables: int) -> None:
+    """A table for each client or job, where there are enough."""
+    clients = source["arrivals"].get("clients", source["arrivals"].get("jobs", num_tables + 1))
+    if clients <= num_tables and draw(st.booleans()):
+        source["tables"] = {"one_each": True}
+
+
+def _add_freshness(draw: Any, source: Mapping, transaction: Mapping) -> None:
+    """A bound on the age of data, where a source has data whose age can be told; some sources are made so."""
+    is_job = source["arrivals"]["kind"] in ("jobs", "periodic") and "partial_progress" not in source
+    if is_job and draw(st.booleans()):
+        source["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
+    if stream_problem_of({**transaction, **source}) is None:
+        maybe(source, draw, "fresh_within_ms", st.sampled_from((50.0, 900.0)))
 
 
 @st.composite
@@ -61,6 +102,5 @@ def _add_coordinator(draw: Any, sources: list[Mapping], catalog: Mapping) -> Non
                     break
             else:
                 for mate in mates:
-                    unused = {"validated_overwrite": 0.0, "rewrite_files": 0.0, "expire_snapshots": 0.0}
-                    mate["operation_types"] = {**unused, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
+                    mate["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
                     mate["gather_every_ms"] = every_ms

@@ -82,10 +82,15 @@ class Attempt:
     intention: IntentionRecord | None = None
     result: CommitResult | None = None
     is_lost: bool = False  # the answer to its commit
+    has_asked: bool = False  # for the lock of its table, which comes right before the swap
 
     @property
     def has_reached_the_swap(self) -> bool:
-        return self.checked is not None or self.intention is not None
+        return self.checked is not None or self.intention is not None or self.has_asked
+
+    @property
+    def is_locked_out(self) -> bool:
+        return self.has_asked and self.intention is None
 
 
 class Situation(NamedTuple):
@@ -216,6 +221,13 @@ class RecordingCatalog(Catalog):
                 attempt.checked = snapshot
         return snapshot
 
+    def ask_for_lock(self, client: Client, *asked: Any, **how: Any) -> Generator[int, None, bool]:
+        self._record.life(client.txn_id).attempts.setdefault(client.attempt, Attempt()).has_asked = True
+        return (yield from self._catalog.ask_for_lock(client, *asked, **how))  # type: ignore[attr-defined, no-any-return]
+
+    def release_lock(self, client: Client, table: int) -> Generator[int, None, None]:
+        yield from self._catalog.release_lock(client, table)  # type: ignore[attr-defined]
+
     def commit(  # type: ignore[override]
         self, intention: IntentionRecord, *, client: Client
     ) -> Generator[int, None, CommitResult]:
@@ -293,9 +305,14 @@ class Run:
         return [row for row in self.rows if row["status"] <= ABORTED]
 
     @property
+    def own(self) -> list[Row]:
+        """Those that ended by a commit of their own, and not with the commit of another that carried their files."""
+        return [row for row in self.ended if row["attempts"] or self.source(row).gather_every_ms is None]
+
+    @property
     def whole(self) -> list[Row]:
-        """Those that ended, and not in the middle of an attempt or of their load, nor ever broke off there."""
-        return [row for row in self.ended if row["reason"] != STORAGE_FAILED and not self.may_have_broken_off(row)]
+        """Of those, whoever did not end in the middle of an attempt or of its load, nor ever broke off there."""
+        return [row for row in self.own if row["reason"] != STORAGE_FAILED and not self.may_have_broken_off(row)]
 
     def may_have_broken_off(self, row: Row) -> bool:
         """Whether a run before its last may have ended because storage failed: a rerun hides that it did."""
@@ -310,6 +327,10 @@ class Run:
         """How often whoever scheduled the txn runs it again at most, whatever it failed of."""
         aftermath = self.source(row).after_failure
         return aftermath.times if aftermath.kind == "rerun" else 0
+
+    def retries_most(self, row: Row) -> int:
+        """How often the txn may try again: never where a refusal is final."""
+        return 0 if self.config.catalog.service.refusal == "final" else self.source(row).retry
 
     def last_began_us(self, row: Row) -> int:
         """When the commit of the txn's last start began, after any queue: what it sends first, it sends at once."""

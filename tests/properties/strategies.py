@@ -332,7 +332,8 @@ def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
         return
     kinds = [{"kind": "rerun", "times": 2, "pause_ms": 40.0}, {"kind": "rerun", "pause_ms": 0.0}]
     if source["arrivals"]["kind"] in ("closed", "jobs"):
-        kinds = [*kinds, {"kind": "restart", "delay_ms": 70.0}, {"kind": "carried", "unknown": "again"}]
+        kinds += [{"kind": "restart", "delay_ms": 70.0}, {"kind": "restart", "delay_ms": 9.0, "unknown": "again"}]
+        kinds += [{"kind": "carried"}, {"kind": "carried", "unknown": "again"}]
     if not (transaction | source).get("application_retries") and "partial_progress" not in source:
         maybe(source, draw, "after_failure", st.sampled_from(kinds))
     is_again = source.get("after_failure", {}).get("kind") == "rerun" or (transaction | source).get(

@@ -22,7 +22,7 @@ from tests.properties.history import (
 from tests.properties.law import law
 
 from endive.formats.operation import CLASS_NONE
-from endive.simulation.build import us_of
+from endive.simulation.build_source import us_of
 from endive.vocabulary import (
     COMMITTED,
     EXPIRE_SNAPSHOTS,
@@ -177,6 +177,9 @@ def test_an_expiry_leaves_the_newest_snapshots_and_those_younger_than_the_age_it
 
 @law
 def test_an_expiry_writes_no_list_and_no_manifest_and_reads_lists_only_after_it_has_committed(run):
+    """Where a server gathers commits, whoever opens a batch is billed for the list of all."""
+    if run.config.catalog.service.batch_ms is not None:
+        return
     for row in run.ended:
         if row["kind"] == EXPIRE_SNAPSHOTS:
             assert 0 == row["requests_manifest_list_write"] + row["requests_manifest_write"] + row["history_lists"]

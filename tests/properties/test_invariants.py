@@ -14,7 +14,8 @@ from tests.properties.history import is_validating, misses_history, says_no_star
 from tests.properties.law import law
 from tests.properties.recording import Decision, Run
 
-from endive.simulation.build import build_storage, us_of
+from endive.simulation.build import build_storage
+from endive.simulation.build_source import us_of
 from endive.vocabulary import (
     APPEND,
     CAS,
@@ -54,7 +55,7 @@ def test_the_sequence_number_moves_by_exactly_one_per_commit(run):
 def test_a_txn_is_told_committed_if_and_only_if_it_was_applied_once(run):
     """Txns in flight may be applied without having heard of it yet, and those that cannot tell; nobody else."""
     applied = Counter(decision.intention.txn_id for decision in run.record.applied)
-    committed = {row["txn_id"] for row in run.rows if row["status"] == COMMITTED}
+    committed = {row["txn_id"] for row in run.own if row["status"] == COMMITTED}
     in_flight = {row["txn_id"] for row in run.rows if row["end_us"] == NONE}
     unknowing = {row["txn_id"] for row in run.ended if row["reason"] == COMMIT_STATE_UNKNOWN}
 
@@ -164,7 +165,7 @@ def test_an_attempt_is_refused_only_if_a_rival_committed_inside_its_window(run):
 @law
 def test_a_committed_txn_reports_the_window_it_committed_in(run):
     by_txn = {decision.intention.txn_id: decision for decision in run.record.applied}
-    for row in run.ended:
+    for row in run.own:
         if row["status"] == COMMITTED:
             decision = by_txn[row["txn_id"]]
             assert decision.at_us - decision.intention.base.timestamp_us == row["hazard_window_us"]
@@ -193,12 +194,15 @@ def test_the_phases_of_a_txn_add_up_to_its_life(run):
 
 @law
 def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
-    for row in run.ended:
+    for row in run.own:
         source = run.source(row)
         if row["status"] == COMMITTED:
             assert NO_REASON == row["reason"]
         elif row["reason"] == RETRIES_EXHAUSTED:
-            assert source.retry + 1 == run.situations(row)[-1].nth
+            assert run.retries_most(row) + 1 == run.situations(row)[-1].nth
+        elif row["reason"] == TIMEOUT and run.situations(row)[-1].attempt.is_locked_out:
+            lock = run.config.catalog.service.lock
+            assert us_of(lock.timeout_ms) <= row["end_us"] - run.last_began_us(row)
         elif row["reason"] == TIMEOUT:
             assert 0.0 < source.total_timeout_ms
             assert us_of(source.total_timeout_ms) < row["end_us"] - run.last_began_us(row)
@@ -214,7 +218,7 @@ def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
         else:
             assert VALIDATION_EXCEPTION == row["reason"]
         has_begun = row["commit_start_us"] != NONE
-        assert (source.retry + 1) * (row["restarts"] + 1) >= row["attempts"] >= has_begun
+        assert (run.retries_most(row) + 1) * (row["restarts"] + 1) >= row["attempts"] >= has_begun
 
 
 @law
@@ -252,7 +256,7 @@ def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict_or_without_it
         for end in ends:
             if end.attempt.has_reached_the_swap:
                 assert run.reruns_most(row)
-                assert end.nth == source.retry + 1 or (source.total_timeout_ms and end.nth >= 2)
+                assert end.nth == run.retries_most(row) + 1 or (source.total_timeout_ms and end.nth >= 2)
             else:
                 is_looking = is_validating(row, source) or says_no_start(run, row)
                 assert is_looking or row["kind"] == REWRITE_MANIFESTS

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.properties.following import follow
 
 import endive
 from endive.config import parse_config
@@ -80,7 +81,8 @@ def test_every_batch_is_visible_lost_or_waiting_and_none_is_two_of_these(name):
     document["source"][0]["arrivals"] |= {"jobs": 4, "phase": "random"}
     run = endive.simulate(document, engine="compiled")
     data = run.to_json_dict()["by_source"]["w"]["data"]
-    seen, lost, twice = follow(run.transactions.to_pylist(), name)
+    is_kept, is_again = name not in ("lost", "rerun"), name in ("carried again", "restart")
+    seen, lost, twice = follow(run.transactions.to_pylist(), is_kept, is_again)
 
     assert {"visible": len(seen), "lost": len(lost), "twice": len(twice)} == {
         k: data[k] for k in ("visible", "lost", "twice")
@@ -88,34 +90,7 @@ def test_every_batch_is_visible_lost_or_waiting_and_none_is_two_of_these(name):
     assert data["batches"] == data["visible"] + data["lost"] + data["waiting"]
     assert not seen & lost
     assert ("lost" if name in ("lost", "rerun") else "visible") in {fate for fate in data if data[fate]}
-    assert (name in ("carried again", "restart")) == bool(twice)
-
-
-def follow(rows: list[dict[str, Any]], name: str) -> tuple[set[int], set[int], set[int]]:
-    """An observer of its own: every batch by name, handed from txn to txn in the order things happened."""
-    is_kept, is_again = name not in ("lost", "rerun"), name in ("carried again", "restart")
-    pending: dict[int, list[int]] = {}
-    taken: dict[int, list[int]] = {}
-    seen: list[int] = []
-    lost: list[int] = []
-    moments = [(row["submit_ms"], 1, row) for row in rows]
-    moments += [(row["end_ms"], 0, row) for row in rows if row["end_ms"] is not None]
-    for _, is_begin, row in sorted(moments, key=lambda moment: (moment[0], moment[1], moment[2]["txn_id"])):
-        txn, client = row["txn_id"], row["client"]
-        if is_begin:
-            taken[txn] = [*pending.pop(client, []), txn]
-        elif row["status"] == "committed":
-            seen += taken.pop(txn)
-        else:
-            carried = taken.pop(txn)
-            if row["commits_untold"]:
-                seen += carried
-                carried = carried if is_again else []
-            if is_kept:
-                pending.setdefault(client, []).extend(carried)
-            else:
-                lost += [batch for batch in carried if batch not in seen]
-    return set(seen), set(lost), {batch for batch in seen if seen.count(batch) > 1}
+    assert is_again == bool(twice)
 
 
 REFUSED = {
