@@ -38,12 +38,16 @@ RUNS = 5
 
 def without_parts(kernel: Any) -> None:
     """Every function is optimised and assembled on its own, and again in each that calls it."""
-    kernel._PartCompiler = kernel._WholeCompiler = kernel.Compiler
+    from numba.core.compiler import Compiler
+
+    kernel.PartCompiler = kernel.WholeCompiler = Compiler
 
 
-def without_internal(kernel: Any) -> None:
+def without_internal(_kernel: Any) -> None:
     """What is linked in keeps its linkage, so that it is also compiled as if others could call it."""
-    del kernel._WholeLibrary._optimize_final_module
+    from endive.kernel_parts import WholeLibrary
+
+    del WholeLibrary._optimize_final_module
 
 
 def without_forgotten_literals(kernel: Any) -> None:
@@ -83,7 +87,7 @@ TRICKS: dict[str, Callable[[ModuleType], None]] = {
 def measure(trick: str) -> Figures:
     """Compile the engine without a trick, and run it."""
     assert "endive.simulation" not in sys.modules, "what is taken away must be gone before anything is decorated"
-    from endive import kernel
+    from endive import kernel, kernel_cache
 
     TRICKS[trick](kernel)
     start_s = time.process_time()
@@ -94,7 +98,7 @@ def measure(trick: str) -> Figures:
         runs = [run_once("compiled", config()) for _ in range(RUNS)]
         figures[load] = min(float(run["cpu_s"]) for run in runs)
         fingerprints += [run["fingerprint"] for run in runs]
-    folder = kernel.cache_folder()
+    folder = kernel_cache.cache_folder()
     assert folder is not None, "compiled code is kept"
     figures["code_mb"] = sum(path.stat().st_size for path in folder.rglob("*.nbc")) / 1e6
     return {**figures, "fingerprints": fingerprints}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.waiting import PATIENCE_S
 
-from endive import code_cache, kernel, record
+from endive import code_cache, kernel, kernel_cache, kernel_parts, record
 from endive.kernel import jitted, rule
 
 PACKAGE = {
@@ -53,7 +53,7 @@ def package(tmp_path: Path) -> Path:
     folder.mkdir()
     for name, text in PACKAGE.items():
         (folder / name).write_text(text)
-    for module in (kernel, code_cache, record):
+    for module in (kernel, kernel_parts, kernel_cache, code_cache, record):
         text = Path(module.__file__).read_text().replace("from endive.", "from kept.")
         (folder / Path(module.__file__).name).write_text(text)
     return folder
@@ -120,7 +120,7 @@ def test_processes_that_start_together_share_one_cold_cache(package: Path, tmp_p
 
 def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(package: Path, tmp_path: Path) -> None:
     holder = (
-        "import os, signal; from kept import kernel; assert kernel._turn.begin(); "
+        "import os, signal; from kept import kernel_cache; assert kernel_cache._turn.begin(); "
         "print('held', flush=True); signal.pause()"
     )
     variables = {**os.environ, "PYTHONPATH": str(package.parent), "ENDIVE_CACHE_DIR": str(tmp_path / "cache")}
@@ -165,8 +165,8 @@ def test_without_a_place_to_write_functions_are_compiled_all_the_same(package: P
 def test_two_signatures_never_share_a_data_file(tmp_path: Path) -> None:
     """Two processes that have read the same empty index, as a race would leave them."""
 
-    def files() -> kernel._SharedFiles:
-        return kernel._SharedFiles(cache_path=str(tmp_path), filename_base="f", source_stamp=1)
+    def files() -> kernel_cache._SharedFiles:
+        return kernel_cache._SharedFiles(cache_path=str(tmp_path), filename_base="f", source_stamp=1)
 
     first, second = files(), files()
     second._load_index = dict  # type: ignore[method-assign]  # read before the first one wrote
@@ -178,3 +178,36 @@ def test_two_signatures_never_share_a_data_file(tmp_path: Path) -> None:
     first.save("int64", "code for int64")
     assert "code for float64" == files().load("float64")
     assert "code for int64" == files().load("int64")
+
+
+@record.record
+class Pair(record.Record):
+    """A record of which a layout may leave a part out."""
+
+    first: record.Int64
+    second: record.Int64
+    is_second: record.Int8
+
+
+@rule
+def chosen(pair: Pair) -> int:
+    if pair.is_second == 1:
+        return pair.second
+    return pair.first
+
+
+@jitted
+def chosen_of(pair: Pair) -> int:
+    return chosen(pair)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [(frozenset(), 7), (frozenset({"is_second"}), 8), (frozenset({"is_second", "second"}), 7)],
+)
+def test_a_layout_without_a_flag_says_itself_whether_the_field_is_there(left_out, expected):
+    """With the field left out, what would read it is not compiled: it has no such field."""
+    pairs = kernel.records(Pair, 1, without=left_out)
+    kernel.fill(pairs[0], Pair(first=7, second=8, is_second=0))
+
+    assert expected == chosen_of(pairs[0])

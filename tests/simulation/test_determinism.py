@@ -13,7 +13,7 @@ import pytest
 
 from endive import Simulation, simulate
 from endive.config import parse_config
-from endive.simulation.build import build_workload_config
+from endive.simulation.build_source import build_workload_config
 from endive.workload import Workload
 
 ROOT = Path(__file__).parents[2]

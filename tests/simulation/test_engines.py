@@ -30,7 +30,7 @@ from endive.catalog import InstantCatalog
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
 from endive.formats.iceberg import plan as attempt_plan
-from endive.kernel import LOCK_NAME
+from endive.kernel_cache import LOCK_NAME
 from endive.results import SimulationResult
 from endive.results.provenance import Provenance
 from endive.simulation import reference as reference_engine

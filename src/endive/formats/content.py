@@ -41,7 +41,7 @@ class Tables:
         self.initial_snapshots = initial_snapshots  # older than any time that is kept
         self.data_files = data_files  # of every table; 0: not modelled
         self.has_snapshot_times = has_snapshot_times  # whether anybody asks how old a snapshot is
-        self.states = [TableState(version=initial_snapshots) for _ in range(num_tables)]
+        self.states = [TableState(version=initial_snapshots, is_delta=settings.is_delta) for _ in range(num_tables)]
         for state in self.states:
             state.iceberg.manifests = initial_manifests
             rules.found(self, state)

@@ -2,7 +2,7 @@
 
 True of any format; which changes at a place an operation minds is the format's (its ``conflicts``). What a table
 remembers of its files is ``endive.catalog.file_history`` in the reference engine and
-``endive.simulation.compiled.touching`` in the compiled one.
+``endive.simulation.compiled.planning`` in the compiled one.
 
 A table has as many *places* as data files, spread evenly over its partitions. A file that is rewritten leaves its place
 to whatever took its rows. An operation touches some places: a MERGE those whose files it changes, a compaction those it

@@ -1,7 +1,10 @@
 """The records an engine holds without looking into them: each format nests its own part in them.
 
 An engine copies them, and hands them to ``endive.formats.rules``, which takes out what belongs to the world's format.
+The compiled engine is compiled once for Iceberg alone, without Delta's part (``left_out``), and once for either.
 """
+
+from typing import Final
 
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
 from endive.formats.delta.settings import DeltaSettings
@@ -11,6 +14,10 @@ from endive.formats.iceberg.settings import IcebergSettings
 from endive.formats.iceberg.table import IcebergTable
 from endive.record import Int8, Int64, Record, record
 
+# What the records below are laid out without: all that is Delta's, in a world of Iceberg; nothing in a world of Delta.
+ICEBERG_ALONE: Final = frozenset({"delta", "is_delta"})
+EVERYTHING: Final[frozenset[str]] = frozenset()
+
 
 @record
 class FormatSettings(Record):
@@ -19,6 +26,11 @@ class FormatSettings(Record):
     iceberg: IcebergSettings
     delta: DeltaSettings
     is_delta: Int8
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """What a world with these settings is laid out without."""
+        return EVERYTHING if self.is_delta else ICEBERG_ALONE
 
 
 @record
@@ -30,6 +42,7 @@ class TableState(Record):
     overwrites: Int64  # of them overwrites or deletes
     iceberg: IcebergTable
     delta: DeltaTable
+    is_delta: Int8
 
 
 @record
@@ -48,8 +61,4 @@ class Plan(Record):
     delta: DeltaPlan
 
 
-@record
-class Leftovers(Record):
-    """What a txn has written that may turn out to be of no use."""
-
-    iceberg: IcebergLeftovers
+Leftovers = IcebergLeftovers  # what a txn has written that may turn out to be of no use; Delta's has nothing

@@ -15,18 +15,16 @@ from typing import Any
 from endive.distributions.counts import draw_count
 from endive.formats.delta import conflicts as delta_conflicts
 from endive.formats.delta import effects as delta_effects
-from endive.formats.delta import payments as delta_payments
 from endive.formats.delta import plan as delta_planning
 from endive.formats.delta import protocol as delta_protocol
-from endive.formats.iceberg import conflicts, effects, maintenance, payments, protocol
+from endive.formats.iceberg import conflicts, effects, maintenance, protocol
 from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
-from endive.formats.iceberg.effects import snapshot_number, snapshots_kept
+from endive.formats.iceberg.effects import snapshot_number
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
 from endive.formats.operation import CLASS_NONE, Operation
-from endive.formats.payer import Payer
 from endive.kernel import Ints, rule
 from endive.rng import slot, uniform
 from endive.vocabulary import (
@@ -37,9 +35,6 @@ from endive.vocabulary import (
     MANIFEST,
     MANIFEST_LIST,
     OVERWRITE_FILES,
-    PHASE_METADATA,
-    PHASE_RUNTIME,
-    REWRITE_MANIFESTS,
     VALIDATED_OVERWRITE,
 )
 
@@ -81,8 +76,10 @@ def inlined_bytes(world: Any, table: TableState) -> int:
 @rule
 def looks_at_kept(world: Any) -> bool:
     """Whether a txn whose client has kept its table asks at its beginning what is new."""
+    if world.format.is_delta == 0:
+        return False
     looks: int = world.format.delta.protocol.looks_at_kept
-    return world.format.is_delta == 1 and looks == 1
+    return looks == 1
 
 
 @rule
@@ -91,8 +88,10 @@ def learns_by_looking(world: Any) -> bool:
 
     A table of delta-rs moves when it is loaded, and when a commit succeeds.
     """
+    if world.format.is_delta == 0:
+        return True
     client: int = world.format.delta.protocol.client
-    return not (world.format.is_delta == 1 and client == delta_protocol.DELTA_RS)
+    return client != delta_protocol.DELTA_RS
 
 
 @rule
@@ -225,8 +224,7 @@ def find_conflict(world: Any, key: int, attempt: int, position: int, ground: int
 @rule
 def checks_in_order(world: Any) -> bool:
     """Whether an attempt looks at the commits since one after another, and stops at the first that makes it fail."""
-    is_delta: int = world.format.is_delta
-    return is_delta == 1
+    return bool(world.format.is_delta == 1)
 
 
 @rule
@@ -242,11 +240,12 @@ def ground_against(operation: Operation, changes: int, is_in_partition: bool, is
 
 
 @rule
-def stop_at(situation: Situation, ground: int, commits: int) -> None:
+def stop_at(world: Any, situation: Situation, ground: int, commits: int) -> None:
     """It has looked at so many commits when one makes it fail, on this ground; 0: on the one that is known."""
-    situation.delta.winners = commits
-    if ground != 0:
-        situation.delta.ground = ground
+    if world.format.is_delta == 1:
+        situation.delta.winners = commits
+        if ground != 0:
+            situation.delta.ground = ground
 
 
 @rule
@@ -266,27 +265,6 @@ def plan(world: Any, operation: Operation, situation: Situation, made: Plan) -> 
         planning.plan_attempt(world.format.iceberg, operation, situation.iceberg, made.iceberg)
 
 
-# --- paying -----------------------------------------------------------------------------------------
-
-
-@rule
-def pay_before_load(payer: Payer, world: Any, txn: Any, is_kept: bool) -> None:
-    """What is read before the catalog says which state a txn loads."""
-    if world.format.is_delta == 1 and not is_kept:
-        delta_payments.pay_before_load(payer, world, txn, 0)
-
-
-@rule
-def pay_load(
-    payer: Payer, world: Any, txn: Any, position: int, table: TableState, known: TableState, is_kept: bool
-) -> None:
-    """A table is loaded at the start of a txn, or what is new of one that its client has kept as ``known``."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_load(payer, world, txn, position, table, known, is_kept)
-    else:
-        payments.pay_load(payer, world, txn, position, snapshots_kept(table))
-
-
 @rule
 def refreshes_first(operation: Operation) -> bool:
     """Whether it asks for the newest state before its commit begins, and goes on from that."""
@@ -301,81 +279,9 @@ def filters_files(operation: Operation) -> bool:
 
 
 @rule
-def pay_look(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, known: TableState) -> None:
-    """What such a look reads of a table besides the catalog."""
-    if seen.version != known.version:
-        phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
-        payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen))
-
-
-@rule
 def builds_before_looking(operation: Operation) -> bool:
     """Whether it builds on the table as loaded before its first attempt asks for the newest state."""
     return effects.is_in_transaction(operation)
-
-
-@rule
-def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
-    """What it builds then."""
-    payments.pay_beginning(payer, world, txn, position, table)
-
-
-@rule
-def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
-    """All an attempt looks at before it knows whether it may go on."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_validation(payer, world, txn, position, made.delta)
-    else:
-        payments.pay_validation(payer, world, txn, position, table, made.iceberg)
-
-
-@rule
-def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
-    """What it reads and writes to build its commit."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_build(payer, world, txn, position, made.delta)
-    else:
-        payments.pay_build(payer, world, txn, position, table, made.iceberg)
-
-
-@rule
-def pay_check(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, made: Plan) -> None:
-    """What a look at the base costs besides the catalog read that showed ``seen``."""
-    payments.pay_check(payer, world, txn, position, snapshots_kept(seen), made.iceberg)
-
-
-@rule
-def pay_last_step(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
-    """The last object it writes before the swap."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_last_step(payer, world, txn, position, made.delta)
-    else:
-        payments.pay_metadata(payer, world, txn, position, table, made.iceberg)
-
-
-@rule
-def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, table: TableState, made: Plan) -> None:
-    """What a committed operation reads, writes and removes of a table it wrote."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_afterwards(payer, world, txn, position, made.delta)
-    else:
-        payments.pay_reload(payer, world, txn, position, table, made.iceberg)
-
-
-@rule
-def pay_status(payer: Payer, world: Any, txn: Any, position: int, seen: TableState) -> None:
-    """What a txn reads of a table to find its own commit in the history."""
-    if world.format.is_delta == 1:
-        delta_payments.pay_status(payer, world, txn, position)
-    else:
-        payments.pay_status(payer, world, txn, position, snapshots_kept(seen))
-
-
-@rule
-def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
-    """Delete what is of no use."""
-    if world.format.is_delta == 0:
-        payments.pay_clean_up(payer, world, txn, is_committed)
 
 
 # --- how an attempt ends ----------------------------------------------------------------------------
@@ -385,7 +291,7 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
 def lose(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was refused: remember what it wrote on one table for nothing."""
     if world.format.is_delta == 0:
-        effects.lose(world.format.iceberg.protocol, txn.leftovers.iceberg, made.iceberg)
+        effects.lose(world.format.iceberg.protocol, txn.leftovers, made.iceberg)
 
 
 @rule
@@ -393,7 +299,7 @@ def win(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was installed: remember what it wrote on one table that is of no use any more."""
     if world.format.is_delta == 0:
         superfluous = effects.merged_away(world.format.iceberg.protocol, txn.operation, made.iceberg)
-        txn.leftovers.iceberg.lost_manifests += superfluous
+        txn.leftovers.lost_manifests += superfluous
 
 
 @rule
@@ -449,76 +355,3 @@ def server_list_bytes(world: Any, table: TableState) -> int:
     if world.format.is_delta == 1:
         return 0
     return list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
-
-
-# --- who conflicts with whom ------------------------------------------------------------------------
-
-
-@rule
-def can_conflict(operation: Operation) -> bool:
-    """Whether others' changes can make the operation wrong, and not only late."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.has_read(operation)
-    return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
-
-
-@rule
-def commutes(operation: Operation) -> bool:
-    """Whether a server may rebase the change on its own."""
-    return conflicts.commutes(operation)
-
-
-@rule
-def makes(operation: Operation, change: int) -> bool:
-    """Whether a commit of the operation makes such a change to the data files it touches."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.makes(operation, change)
-    return conflicts.makes(operation, change)
-
-
-@rule
-def minds(operation: Operation, change: int) -> bool:
-    """Whether such a change to a data file it touches makes the operation fail for good."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.minds(operation, change)
-    return conflicts.minds(operation, change)
-
-
-@rule
-def makes_in_partition(operation: Operation, change: int) -> bool:
-    """Whether it makes such a change somewhere in the partitions it writes."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.makes(operation, change)
-    return conflicts.makes_in_partition(operation, change)
-
-
-@rule
-def minds_in_partition(operation: Operation, change: int) -> bool:
-    """Whether such a change anywhere in its partitions makes it fail for good."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.minds_in_partition(operation, change)
-    return conflicts.minds_in_partition(operation, change)
-
-
-@rule
-def reads_beside_writing(operation: Operation) -> bool:
-    """Whether its partitions are all that it chose, and not only those it writes."""
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.changes_data(operation)
-    return conflicts.reads_beside_writing(operation)
-
-
-@rule
-def ground_in_table(operation: Operation, before: TableState, now: TableState) -> int:
-    """Whether something that happened anywhere in the table since ``before`` makes it fail for good, and what: the
-    change plus one, or 0.
-    """
-    if operation.kind >= FIRST_DELTA_KIND:
-        return delta_conflicts.met_in_table(operation, before, now)
-    return 1 if conflicts.is_met_in_table(operation, before, now) else 0
-
-
-@rule
-def replaces_whole_partitions(operation: Operation) -> bool:
-    """Whether the operation takes every file of the partitions it writes."""
-    return conflicts.replaces_whole_partitions(operation)

@@ -83,6 +83,9 @@ def _fields_of(columns: tuple[str, ...], fields: tuple[str, ...]) -> Ints:
 TIME_FIELDS: Final = _fields_of(TIMES, WIDE_FIELDS)
 LONG_FIELDS: Final = _fields_of(LONGS, WIDE_FIELDS)
 COUNT_FIELDS: Final = _fields_of(COUNTS, NARROW_FIELDS)
+_COLUMN_OF: Final = np.full(len(NARROW_FIELDS), NONE, np.int64)  # of a narrow field, among the counts
+_COLUMN_OF[COUNT_FIELDS[:, 1]] = COUNT_FIELDS[:, 0]
+_AT_ONCE: Final = 8  # narrow fields, which most often are all zero
 assert len(TIME_FIELDS) + len(LONG_FIELDS) + len(COUNT_FIELDS) == N_ROW - 4, "every field has a column, or a rule below"
 _ALWAYS_USED: Final = np.ones(len(COLUMNS), np.uint8)
 _ALWAYS_USED[TIME_FIELDS[:, 0]] = 0
@@ -188,11 +191,17 @@ def write_row(batch: Batch, at: int, wide: Ints, narrow: Int32s, tables: Ints) -
             is_used[TIME_FIELDS[field, 0]] = 1
     for field in range(len(LONG_FIELDS)):
         longs[LONG_FIELDS[field, 0] * room + at] = wide[LONG_FIELDS[field, 1]]
-    for field in range(len(COUNT_FIELDS)):
-        value = narrow[COUNT_FIELDS[field, 1]]
-        if value != 0:
-            counts[COUNT_FIELDS[field, 0] * room + at] = value
-            is_used[FIRST_COUNT + COUNT_FIELDS[field, 0]] = 1
+    for first in range(0, N_NARROW, _AT_ONCE):
+        end = min(first + _AT_ONCE, N_NARROW)
+        ones = 0
+        for field in range(first, end):
+            ones |= narrow[field]
+        if ones == 0:
+            continue
+        for field in range(first, end):
+            if narrow[field] != 0 and _COLUMN_OF[field] >= 0:
+                counts[_COLUMN_OF[field] * room + at] = narrow[field]
+                is_used[FIRST_COUNT + _COLUMN_OF[field]] = 1
     counts[STATUS * room + at] = min(narrow[ROW_STATUS], IN_FLIGHT_EXECUTING)
     counts[STAGE * room + at] = narrow[ROW_STATUS] - IN_FLIGHT_EXECUTING
     counts[REASON * room + at] = narrow[ROW_REASON] - VALIDATION_EXCEPTION

@@ -2,7 +2,7 @@
 
 Work goes on side by side. In a *queue* commits wait for their turn in the order in which the work was done. A
 *coordinator* gathers: at every multiple of its interval the first that waits commits the files of all who do. The
-compiled engine's queue is in ``endive.simulation.compiled.queueing``.
+compiled engine's queue is in ``endive.simulation.compiled.ordering``.
 """
 
 from collections import deque

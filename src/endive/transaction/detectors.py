@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.formats.data_files import N_CHANGES
 from endive.formats.delta.conflicts import ADDED_AFTER_READING, commits_kept
-from endive.formats.rules import ground_against, ground_in_table, minds, minds_in_partition, reads_beside_writing
+from endive.formats.rivals import ground_in_table, minds, minds_in_partition, reads_beside_writing
+from endive.formats.rules import ground_against
 from endive.kernel import rule
 from endive.rng import CONFLICT, slot, uniform
 

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
-from endive.formats import rules
+from endive.formats import paying, rules
 from endive.rng import LOOK_READ
 from endive.transaction.settling import WRITING_DOWN, billed, settle
 from endive.vocabulary import PHASE_RUNTIME
@@ -42,6 +42,6 @@ def look(
     seen = yield from billed(txn.row, world.clock, phase, read)
     txn.known = seen
     for position, table in enumerate(txn.tables[: txn.n_written]):
-        rules.pay_look(WRITING_DOWN, world, txn, position, seen.tables[table].state, start.tables[table].state)
+        paying.pay_look(WRITING_DOWN, world, txn, position, seen.tables[table].state, start.tables[table].state)
     yield from settle(txn, world)
     return seen

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
-from endive.formats import rules
+from endive.formats import paying
 from endive.rng import STATUS_READ, substream
 from endive.storage.throttled import GivenUpError
 from endive.transaction.failures import UNKNOWN, check_wait_us, given_up_us, loses_check, outcome_of_check
@@ -61,7 +61,7 @@ def _look(txn: "Transaction", world: "World", base: CatalogSnapshot) -> Generato
         if seen is not None:
             for position in range(txn.n_written):
                 table = seen.tables[txn.tables[position]].state
-                rules.pay_status(WRITING_DOWN, world, txn, position, table)
+                paying.pay_status(WRITING_DOWN, world, txn, position, table)
             yield from settle(txn, world)
     except GivenUpError:
         return None

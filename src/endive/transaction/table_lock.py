@@ -3,7 +3,7 @@
 Hive's metastore queues those who ask and tells them their turn when they ask again (``MetastoreLock.acquireLock``). The
 lock manager that Glue's catalog may have looks into a DynamoDB table: whoever sees the lock held waits out its lease,
 tries to take it, and pauses (``DynamoDbLockManager.acquireOnce``). The compiled engine's walk is in
-``endive.simulation.compiled.locking``.
+``endive.simulation.compiled.ordering``.
 """
 
 from collections.abc import Generator

@@ -8,28 +8,20 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_NONE
-from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord, TableMetadata
-from endive.formats import data_files, rules
+from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord
+from endive.formats import paying, rivals, rules
 from endive.formats.file_history import TouchedFiles
 from endive.formats.iceberg.list_append import append_lists
 from endive.formats.nesting import Leftovers, Plan, Situation
 from endive.record import copied
-from endive.rng import (
-    BACKOFF,
-    BASE_READ,
-    POINTER_READ,
-    READ_BACK,
-    REFRESH,
-    START_READ,
-    slot,
-    uniform,
-)
+from endive.rng import BACKOFF, BASE_READ, POINTER_READ, READ_BACK, REFRESH, START_READ, slot, uniform
 from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
 from endive.transaction.commit_queue import pass_turn, wait_for_turn
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
+from endive.transaction.planning import find_files, plan_tables
 from endive.transaction.second_look import TableMovedError, filter_files, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
@@ -103,7 +95,7 @@ class Transaction:
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
-        return rules.can_conflict(self.operation)
+        return rivals.can_conflict(self.operation)
 
     def plan_attempt(self, world: World, situation: Situation) -> Plan:
         """What this attempt does on one table, its situation being as described."""
@@ -178,7 +170,7 @@ class Transaction:
 
     def _load(self, world: World, kept: CatalogSnapshot | None) -> Generator[int, None, CatalogSnapshot]:
         """Read the catalog, then the tables, or what is new of those that were kept."""
-        rules.pay_before_load(WRITING_DOWN, world, self, kept is not None)
+        paying.pay_before_load(WRITING_DOWN, world, self, kept is not None)
         yield from settle(self, world)
         read = world.catalog.read(client=self.client, step=START_READ, expected_size_bytes=self.catalog_bytes)
         start = yield from billed(self.row, world.clock, PHASE_RUNTIME, read)
@@ -186,7 +178,7 @@ class Transaction:
         for position, table in enumerate(self.tables):
             now = start.tables[table].state
             known = now if kept is None else kept.tables[table].state
-            rules.pay_load(WRITING_DOWN, world, self, position, now, known, kept is not None)
+            paying.pay_load(WRITING_DOWN, world, self, position, now, known, kept is not None)
         yield from settle(self, world)
         return start
 
@@ -213,14 +205,14 @@ class Transaction:
                 base = known
             if self.row.n_behind_first == NONE:
                 self.row.n_behind_first = self._behind(base, start)
-            plans, reason = self._plan(world, attempt, start, previous, base, begin_us)
-            yield from self._pay(rules.pay_validation, world, base, plans)
+            plans, reason = plan_tables(self, world, attempt, start, previous, base, begin_us)
+            yield from self._pay(paying.pay_validation, world, base, plans)
             if reason != NO_REASON:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
-            yield from self._pay(rules.pay_build, world, base, plans)
+            yield from self._pay(paying.pay_build, world, base, plans)
             if not rules.checks_before_last_step(world):
-                yield from self._pay(rules.pay_last_step, world, base, plans)
+                yield from self._pay(paying.pay_last_step, world, base, plans)
             if rules.appends_before_swap(world):
                 yield from append_lists(self, world, base, plans)
             if rules.reads_base_last(world, self.operation, attempt):
@@ -248,7 +240,7 @@ class Transaction:
     def _begin(self, world: World, start: CatalogSnapshot) -> Life:
         """Build on the tables as they were loaded."""
         for position, table in enumerate(self.tables[: self.n_written]):
-            rules.pay_beginning(WRITING_DOWN, world, self, position, start.tables[table].state)
+            paying.pay_beginning(WRITING_DOWN, world, self, position, start.tables[table].state)
         yield from settle(self, world)
 
     def _wait(self, world: World, number: int, waited_us: int) -> Generator[int, None, int]:
@@ -284,103 +276,11 @@ class Transaction:
             if current.tables[table].version != start.tables[table].version
         )
 
-    def _plan(
-        self,
-        world: World,
-        attempt: int,
-        start: CatalogSnapshot,
-        previous: CatalogSnapshot,
-        base: CatalogSnapshot,
-        begin_us: int,
-    ) -> tuple[list[Plan], int]:
-        """What the attempt does, table by table, and the reason why it must end there, if there is one."""
-        situations = []
-        candidates = []
-        for position in range(self.n_written):
-            situation = self._situation(world, position, attempt, start, previous, base, begin_us)
-            situations.append(situation)
-            if rules.is_beset(world, self.operation, situation, self.terms.is_by_files):
-                candidates.append(position)
-        real = tuple(
-            position for position, situation in enumerate(situations) if rules.is_in_conflict(world, situation)
-        )
-        if candidates:
-            real += world.detector.conflicting_positions(self, base, previous, tuple(candidates))
-        for position in real:
-            ground = world.detector.ground_of(self, position, base, previous)
-            rules.find_conflict(world, self.client.key, self.client.attempt, position, ground, situations[position])
-            if rules.checks_in_order(world):
-                ground, commits = world.detector.first_rival(self, position, base, previous)
-                rules.stop_at(situations[position], ground, commits)
-        if real:
-            self.row.real_conflicts += 1
-        elif attempt > 1:
-            self.row.false_conflicts += 1
-        reason = NO_REASON
-        for situation in situations:
-            reason = rules.verdict_on(world, self.operation, situation, reason)
-        return [self.plan_attempt(world, situation) for situation in situations], reason
-
     def touched_files(self, position: int) -> TouchedFiles:
         """The places of the data files it touches in one table it writes, and the changes its commit makes there."""
         if position not in self._touched:
-            self._touched[position] = self._find_files(position)
+            self._touched[position] = find_files(self, position)
         return self._touched[position]
-
-    def _find_files(self, position: int) -> TouchedFiles:
-        partitions: tuple[int, ...] = (0,)
-        if self.partitions:
-            touched, n_written = self.partitions[position]
-            partitions = touched[:n_written]
-        per_partition = self.files_per_partition
-        places: list[int] = []
-        for number, partition in enumerate(partitions):
-            count = data_files.files_in_partition(self.n_touched_files, len(partitions), number)
-            if rules.replaces_whole_partitions(self.operation):
-                count = per_partition
-            count = min(count, per_partition)
-            first = data_files.first_of_group(count, self.groups, self.group)
-            places.extend(
-                data_files.touched_place(self.job_key, position, index, partition, per_partition)
-                for index in range(first, data_files.first_of_group(count, self.groups, self.group + 1))
-            )
-        changes, everywhere = (
-            tuple(change for change in range(data_files.N_CHANGES) if does(self.operation, change))
-            for does in (rules.makes, rules.makes_in_partition)
-        )
-        return TouchedFiles(changes, tuple(places), everywhere, partitions)
-
-    def _situation(
-        self,
-        world: World,
-        position: int,
-        attempt: int,
-        start: CatalogSnapshot,
-        previous: CatalogSnapshot,
-        base: CatalogSnapshot,
-        begin_us: int,
-    ) -> Situation:
-        situation = Situation()
-        table = self.tables[position]
-        then, before, now = start.tables[table], previous.tables[table], base.tables[table]
-        filtered, behind = -1, -1
-        if self.partitions:
-            touched = self.partitions[position][0]
-            filtered = sum(now.partition_versions[q] - then.partition_versions[q] for q in touched)
-            if world.is_partition_scoped:
-                behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
-        older = self._older_than(world, now, begin_us)
-        states = then.state, before.state, now.state
-        rules.describe(world, self.operation, attempt, *states, filtered, behind, older, situation)
-        return situation
-
-    def _older_than(self, world: World, table: TableMetadata, begin_us: int) -> int:
-        """Snapshots of a table that are older than the age an expiry keeps, counted from when that begins."""
-        if table.snapshot_times_us is None or not rules.asks_for_age(self.operation):
-            return 0
-        initial = world.tables.initial_snapshots
-        known, before_us = rules.snapshot_of(table.state) - initial, begin_us - self.operation.expire_age_us
-        return initial + rules.count_before(table.snapshot_times_us, 0, known, before_us)
 
     # --- paying -------------------------------------------------------------------------------------
 
@@ -398,7 +298,7 @@ class Transaction:
         try:
             if rules.rereads_catalog(world, self.operation):
                 yield from self._refresh(world, base, READ_BACK)
-            yield from self._pay(rules.pay_afterwards, world, base, plans)
+            yield from self._pay(paying.pay_afterwards, world, base, plans)
         except GivenUpError:
             return
         for position, made in enumerate(plans):
@@ -409,7 +309,7 @@ class Transaction:
 
     def _clean_up(self, world: World, *, is_committed: bool) -> Life:
         """Delete what is of no use; a request given up ends that, and nothing else."""
-        rules.pay_clean_up(WRITING_DOWN, world, self, is_committed)
+        paying.pay_clean_up(WRITING_DOWN, world, self, is_committed)
         with suppress(GivenUpError):
             yield from settle(self, world)
 
@@ -440,12 +340,12 @@ class Transaction:
             read = world.catalog.read(client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes)
             seen = yield from billed(self.row, clock, PHASE_COMMIT, read)
             if is_checked_first:
-                yield from self._pay(rules.pay_check, world, seen, plans)
+                yield from self._pay(paying.pay_check, world, seen, plans)
             if not world.catalog.state.is_same(intention, seen):
                 self.row.hazard_window_us = seen.timestamp_us - base.timestamp_us
                 return REFUSED, None
         if is_checked_first:
-            yield from self._pay(rules.pay_last_step, world, base, plans)
+            yield from self._pay(paying.pay_last_step, world, base, plans)
         begin_us = clock.now_us
         commit = world.catalog.commit(intention, client=self.client)
         result = yield from billed(self.row, clock, PHASE_COMMIT, commit)
@@ -475,7 +375,7 @@ class Transaction:
             operation=self.operation,
             plans=tuple(plans),
             partitions=self.partitions,
-            commutes=rules.commutes(self.operation),
+            commutes=rivals.commutes(self.operation),
             size_bytes=size_bytes,
             server_bytes=size_bytes if rules.writes_at_server(world) else None,
             list_bytes=rules.server_list_bytes(world, base.tables[self.tables[0]].state),

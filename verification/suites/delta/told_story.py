@@ -20,7 +20,8 @@ from endive.formats.operation import Operation
 from endive.record import copied
 from endive.rng import POINTER_READ, REFRESH, START_READ
 from endive.simulation import Simulation
-from endive.simulation.build import build_catalog, build_terms
+from endive.simulation.build import build_catalog
+from endive.simulation.build_source import build_terms
 from endive.storage import StorageProvider
 from endive.storage.client import Client, Clock, TracedRequest
 from endive.transaction import Transaction, TransactionDraft
@@ -105,8 +106,8 @@ class ToldTransaction(Transaction):
         self.operation = copied(draft.operation)
         self._places = draft.places
 
-    def _find_files(self, position: int) -> TouchedFiles:
-        return super()._find_files(position)._replace(places=self._places)
+    def touched_files(self, position: int) -> TouchedFiles:
+        return super().touched_files(position)._replace(places=self._places)
 
 
 class ToldWorkload(Workload):

@@ -164,12 +164,12 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, cost.list_writes, 1)
     manifests = table.iceberg.manifests + 1
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, cost.list_rereads, head + 1, read + 1)
-    txn.leftovers.iceberg.kept_manifests += cost.own_writes + cost.filter_writes
+    txn.leftovers.kept_manifests += cost.own_writes + cost.filter_writes
     if deletes_at_once(world.format.iceberg.protocol, txn.operation):
         counter = slot(attempt, CLEANUP, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, cost.list_writes, 1)
     elif is_in_transaction(txn.operation):
-        txn.leftovers.iceberg.lost_lists += cost.list_writes  # it takes the place of one written before
+        txn.leftovers.lost_lists += cost.list_writes  # it takes the place of one written before
 
 
 @rule
@@ -333,9 +333,9 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
     if cleans_up(world.format.iceberg.protocol):
         counter = slot(txn.row.attempts, CLEANUP, 0)
-        lists, manifests = txn.leftovers.iceberg.lost_lists, txn.leftovers.iceberg.lost_manifests
+        lists, manifests = txn.leftovers.lost_lists, txn.leftovers.lost_manifests
         if not is_committed:
-            manifests += txn.leftovers.iceberg.kept_manifests
+            manifests += txn.leftovers.kept_manifests
         if is_in_transaction(txn.operation):
             if world.format.iceberg.protocol.release == RELEASE_1_9:
                 lists += 0 if is_committed else 1  # the one that stood
@@ -345,6 +345,6 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, lists, 1)
         counter = slot(txn.row.attempts, CLEANUP, 1)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)
-    txn.leftovers.iceberg.lost_lists = 0
-    txn.leftovers.iceberg.lost_manifests = 0
-    txn.leftovers.iceberg.kept_manifests = 0
+    txn.leftovers.lost_lists = 0
+    txn.leftovers.lost_manifests = 0
+    txn.leftovers.kept_manifests = 0

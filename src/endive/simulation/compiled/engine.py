@@ -50,13 +50,14 @@ class CompiledEngine:
         self._reported = 0  # commits in the rows handed over
         self._standstill = Standstill(parts.workload.clients)
         packed = pack(parts)
+        self._left_out = parts.format.left_out
         self._world = packed.world[0]  # what compiled code takes
         self._arrays = packed.arrays  # kept alive here: the world knows their addresses only
         self._tables_max = int(self._world["flight"]["tables_max"])
         self._seats = len(packed.arrays["workload.seats"])
         events = records(Event, heap.BEYOND + self._seats)
         events["time_us"] = heap.NEVER
-        self._keep({"flight.txns": records(TxnRecord, 0), "loop.heap": events})
+        self._keep({"flight.txns": records(TxnRecord, 0, without=self._left_out), "loop.heap": events})
         self._take_batch()
 
     def _keep(self, arrays: dict[str, Array]) -> None:
@@ -205,9 +206,9 @@ class CompiledEngine:
         partitions = tables * int(flight["partitions_max"])
         number: np.dtype[Any] = np.dtype(np.int64)
         return {
-            "flight.txns": (layout_of(TxnRecord), 1),
+            "flight.txns": (layout_of(TxnRecord, self._left_out), 1),
             "loop.heap": (layout_of(Event), 1),
-            "flight.touched": (layout_of(TouchedTable), tables),
+            "flight.touched": (layout_of(TouchedTable, self._left_out), tables),
             "flight.table_ids": (number, tables),
             "flight.watched": (number, watched),
             "flight.expected": (number, watched),

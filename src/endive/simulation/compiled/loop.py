@@ -25,7 +25,7 @@ from endive.simulation.compiled.memory import (
 )
 from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
-from endive.simulation.compiled.queueing import PARKED_US, pass_turn
+from endive.simulation.compiled.ordering import PARKED_US, pass_turn
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle

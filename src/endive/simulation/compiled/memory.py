@@ -3,16 +3,8 @@
 from endive.catalog.ledger import Unit
 from endive.catalog.rules import Batch
 from endive.distributions.code import FloatArray, IntArray
-from endive.formats.nesting import TableState
-from endive.kernel import (
-    CACHE_LINE_BYTES,
-    address_of,
-    element_of,
-    fetch_ahead,
-    layout_of,
-    pasted,
-    step,
-)
+from endive.formats.nesting import EVERYTHING, ICEBERG_ALONE, TableState
+from endive.kernel import address_of, fetch_ahead, fetch_record, held_element_of, pasted, step
 from endive.results.columns import N_NARROW, N_WIDE, Int32s
 from endive.simulation.compiled.records import (
     CommitQueue,
@@ -30,26 +22,21 @@ from endive.simulation.compiled.records import (
 from endive.storage.contention import ObjectState
 from endive.vectors import floats_at, int32s_at, ints_at
 
-_txn = element_of(TxnRecord)
-_touched = element_of(TouchedTable)
-_table = element_of(TableState)
-_object = element_of(ObjectState)
-_source = element_of(SourceRecord)
-_submission = element_of(Submission)
-_seat = element_of(Seat)
-_queue = element_of(CommitQueue)
-_lock = element_of(TableLock)
-_batch = element_of(Batch)
-_kept = element_of(Kept)
-_event = element_of(Event)
-_unit = element_of(Unit)
-_footprint = element_of(Footprint)
-
-_TXN_BYTES, _TOUCHED_BYTES = layout_of(TxnRecord).itemsize, layout_of(TouchedTable).itemsize
-_TXN_FIELDS = layout_of(TxnRecord).fields
-assert _TXN_FIELDS is not None
-_HOT_BYTES = _TXN_FIELDS["own_key"][1]  # of a txn: what most events touch
-_HOT_LINES, _TOUCHED_LINES = (-(-size // CACHE_LINE_BYTES) for size in (_HOT_BYTES, _TOUCHED_BYTES))
+_VARIANTS = (ICEBERG_ALONE, EVERYTHING)
+_txn = held_element_of(TxnRecord, WorldRecord, _VARIANTS)
+_touched = held_element_of(TouchedTable, WorldRecord, _VARIANTS)
+_table = held_element_of(TableState, WorldRecord, _VARIANTS)
+_object = held_element_of(ObjectState, WorldRecord, _VARIANTS)
+_source = held_element_of(SourceRecord, WorldRecord, _VARIANTS)
+_submission = held_element_of(Submission, WorldRecord, _VARIANTS)
+_seat = held_element_of(Seat, WorldRecord, _VARIANTS)
+_queue = held_element_of(CommitQueue, WorldRecord, _VARIANTS)
+_lock = held_element_of(TableLock, WorldRecord, _VARIANTS)
+_batch = held_element_of(Batch, WorldRecord, _VARIANTS)
+_kept = held_element_of(Kept, WorldRecord, _VARIANTS)
+_event = held_element_of(Event, WorldRecord, _VARIANTS)
+_unit = held_element_of(Unit, WorldRecord, _VARIANTS)
+_footprint = held_element_of(Footprint, WorldRecord, _VARIANTS)
 
 
 @pasted
@@ -61,7 +48,7 @@ def codes(world: WorldRecord) -> FloatArray:
 @step
 def unit_at(world: WorldRecord, number: int) -> Unit:
     """A unit of conflict in the observer's books."""
-    return _unit(world.books.units, number)
+    return _unit(world, world.books.units, number)
 
 
 @pasted
@@ -80,7 +67,7 @@ def snapshot_times(world: WorldRecord, table: int) -> IntArray:
 def footprint_at(world: WorldRecord, table: int, version: int) -> Footprint:
     """What a commit to a table changed, if it is one of the newest."""
     kept = world.server.commits_kept
-    return _footprint(world.server.commits, table * kept + version % kept)
+    return _footprint(world, world.server.commits, table * kept + version % kept)
 
 
 @pasted
@@ -93,61 +80,61 @@ def commit_partitions(world: WorldRecord, table: int, version: int) -> IntArray:
 @step
 def server_table(world: WorldRecord, table: int) -> TableState:
     """A table as the server knows it."""
-    return _table(world.server.tables, table)
+    return _table(world, world.server.tables, table)
 
 
 @step
 def server_object(world: WorldRecord, number: int) -> ObjectState:
     """A contended object."""
-    return _object(world.server.objects, number)
+    return _object(world, world.server.objects, number)
 
 
 @step
 def source_at(world: WorldRecord, source: int) -> SourceRecord:
     """A source."""
-    return _source(world.workload.sources, source)
+    return _source(world, world.workload.sources, source)
 
 
 @step
 def submission_at(world: WorldRecord, number: int) -> Submission:
     """A line of the traces."""
-    return _submission(world.workload.trace, number)
+    return _submission(world, world.workload.trace, number)
 
 
 @step
 def seat_at(world: WorldRecord, seat: int) -> Seat:
     """Who submits."""
-    return _seat(world.workload.seats, seat)
+    return _seat(world, world.workload.seats, seat)
 
 
 @step
 def queue_at(world: WorldRecord, number: int) -> CommitQueue:
     """A queue before the commit."""
-    return _queue(world.workload.queues, number)
+    return _queue(world, world.workload.queues, number)
 
 
 @step
 def lock_at(world: WorldRecord, table: int) -> TableLock:
     """The lock of a table."""
-    return _lock(world.server.locks, table)
+    return _lock(world, world.server.locks, table)
 
 
 @step
 def batch_at(world: WorldRecord, table: int) -> Batch:
     """The commits to a table that are taken together."""
-    return _batch(world.server.batches, table)
+    return _batch(world, world.server.batches, table)
 
 
 @step
 def kept_at(world: WorldRecord, number: int) -> Kept:
     """What a client has kept."""
-    return _kept(world.kept.states, number)
+    return _kept(world, world.kept.states, number)
 
 
 @step
 def kept_table(world: WorldRecord, number: int, table: int) -> TableState:
     """A table as a client has kept it."""
-    return _table(world.kept.tables, number * world.catalog.num_tables + table)
+    return _table(world, world.kept.tables, number * world.catalog.num_tables + table)
 
 
 @pasted
@@ -159,7 +146,7 @@ def kept_versions(world: WorldRecord, number: int) -> IntArray:
 @step
 def event_at(world: WorldRecord, place: int) -> Event:
     """An entry of the heap."""
-    return _event(world.loop.heap, place)
+    return _event(world, world.loop.heap, place)
 
 
 @pasted
@@ -177,13 +164,13 @@ def narrow_row(txn: TxnRecord) -> Int32s:
 @step
 def txn_at(world: WorldRecord, place: int) -> TxnRecord:
     """A txn in flight."""
-    return _txn(world.flight.txns, place)
+    return _txn(world, world.flight.txns, place)
 
 
 @step
 def touched_at(world: WorldRecord, txn: TxnRecord, position: int) -> TouchedTable:
     """A table the txn touches, as it knows it."""
-    return _touched(world.flight.touched, txn.place * world.flight.tables_max + position)
+    return _touched(world, world.flight.touched, txn.place * world.flight.tables_max + position)
 
 
 @pasted
@@ -223,10 +210,8 @@ def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: in
 def fetch_txn(world: WorldRecord, place: int) -> None:
     """The txn at a place is needed next: begin to bring it near, without a look at it. Changes nothing."""
     tables, watched = place * world.flight.tables_max, place * world.flight.watched_max
-    for line in range(_HOT_LINES):
-        fetch_ahead(world.flight.txns + place * _TXN_BYTES + line * CACHE_LINE_BYTES)
-    for line in range(_TOUCHED_LINES):
-        fetch_ahead(world.flight.touched + tables * _TOUCHED_BYTES + line * CACHE_LINE_BYTES)
+    fetch_record(_txn(world, world.flight.txns, place), "own_key")  # what follows is seldom touched
+    fetch_record(_touched(world, world.flight.touched, tables), None)
     fetch_ahead(world.flight.table_ids + 8 * tables)
     fetch_ahead(world.flight.watched + 8 * watched)
     fetch_ahead(world.flight.expected + 8 * watched)

@@ -16,7 +16,7 @@ from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
 from endive.formats.nesting import TableState
 from endive.formats.rules import asks_for_few, batched_objects, commits_kept, requests_at_a_time
-from endive.kernel import Ints, fill, records
+from endive.kernel import Fields, Ints, fill, records
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import (
@@ -101,6 +101,7 @@ class _Codes:
 def pack(parts: Parts) -> Packed:
     """The records of a simulation that has not begun."""
     world, codes, state, tables = WorldRecord(), _Codes(), parts.catalog.state, parts.tables
+    left_out = parts.format.left_out
     _pack_model(parts, world)
     _pack_catalog(parts.catalog, world, codes)
     _pack_storage(parts, world, codes)
@@ -109,7 +110,7 @@ def pack(parts: Parts) -> Packed:
     keepers = _pack_keepers(parts.workload.sources, sources)
     arrays = {
         "server.versions": np.array(state.versions, dtype=np.int64),
-        "server.tables": _filled(TableState, tables.states),
+        "server.tables": _filled(TableState, tables.states, left_out),
         "server.workers_free": np.zeros(world.catalog.workers, dtype=np.int64),
         "server.locks": _filled(TableLock, [TableLock() for _ in range(state.num_tables if parts.lock.kind else 0)]),
         "server.batches": _filled(Batch, [Batch() for _ in range(state.num_tables if world.catalog.batch_us else 0)]),
@@ -128,13 +129,13 @@ def pack(parts: Parts) -> Packed:
         "server.snapshot_times": np.zeros(state.num_tables * world.server.times_max, dtype=np.int64),
         "kept.states": records(Kept, keepers),
         "kept.versions": np.zeros(keepers * len(state.versions), dtype=np.int64),
-        "kept.tables": records(TableState, keepers * state.num_tables),
+        "kept.tables": records(TableState, keepers * state.num_tables, without=left_out),
         "books.units": _pack_units(state.versions),
         "codes": codes.array(),
     }
     world.books.ledger = open_ledger(state.log)
     world.server.n_versions, world.n_codes = len(state.versions), arrays["codes"].size
-    packed = records(WorldRecord, 1)
+    packed = records(WorldRecord, 1, without=left_out)
     fill(packed[0], world)
     for name, array in arrays.items():
         point_to(packed[0], name, array)
@@ -157,8 +158,8 @@ def _pack_units(versions: Ints) -> Array:
     return units
 
 
-def _filled(cls: type, values: list[Any]) -> Array:
-    made = records(cls, len(values))
+def _filled(cls: type, values: list[Any], left_out: Fields = frozenset()) -> Array:
+    made = records(cls, len(values), without=left_out)
     for place, value in enumerate(values):
         fill(made[place], value)
     return made

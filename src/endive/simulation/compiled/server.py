@@ -4,15 +4,39 @@ Which version is watched, what a commit advances, who has to wait: all that is c
 """
 
 from endive.catalog import rules
-from endive.catalog.rules import SCOPE_PARTITION, partition_slot
+from endive.catalog.rules import SCOPE_PARTITION, partition_slot, take_worker
+from endive.catalog.service import (
+    SERVED_BACK,
+    SERVED_BASE,
+    SERVED_CHECK,
+    SERVED_COMMIT,
+    SERVED_LOCK,
+    SERVED_LOOK,
+    SERVED_READ,
+    SERVED_START,
+    SERVED_STATUS,
+    SERVED_UNLOCK,
+)
 from endive.distributions.code import draw_us
 from endive.formats import rules as formats
 from endive.formats.nesting import TableState
 from endive.kernel import overwrite, step
+from endive.rng import SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
+from endive.simulation.compiled.moments import (
+    MOMENT_BASE_READ,
+    MOMENT_COMMIT,
+    MOMENT_LOCK,
+    MOMENT_LOOK,
+    MOMENT_POINTER_CHECK,
+    MOMENT_READ_BACK,
+    MOMENT_START_READ,
+    MOMENT_STATUS_CHECK,
+    MOMENT_UNLOCK,
+)
+from endive.simulation.compiled.planning import change_files, note_commit
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
-from endive.simulation.compiled.touching import change_files, note_commit
 from endive.storage.contention import (
     CROWD_TABLES_MAX,
     CROWDED,
@@ -24,6 +48,7 @@ from endive.storage.contention import (
     held_back_us,
     meet_rivals,
 )
+from endive.vectors import ints_at
 from endive.vocabulary import N_OPERATIONS
 
 
@@ -209,3 +234,53 @@ def answered_us(
     """When the answer to a conditional request evaluated now arrives."""
     request, state, terms = object_kind * N_OPERATIONS + op, server_object(world, number), world.store.terms
     return now + answer_us(other_us, world, terms, state, txn, request, size_bytes, now, contended, success)
+
+
+# --- a catalog server with workers -----------------------------------------------------------------------------
+
+
+@step
+def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> None:
+    """Queue for a worker until it is done."""
+    service_us = 0
+    if world.catalog.service_time >= 0:
+        counter = slot(txn.row.attempts, SERVICE, position)
+        if position == SERVED_COMMIT:
+            counter += txn.tries
+        elif position == SERVED_LOCK:
+            counter += txn.lock_asks
+        service_us = draw_us(codes(world), world.catalog.service_time, txn.key, counter, 0)
+    txn.time_us = take_worker(
+        ints_at(world.server.workers_free, world.catalog.workers), world.catalog.workers, now, service_us
+    )
+
+
+@step
+def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """A catalog read reaches a server with workers."""
+    position = SERVED_READ
+    if txn.purpose == MOMENT_POINTER_CHECK:
+        position = SERVED_CHECK
+    elif txn.purpose == MOMENT_START_READ:
+        position = SERVED_START
+    elif txn.purpose == MOMENT_READ_BACK:
+        position = SERVED_BACK
+    elif txn.purpose == MOMENT_STATUS_CHECK:
+        position = SERVED_STATUS
+    elif txn.purpose == MOMENT_BASE_READ:
+        position = SERVED_BASE
+    elif txn.purpose == MOMENT_LOOK:
+        position = SERVED_LOOK
+    elif txn.purpose == MOMENT_LOCK:
+        position = SERVED_LOCK
+    elif txn.purpose == MOMENT_UNLOCK:
+        position = SERVED_UNLOCK
+    be_served(world, txn, position, now)
+    return txn.purpose
+
+
+@step
+def commit_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """A commit reaches a server with workers."""
+    be_served(world, txn, SERVED_COMMIT, now)
+    return MOMENT_COMMIT

@@ -6,41 +6,21 @@ costs is planned and paid by the rules of the table's format (``endive.formats``
 Every function here begins at the txn's ``time_us``, moves it on, and returns what comes next (``transitions``).
 """
 
-from endive.catalog.append import COMPACTION_READ, DRAWS_PER_REQUEST
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_NONE
+from endive.formats import paying
 from endive.formats import rules as formats
-from endive.formats.iceberg.draws import LIST_APPEND
-from endive.formats.iceberg.payments import APPEND_DRAWS, pay_list_rewrite
 from endive.kernel import step
-from endive.rng import (
-    BACKOFF,
-    BASE_READ,
-    COMMIT,
-    COMPACTION,
-    DISCOVERY,
-    POINTER_READ,
-    READ_BACK,
-    REFRESH,
-    slot,
-    uniform,
-)
+from endive.rng import BACKOFF, BASE_READ, COMMIT, POINTER_READ, READ_BACK, REFRESH, slot, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.asking import send, send_look, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
-from endive.simulation.compiled.locking import begin_to_ask, send_unlock
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,
     MOMENT_COMMIT,
     MOMENT_COMMIT_ARRIVES,
-    MOMENT_COMPACTION,
-    MOMENT_COMPACTION_READ,
-    MOMENT_DISCOVERY,
-    MOMENT_LIST_APPEND,
-    MOMENT_LIST_REWRITTEN,
-    MOMENT_LOG_APPEND,
     MOMENT_POINTER_CHECK,
     MOMENT_PUBLISHED,
     MOMENT_QUEUE,
@@ -50,8 +30,6 @@ from endive.simulation.compiled.moments import (
     STEP_BUILD,
     STEP_COMMIT,
     STEP_COMMITTED,
-    STEP_COMPACT,
-    STEP_LIST_APPEND,
     STEP_LOG,
     STEP_NEXT_LIST,
     STEP_REFUSED,
@@ -60,22 +38,11 @@ from endive.simulation.compiled.moments import (
     STEP_STOP,
     STEP_SWAP,
 )
+from endive.simulation.compiled.ordering import begin_to_ask, send_unlock
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
-from endive.vocabulary import (
-    APPEND,
-    CAS,
-    CREATE,
-    LOG,
-    MANIFEST_LIST,
-    NO_REASON,
-    NONE,
-    PHASE_BACKOFF,
-    PHASE_MANIFEST_LIST,
-    PHASE_RUNTIME,
-    TIMEOUT,
-)
+from endive.vocabulary import CAS, CREATE, NO_REASON, NONE, PHASE_BACKOFF, PHASE_RUNTIME, TIMEOUT
 
 # --- loading and running ------------------------------------------------------------------------------------
 
@@ -91,9 +58,9 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     for position in range(txn.row.n_tables_read):
         now = server_table(world, tables[position])
         if txn.is_recalled == 1:
-            formats.pay_load(adding_up(), world, txn, position, now, touched_at(world, txn, position).previous, True)
+            paying.pay_load(adding_up(), world, txn, position, now, touched_at(world, txn, position).previous, True)
         else:
-            formats.pay_load(adding_up(), world, txn, position, now, now, False)
+            paying.pay_load(adding_up(), world, txn, position, now, now, False)
     txn.is_recalled = 0
     if txn.has_failed == 1:
         return fail(world, txn)
@@ -164,7 +131,7 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
         wait(world, txn)
     elif formats.builds_before_looking(txn.operation):
         for position in range(txn.row.n_tables_written):
-            formats.pay_beginning(adding_up(), world, txn, position, touched_at(world, txn, position).start)
+            paying.pay_beginning(adding_up(), world, txn, position, touched_at(world, txn, position).start)
         if txn.has_failed == 1:
             return fail(world, txn)
     if formats.must_read_catalog(world, txn.attempt, txn.is_known == 1):
@@ -186,7 +153,7 @@ def build(world: WorldRecord, txn: TxnRecord) -> int:
     reason = plan(world, txn)
     for position in range(n_written):
         touched = touched_at(world, txn, position)
-        formats.pay_validation(adding_up(), world, txn, position, touched.base, touched.plan)
+        paying.pay_validation(adding_up(), world, txn, position, touched.base, touched.plan)
     if txn.has_failed == 1:
         return fail(world, txn)
     if reason != NO_REASON:
@@ -195,7 +162,7 @@ def build(world: WorldRecord, txn: TxnRecord) -> int:
         return STEP_STOP
     for position in range(n_written):
         touched = touched_at(world, txn, position)
-        formats.pay_build(adding_up(), world, txn, position, touched.base, touched.plan)
+        paying.pay_build(adding_up(), world, txn, position, touched.base, touched.plan)
     if not formats.checks_before_last_step(world):
         write_metadata(world, txn)
     if txn.has_failed == 1:
@@ -212,7 +179,7 @@ def write_metadata(world: WorldRecord, txn: TxnRecord) -> None:
     """The new metadata object of every written table."""
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
-        formats.pay_last_step(adding_up(), world, txn, position, touched.base, touched.plan)
+        paying.pay_last_step(adding_up(), world, txn, position, touched.base, touched.plan)
 
 
 @step
@@ -221,40 +188,7 @@ def check_metadata(world: WorldRecord, txn: TxnRecord) -> None:
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         seen, plan = server_table(world, tables[position]), touched_at(world, txn, position).plan
-        formats.pay_check(adding_up(), world, txn, position, seen, plan)
-
-
-# --- appending to manifest lists ----------------------------------------------------------------------------
-
-
-@step
-def next_list(world: WorldRecord, txn: TxnRecord) -> int:
-    """Append to the next list the plan names, from ``position`` on; after the last, swap."""
-    txn.row.phases_us[PHASE_MANIFEST_LIST] += txn.time_us - txn.sent_us
-    txn.sent_us = txn.time_us
-    while txn.position < txn.row.n_tables_written:
-        touched = touched_at(world, txn, txn.position)
-        if touched.plan.iceberg.list_appends > 0:
-            txn.tries = 0
-            txn.offset = touched.base.iceberg.list_offset
-            txn.is_sealed = touched.base.iceberg.is_list_sealed
-            return STEP_LIST_APPEND
-        txn.position += 1
-    return STEP_SWAP
-
-
-@step
-def send_list_append(world: WorldRecord, txn: TxnRecord) -> int:
-    """A tentative entry leaves for the list's end; or the list, known to be sealed, is rewritten."""
-    if txn.is_sealed != 0:
-        txn.row.phases_us[PHASE_MANIFEST_LIST] += txn.time_us - txn.sent_us
-        pay_list_rewrite(adding_up(), world, txn, txn.position, touched_at(world, txn, txn.position).base)
-        if txn.has_failed == 1:
-            return fail(world, txn)
-        txn.sent_us = txn.time_us
-        return MOMENT_LIST_REWRITTEN
-    counter = slot(txn.row.attempts, LIST_APPEND, txn.position) + APPEND_DRAWS * txn.tries
-    return send(world, txn, counter, MANIFEST_LIST, APPEND, world.format.iceberg.list_entry_bytes, MOMENT_LIST_APPEND)
+        paying.pay_check(adding_up(), world, txn, position, seen, plan)
 
 
 # --- swapping -----------------------------------------------------------------------------------------------
@@ -302,39 +236,13 @@ def send_commit(world: WorldRecord, txn: TxnRecord) -> int:
     return send_to_catalog(world, txn, counter, CAS, MOMENT_COMMIT_ARRIVES if is_served else MOMENT_COMMIT)
 
 
-@step
-def send_log(world: WorldRecord, txn: TxnRecord) -> int:
-    """Append catalog: the record leaves for the log's end, or the log, known to be sealed, is compacted."""
-    if txn.is_sealed == 0:
-        counter = slot(txn.row.attempts, COMMIT, 0) + DRAWS_PER_REQUEST * txn.tries
-        return send(world, txn, counter, LOG, APPEND, world.catalog.entry_bytes, MOMENT_LOG_APPEND)
-    is_read = txn.is_newest_sealed == 1 and txn.newest_epoch == txn.epoch
-    if world.catalog.is_append_design == 1 or is_read:
-        return STEP_COMPACT
-    counter = slot(txn.row.attempts, DISCOVERY, COMPACTION_READ) + txn.tries
-    return send_read(world, txn, MOMENT_COMPACTION_READ, counter, txn.base_bytes)
-
-
-@step
-def send_compaction(world: WorldRecord, txn: TxnRecord) -> int:
-    """The compacting swap leaves."""
-    counter = slot(txn.row.attempts, COMPACTION, 0) + DRAWS_PER_REQUEST * txn.tries
-    return send(world, txn, counter, LOG, CAS, txn.base_bytes, MOMENT_COMPACTION)
-
-
-@step
-def send_discovery(world: WorldRecord, txn: TxnRecord) -> int:
-    """The record landed; read the catalog back to learn what became of it."""
-    return send_read(world, txn, MOMENT_DISCOVERY, slot(txn.row.attempts, DISCOVERY, 0), txn.read_bytes)
-
-
 # --- ending -------------------------------------------------------------------------------------------------
 
 
 @step
 def clean_up(world: WorldRecord, txn: TxnRecord, is_committed: bool) -> None:
     """Delete what lost attempts wrote, unless a request was given up; that, too, is over then."""
-    formats.pay_clean_up(adding_up(), world, txn, is_committed)
+    paying.pay_clean_up(adding_up(), world, txn, is_committed)
     txn.has_failed = 0
 
 
@@ -366,7 +274,7 @@ def reload_tables(world: WorldRecord, txn: TxnRecord) -> int:
     is_published = False
     for position in range(txn.row.n_tables_written):
         touched = touched_at(world, txn, position)
-        formats.pay_afterwards(adding_up(), world, txn, position, touched.base, touched.plan)
+        paying.pay_afterwards(adding_up(), world, txn, position, touched.base, touched.plan)
         if txn.has_failed == 0 and formats.publishes(world, touched.plan):
             is_published = True
     if is_published:

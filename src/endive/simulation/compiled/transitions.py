@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.kernel import step
-from endive.simulation.compiled import asking, checking, events, locking, queueing, stages
+from endive.simulation.compiled import appending, asking, commits, events, ordering, server, stages
 from endive.simulation.compiled.moments import (
     FIRST_STEP,
     MOMENT_BASE_READ,
@@ -75,7 +75,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
     MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START, *LOOKS, *ENDS)),
     MOMENT_READ_ARRIVES: Transition(
-        events.read_arrives,
+        server.read_arrives,
         (
             MOMENT_START_READ,
             MOMENT_REFRESH,
@@ -93,45 +93,47 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_REFRESH: Transition(events.refreshed, (STEP_BUILD,)),
     MOMENT_BASE_READ: Transition(events.base_read, (STEP_LAST_LOOK,)),
     MOMENT_POINTER_CHECK: Transition(events.pointer_checked, (STEP_COMMIT, STEP_REFUSED, *ENDS)),
-    MOMENT_DISCOVERY: Transition(events.discovered, (STEP_COMMITTED, STEP_REFUSED)),
-    MOMENT_COMPACTION_READ: Transition(events.sealed_log_read, (STEP_COMPACT,)),
+    MOMENT_DISCOVERY: Transition(appending.discovered, (STEP_COMMITTED, STEP_REFUSED)),
+    MOMENT_COMPACTION_READ: Transition(appending.sealed_log_read, (STEP_COMPACT,)),
     MOMENT_READ_BACK: Transition(events.read_back, (STEP_RELOAD,)),
-    MOMENT_STATUS_CHECK: Transition(checking.status_checked, DECIDED),
-    MOMENT_LIST_APPEND: Transition(events.list_appended, (MOMENT_LIST_APPEND, STEP_NEXT_LIST, STEP_LIST_APPEND)),
-    MOMENT_LIST_REWRITTEN: Transition(events.list_rewritten, (STEP_NEXT_LIST,)),
-    MOMENT_COMMIT_ARRIVES: Transition(events.commit_arrives, (MOMENT_COMMIT,)),
-    MOMENT_COMMIT: Transition(events.commit_evaluated, (MOMENT_COMMIT, MOMENT_REST_SWAP, MOMENT_BATCH, *DECIDED)),
-    MOMENT_REST_SWAP: Transition(events.rest_swaps, (MOMENT_COMMIT, *DECIDED)),
-    MOMENT_LOG_APPEND: Transition(events.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
-    MOMENT_LOG_HEAD: Transition(events.log_head_evaluated, (STEP_LOG,)),
-    MOMENT_COMPACTION: Transition(events.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
-    MOMENT_QUEUE: Transition(queueing.join_queue, (MOMENT_TURN, STEP_BEGIN)),
-    MOMENT_TURN: Transition(queueing.begin_turn, (STEP_BEGIN,)),
-    MOMENT_LOCK: Transition(locking.lock_evaluated, (STEP_LOCK, STEP_LAST_LOOK, STEP_REFUSED)),
-    MOMENT_UNLOCK: Transition(locking.unlock_evaluated, (STEP_COMMITTED, STEP_REFUSED)),
-    MOMENT_BATCH: Transition(events.batch_installed, DECIDED),
+    MOMENT_STATUS_CHECK: Transition(asking.status_checked, DECIDED),
+    MOMENT_LIST_APPEND: Transition(appending.list_appended, (MOMENT_LIST_APPEND, STEP_NEXT_LIST, STEP_LIST_APPEND)),
+    MOMENT_LIST_REWRITTEN: Transition(appending.list_rewritten, (STEP_NEXT_LIST,)),
+    MOMENT_COMMIT_ARRIVES: Transition(server.commit_arrives, (MOMENT_COMMIT,)),
+    MOMENT_COMMIT: Transition(commits.commit_evaluated, (MOMENT_COMMIT, MOMENT_REST_SWAP, MOMENT_BATCH, *DECIDED)),
+    MOMENT_REST_SWAP: Transition(commits.rest_swaps, (MOMENT_COMMIT, *DECIDED)),
+    MOMENT_LOG_APPEND: Transition(appending.log_appended, (MOMENT_LOG_APPEND, STEP_DISCOVER, STEP_LOG_MISSED)),
+    MOMENT_LOG_HEAD: Transition(appending.log_head_evaluated, (STEP_LOG,)),
+    MOMENT_COMPACTION: Transition(appending.compaction_evaluated, (MOMENT_COMPACTION, STEP_LOG_MISSED, *DECIDED)),
+    MOMENT_QUEUE: Transition(ordering.join_queue, (MOMENT_TURN, STEP_BEGIN)),
+    MOMENT_TURN: Transition(ordering.begin_turn, (STEP_BEGIN,)),
+    MOMENT_LOCK: Transition(ordering.lock_evaluated, (STEP_LOCK, STEP_LAST_LOOK, STEP_REFUSED)),
+    MOMENT_UNLOCK: Transition(ordering.unlock_evaluated, (STEP_COMMITTED, STEP_REFUSED)),
+    MOMENT_BATCH: Transition(commits.batch_installed, DECIDED),
     MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
     MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
     STEP_START: Transition(asking.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
     STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_REFRESH, STEP_BUILD, *LOOKS, *ENDS)),
     STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, *ENDS)),
-    STEP_NEXT_LIST: Transition(stages.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
-    STEP_LIST_APPEND: Transition(stages.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, *ENDS)),
+    STEP_NEXT_LIST: Transition(appending.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
+    STEP_LIST_APPEND: Transition(appending.send_list_append, (MOMENT_LIST_APPEND, MOMENT_LIST_REWRITTEN, *ENDS)),
     STEP_SWAP: Transition(
         stages.swap, (MOMENT_READ_ARRIVES, MOMENT_BASE_READ, MOMENT_LOCK, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
     ),
     STEP_LAST_LOOK: Transition(
         stages.look_again, (MOMENT_READ_ARRIVES, MOMENT_LOCK, MOMENT_POINTER_CHECK, STEP_COMMIT, *ENDS)
     ),
-    STEP_LOCK: Transition(locking.send_lock, (MOMENT_READ_ARRIVES, MOMENT_LOCK)),
+    STEP_LOCK: Transition(ordering.send_lock, (MOMENT_READ_ARRIVES, MOMENT_LOCK)),
     STEP_COMMIT: Transition(stages.send_commit, (MOMENT_COMMIT_ARRIVES, MOMENT_COMMIT, STEP_LOG, *ENDS)),
-    STEP_LOG: Transition(stages.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, *ENDS)),
-    STEP_LOG_MISSED: Transition(events.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)),
-    STEP_COMPACT: Transition(stages.send_compaction, (MOMENT_COMPACTION, *ENDS)),
-    STEP_DISCOVER: Transition(stages.send_discovery, (MOMENT_DISCOVERY, *ENDS)),
+    STEP_LOG: Transition(appending.send_log, (MOMENT_LOG_APPEND, MOMENT_COMPACTION_READ, STEP_COMPACT, *ENDS)),
+    STEP_LOG_MISSED: Transition(
+        appending.log_missed, (MOMENT_LOG_HEAD, STEP_LOG, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)
+    ),
+    STEP_COMPACT: Transition(appending.send_compaction, (MOMENT_COMPACTION, *ENDS)),
+    STEP_DISCOVER: Transition(appending.send_discovery, (MOMENT_DISCOVERY, *ENDS)),
     STEP_CHECK_STATUS: Transition(
-        checking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
+        asking.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
     ),
     STEP_REFUSED: Transition(stages.refused, (MOMENT_READ_ARRIVES, MOMENT_UNLOCK, STEP_BEGIN, *ENDS)),
     STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, *ENDS)),

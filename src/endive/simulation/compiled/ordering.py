@@ -1,29 +1,106 @@
-"""A txn asks for the lock of its table before it looks at the pointer and swaps it, and gives it back afterwards.
+"""Who orders commits: queues and coordinators that txns join when their work is done, and locks of tables.
 
-The reference engine's walk, and whose locks these are, is in ``endive.transaction.table_lock``.
+What a queue, a coordinator and a lock are, and the reference engine's, is in ``endive.transaction.commit_queue`` and
+``table_lock``. A txn that waits in a queue is not in the heap: whoever ends wakes it.
 """
 
+from typing import Final
+
 from endive.catalog.instant import REQUEST_SHARE
-from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, is_locked_out
+from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, is_locked_out, next_multiple_us
 from endive.distributions.code import draw_us
 from endive.kernel import step
 from endive.rng import TABLE_LOCK, slot
 from endive.simulation.compiled import memory
-from endive.simulation.compiled.memory import codes, lock_at, txn_at
+from endive.simulation.compiled.heap import push
+from endive.simulation.compiled.memory import codes, lock_at, queue_at, source_at, txn_at
 from endive.simulation.compiled.moments import (
+    MOMENT_END,
     MOMENT_LOCK,
     MOMENT_READ_ARRIVES,
+    MOMENT_TURN,
     MOMENT_UNLOCK,
+    STEP_BEGIN,
     STEP_LAST_LOOK,
     STEP_LOCK,
     STEP_REFUSED,
 )
-from endive.simulation.compiled.records import NOT_THERE, TableLock, TxnRecord, WorldRecord
+from endive.simulation.compiled.records import NOT_THERE, CommitQueue, TableLock, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import keep_base
 from endive.storage.client import note
 from endive.storage.contention import request_leg_us
 from endive.transaction.table_lock import lock_wait_us
 from endive.vocabulary import CATALOG, CREATE, DELETE, PHASE_BACKOFF, PHASE_COMMIT, READ
+
+PARKED_US: Final = -1  # instead of the time of a txn's next event: it waits until it is woken
+
+
+@step
+def join_queue(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """Its work is done: it commits if nobody else does, at once or when the coordinator does, or waits behind them."""
+    queue = queue_at(world, source_at(world, txn.source).queue)
+    txn.has_turn = 1
+    if queue.is_busy == 0:
+        queue.is_busy = 1
+        if queue.every_us > 0:
+            txn.time_us = next_multiple_us(now, queue.every_us)
+        return MOMENT_TURN if txn.time_us > now else STEP_BEGIN
+    txn.next_free = NOT_THERE
+    if queue.first == NOT_THERE:
+        queue.first = txn.place
+    else:
+        txn_at(world, queue.last).next_free = txn.place
+    queue.last = txn.place
+    txn.time_us = PARKED_US
+    return MOMENT_TURN
+
+
+@step
+def begin_turn(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """Its turn has come; the wait counts as backoff, and time limits from here on."""
+    queue = queue_at(world, source_at(world, txn.source).queue)
+    txn.row.phases_us[PHASE_BACKOFF] += now - txn.begin_us
+    txn.begin_us = now
+    if queue.every_us > 0:
+        queue.carried = queue.first
+        queue.first = NOT_THERE
+        place = queue.carried
+        while place != NOT_THERE:
+            txn.row.gathered += 1
+            place = txn_at(world, place).next_free
+    return STEP_BEGIN
+
+
+@step
+def end_carried(world: WorldRecord, queue: CommitQueue, carrier: TxnRecord, now: int) -> None:
+    """Those whose files a commit carried end as it did, at this very instant."""
+    place = queue.carried
+    queue.carried = NOT_THERE
+    while place != NOT_THERE:
+        txn = txn_at(world, place)
+        place = txn.next_free
+        txn.row.phases_us[PHASE_BACKOFF] += now - txn.begin_us
+        txn.row.status = carrier.row.status
+        txn.row.reason = carrier.row.reason
+        txn.times_applied = carrier.times_applied
+        txn.has_turn = 0
+        txn.moment = MOMENT_END
+        txn.time_us = now
+        push(world, now, txn.place)
+
+
+@step
+def pass_turn(world: WorldRecord, number: int, txn: TxnRecord, now: int) -> None:
+    """Whoever had the turn has ended: the next one commits, at this very instant or when the coordinator does."""
+    queue = queue_at(world, number)
+    end_carried(world, queue, txn, now)
+    if queue.first == NOT_THERE:
+        queue.is_busy = 0
+        return
+    following = txn_at(world, queue.first)
+    queue.first = following.next_free
+    following.time_us = now if queue.every_us == 0 else next_multiple_us(now, queue.every_us)
+    push(world, following.time_us, following.place)
 
 
 @step
