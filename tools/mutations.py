@@ -158,8 +158,8 @@ _RULES_OF_DELTA: Final = (
     (
         "a blind append of delta-rs minds no removals",
         "conflicts.py",
-        "return operation.client == DELTA_RS and (operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE)",
-        "return operation.client == DELTA_RS and operation.kind == OPTIMIZE",
+        "is_without = operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE",
+        "is_without = operation.kind == OPTIMIZE",
         DELTA_SUITES,
     ),
     (
@@ -172,8 +172,8 @@ _RULES_OF_DELTA: Final = (
     (
         "a compaction minds added files",
         "conflicts.py",
-        "return operation.kind == APPEND_AFTER_READ or operation.kind == MERGE\n",
-        "return operation.kind != BLIND_APPEND\n",
+        "return (operation.kind == APPEND_AFTER_READ or operation.kind == MERGE) and",
+        "return operation.kind != BLIND_APPEND and",
         DELTA_LAWS,
     ),
     (
@@ -221,7 +221,7 @@ _RULES_OF_DELTA: Final = (
     (
         "a log that was cleaned up is no obstacle",
         "plan.py",
-        "situation.behind > 0 and base.delta.cleaned > previous.version",
+        "situation.behind > 0 and base.delta.cleaned >= needed",
         "situation.behind < 0",
         DELTA_LAWS,
     ),
