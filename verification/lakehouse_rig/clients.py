@@ -127,15 +127,16 @@ def work(spark: Any, lake: Lake, log: Log, mix: Mix, seconds: float) -> None:
     loops: list[Callable[[], None]] = []
     for number, pause_s in enumerate(mix.appends_pause_s):
         loops.append(partial(_append, number, pause_s, lake, log, until))
-    periodic: tuple[tuple[str, str, float | None, float, Callable[[int], None]], ...] = (
-        ("merge", "overwrite", mix.merge_every_s, 10.0, partial(merge, spark)),
-        ("compact", "replace", mix.compact_every_s, 20.0, lambda turn: compact(spark, mix.compaction)),
-        ("insert", "append", mix.insert_every_s, 5.0, partial(insert, spark)),
-        ("expire", EXPIRE, mix.expire_every_s, 90.0, lambda turn: expire(spark)),
+    periodic: tuple[tuple[str, str, float | None, float, Callable[[Any, int], None]], ...] = (
+        ("merge", "overwrite", mix.merge_every_s, 10.0, merge),
+        ("compact", "replace", mix.compact_every_s, 20.0, partial(compact, mix.compaction)),
+        ("insert", "append", mix.insert_every_s, 5.0, insert),
+        ("expire", EXPIRE, mix.expire_every_s, 90.0, expire),
     )
     for name, operation, every_s, first_s, act in periodic:
         if every_s is not None:
-            loops.append(partial(_every, every_s, until, partial(_call, log, name, operation, act), first_s))
+            own = partial(act, spark.newSession())  # one for each client: a session has connections of its own
+            loops.append(partial(_every, every_s, until, partial(_call, log, name, operation, own), first_s))
     threads = [threading.Thread(target=loop, daemon=True) for loop in loops]
     for thread in threads:
         thread.start()
@@ -190,29 +191,27 @@ def _every(period_s: float, until: float, act: Callable[[int], None], first_s: f
 def merge(spark: Any, turn: int) -> None:
     """Updates rows of one partition, and says so."""
     part = turn % PARTITIONS
-    spark.newSession().sql(
+    spark.sql(
         f"MERGE INTO lake.{TABLE} t USING (SELECT id * {PARTITIONS} + {part} AS id FROM range(50)) s "
         f"ON t.id = s.id AND t.p = {part} WHEN MATCHED THEN UPDATE SET v = 'merged {turn}'"
     ).collect()
 
 
-def compact(spark: Any, options: str) -> None:
+def compact(options: str, spark: Any, turn: int) -> None:
     """Rewrites files of the whole table."""
-    spark.newSession().sql(
-        f"CALL lake.system.rewrite_data_files(table => '{TABLE}', options => map({options}))"
-    ).collect()
+    spark.sql(f"CALL lake.system.rewrite_data_files(table => '{TABLE}', options => map({options}))").collect()
 
 
 def insert(spark: Any, turn: int) -> None:
     """A few rows into one partition."""
     part = turn % PARTITIONS
-    spark.newSession().sql(f"INSERT INTO lake.{TABLE} SELECT id, {part}, 'batch' FROM range(0, 20, 1, 1)").collect()
+    spark.sql(f"INSERT INTO lake.{TABLE} SELECT id, {part}, 'batch' FROM range(0, 20, 1, 1)").collect()
 
 
-def expire(spark: Any) -> None:
+def expire(spark: Any, turn: int) -> None:
     """Drops snapshots of some minutes ago, and their files."""
     old = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=KEPT_S)
-    spark.newSession().sql(
+    spark.sql(
         f"CALL lake.system.expire_snapshots(table => '{TABLE}', retain_last => 20, "
         f"older_than => TIMESTAMP '{old:%Y-%m-%d %H:%M:%S}+00:00')"
     ).collect()

@@ -203,6 +203,7 @@ def start_spark(lake: Lake) -> Any:
         "spark.jars": ",".join(str(lake.jar(name)) for name in jars),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.cache-enabled": "false",  # every statement sees the newest snapshot
         "spark.sql.catalog.lake.metrics-reporter-impl": "org.apache.iceberg.metrics.LoggingMetricsReporter",
         **{f"spark.sql.catalog.lake.{key}": value for key, value in lake.spark.items()},
         "spark.sql.shuffle.partitions": "2",

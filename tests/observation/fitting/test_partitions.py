@@ -12,7 +12,7 @@ from endive.observation.fitting.configuration import configuration
 from endive.observation.fitting.partitions import partition_numbers, partition_weights
 from endive.observation.fitting.sources import fit_sources
 from endive.observation.history import TableShape
-from endive.observation.tables.manifests import _place
+from endive.observation.tables.manifests import _one_of_each, _place
 
 SHAPE = TableShape(snapshots=60, partition_fields=1, partitions=4, data_files=40)
 
@@ -59,6 +59,23 @@ def test_a_table_that_goes_on_to_new_partitions_is_counted_from_the_newest_back(
 
     assert (80.0,) == partition_weights(now, numbers, 24)
     assert (10.0, 70.0) == partition_weights(later, numbers, 24)
+
+
+def test_a_table_whose_partitions_nobody_counted_has_no_weights():
+    own = placed(commits(40, 10_000, writer="w"), ["a", "b"])
+
+    assert None is partition_weights(own, partition_numbers(own), 0)
+
+
+def test_partitions_of_many_manifests_are_counted_by_reading_one_of_each():
+    def manifest(place, *, low=None):
+        bounds = SimpleNamespace(lower_bound=low or place, upper_bound=place, contains_null=False)
+        return SimpleNamespace(partitions=[bounds], partition_spec_id=0)
+
+    many = [manifest(bytes([n % 4])) for n in range(120)]
+    wide = manifest(b"\x09", low=b"\x01")
+
+    assert [*many[:4], wide] == _one_of_each([*many, wide])
 
 
 def test_too_few_commits_that_tell_say_nothing():

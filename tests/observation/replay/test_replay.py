@@ -69,6 +69,26 @@ def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when
     assert {"unknown": float(LOAD_MS)} == loading_ms(observed)
 
 
+def test_a_statement_commits_after_the_work_that_its_log_tells_of(tmp_path):
+    """Its work begins with loading the table; what the log tells of it is neither doubled nor taken for loading."""
+    (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True))])
+    document = read_toml(folder / "endive.toml") | {
+        "storage": {"provider": "constant", "latency_ms": 100.0},
+        "catalog": {"type": "service", "latency_ms": 20.0},
+    }
+    columns = read_columns(folder / "trace.csv") | {"runtime_ms": [3_000.0] * 12}
+
+    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"})
+
+    rows = Simulation(parse_config(observed)).run(0).transactions
+    worked_ms = [
+        begun - submitted
+        for begun, submitted in zip(rows["commit_start_ms"].to_pylist(), rows["submit_ms"].to_pylist(), strict=True)
+    ]
+    assert [3_000.0] * 12 == worked_ms
+    assert {"unknown": float(LOAD_MS)} == loading_ms(observed)
+
+
 def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
     (folder,) = write_folder(
         tmp_path / "seen", [observe(appends(is_submission=True, data_files=600, partitions=12, partition_fields=1))]

@@ -8,10 +8,12 @@ from csv import DictReader
 import pytest
 
 from endive.observation.fitting.sources import fit_sources
+from endive.observation.observe import observe
 from endive.verification.suite import WRONG
 from verification.suites.java.lakehouse import (
     RECORDINGS,
     checks_of,
+    read_modes,
     read_recording,
     recorded_history,
     replay_recording,
@@ -55,14 +57,36 @@ def test_failed_merges_say_what_they_had_read(history):
 
 def test_statements_whose_commits_iceberg_timed_are_split_into_work_and_commit(tmp_path):
     """Of the run with commit reports: a stream's batch takes seconds, its commit as long as the report says."""
-    timed = read_recording("timed")
-    streams = [each for each in recorded_history(timed, tmp_path).commits if each.engine == "spark-streaming"]
+    rest = read_recording("rest")
+    commits = recorded_history(rest, tmp_path).commits
+    streams = [each for each in commits if each.engine == "spark-streaming" and each.snapshot_id is not None]
     known = [each for each in streams if each.is_reported and each.runtime_ms is not None]
 
     assert len(known) >= 0.9 * len(streams) > 15
-    assert all(0.0 < each.duration_ms - each.runtime_ms < each.duration_ms for each in known)
-    reported = {line.partition("snapshotId=")[2].partition(",")[0] for line in timed["reports"].splitlines()}
+    assert all(0.0 < each.duration_ms - each.runtime_ms <= each.duration_ms for each in known)
+    reported = {line.partition("snapshotId=")[2].partition(",")[0] for line in rest["reports"].splitlines()}
     assert {str(each.snapshot_id) for each in known} <= reported
+
+
+def test_commits_whose_snapshots_expired_are_taken_from_the_logs_with_the_kind_of_their_engine(tmp_path):
+    rest = read_recording("rest")
+    commits = recorded_history(rest, tmp_path).commits
+    early = [each for each in commits if each.is_committed and each.snapshot_id is None]
+
+    assert {"fast_append"} == {each.kind for each in early if each.writer.startswith("pyiceberg")}
+    logged = Counter(row["writer"] for row in DictReader(rest["log"].splitlines()))
+    seen = Counter(each.writer for each in commits)
+    assert all(seen[writer] >= 0.95 * logged[writer] for writer in ("pyiceberg0", "pyiceberg1", "insert", "merge"))
+
+
+def test_a_compaction_that_never_committed_is_taken_to_rewrite_the_whole_table(tmp_path):
+    run = read_modes()["merge-on-read, snapshot"]
+
+    observed = observe(recorded_history(run, tmp_path))
+
+    compact = next(each for each in observed.config["source"] if each["name"] == "compact")
+    assert observed.config["table"]["data_files"] == compact["touched_files"]
+    assert any(line.startswith("source.compact.touched_files") for line in observed.findings["assumed"])
 
 
 @pytest.mark.slow

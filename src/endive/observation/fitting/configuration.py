@@ -31,6 +31,8 @@ DURATION_MAX_MS: Final = 30 * 86_400_000.0
 TXNS_MAX: Final = 100_000  # in the time simulated; of a busier table less than the time it was watched
 MAX_WAIT_DEFAULT_MS: Final = 60_000.0  # TableProperties.COMMIT_MAX_RETRY_WAIT_MS_DEFAULT
 NARROW_SHARE: Final = 0.25  # of the partitions: who changes no more than that is taken to have asked for them
+MERGE_COUNT: Final = "commit.manifest.min-count-to-merge"
+MERGE_COUNT_DEFAULT: Final = "100"  # TableProperties.MANIFEST_MIN_MERGE_COUNT_DEFAULT
 UPDATE_LEVEL: Final = "write.update.isolation-level"
 _LIST_BASE_BYTES: Final = 2_000
 
@@ -44,13 +46,15 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
     assumed.append(f"{key} = {given}: no history tells how fast a catalog answers; see endive measure catalog")
     settings = history.shape.settings
     assumed += [line for source in sources for line in _assumed_of(source, settings, history.duration_ms)]
+    unmerged = _never_merges(history, sources)
+    assumed += [f'commit.merging = "off": {unmerged}'] if unmerged else []
     document: dict[str, Any] = {
         "simulation": {"duration_ms": round(duration_ms(history, sources), 3)},
         "experiment": {"label": history.name},
         "storage": {"provider": provider},
         "catalog": catalog,
         "table": table_section(history.shape, is_expired=history.expired > 0),
-        "commit": _commit(sources, settings),
+        "commit": _commit(sources, settings) | ({"merging": "off"} if unmerged else {}),
         "transaction": _retries(settings),
         "source": [_source(source, history.shape) for source in sources],
     }
@@ -70,6 +74,9 @@ def _assumed_of(source: FittedSource, settings: dict[str, str], window_ms: float
     if source.is_work_assumed:
         work = f"source.{source.name}.runtime = {source.work['ms']:g} ms"
         found.append(f"{work}: no history tells how long a statement works before it commits")
+    if source.never_rewrote:
+        why = "none of it was committed, so no snapshot tells which files it takes"
+        found.append(f"source.{source.name}.touched_files = all of the table's: {why}")
     rate = source.rate_text(window_ms)
     if rate is not None:
         found.append(f"source.{source.name}.arrivals: {rate}")
@@ -119,6 +126,9 @@ def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
         found["read"] = read_of(source, shape)
     if are_files_known(shape) and source.touched_files:
         found["touched_files"] = min(source.touched_files, shape.data_files or 1)
+    elif are_files_known(shape) and source.never_rewrote:
+        found["touched_files"] = shape.data_files
+        found |= {"partitions": {"count": shape.partitions}} if partitions_section(shape) else {}
     if partitions_section(shape) and source.partitions:
         found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
         if source.weights and sum(each > 0.0 for each in source.weights) >= found["partitions"]["count"]:
@@ -165,9 +175,26 @@ def _commit(sources: Sequence[FittedSource], settings: dict[str, str]) -> dict[s
     found: dict[str, Any] = {"protocol": "pyiceberg"} if engines == {"pyiceberg"} else {}
     if settings.get("commit.manifest-merge.enabled") == "false" and not found:
         found["merging"] = "off"
-    elif "commit.manifest.min-count-to-merge" in settings and not found:
-        found["min_count_to_merge"] = max(2, int(settings["commit.manifest.min-count-to-merge"]))
+    elif MERGE_COUNT in settings and not found:
+        found["min_count_to_merge"] = max(2, int(settings[MERGE_COUNT]))
     return found
+
+
+def _never_merges(history: TableHistory, sources: Sequence[FittedSource]) -> str:
+    """Why appends never merge manifests, if they do not: compaction empties manifests, and a list leaves those out.
+
+    The model's compaction leaves them (``formats.iceberg.effects``), so that its appends would merge a hundred of them.
+    """
+    if not any(source.kind == "rewrite_files" for source in sources):
+        return ""
+    least = int(history.shape.settings.get(MERGE_COUNT, MERGE_COUNT_DEFAULT))
+    lists = [each.manifests for each in history.commits if each.manifests is not None]
+    files = [each.total_files for each in history.commits if each.total_files is not None]
+    most = max(lists or files, default=least)
+    of = "manifests" if lists else "files"
+    return (
+        f"compaction keeps the table at {most:,} {of} or fewer, and {least:,} manifests merge" if most < least else ""
+    )
 
 
 def _retries(settings: dict[str, str]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def partition_weights(
         numbers[each.snapshot_id] for each in commits if each.snapshot_id is not None and each.snapshot_id in numbers
     ]
     made = sum(each.is_committed for each in commits)
-    if len(told) < max(KNOWN_MIN, KNOWN_SHARE_MIN * made):
+    if count < 1 or len(told) < max(KNOWN_MIN, KNOWN_SHARE_MIN * made):
         return None
     picked = Counter(place for places in told for place in places if place < count)
     if len(picked) == count and max(picked.values()) <= 2 * min(picked.values()) + 2:

@@ -77,6 +77,11 @@ class FittedSource:
         return self.engine in SINKS or any(commit.added_equality_deletes for commit in self.commits)
 
     @property
+    def never_rewrote(self) -> bool:
+        """Whether it is a compaction of which only failures were seen."""
+        return self.kind == "rewrite_files" and not any(commit.is_committed for commit in self.commits)
+
+    @property
     def logged_read(self) -> str:
         """What most of its exceptions say it had read."""
         told = Counter(commit.read for commit in self.commits if commit.read)

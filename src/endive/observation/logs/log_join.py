@@ -15,6 +15,7 @@ from statistics import median
 from typing import Final
 
 from endive.observation.history import DELETE, OVERWRITE, Commit, TableHistory, in_order
+from endive.observation.tables.snapshots import kind_of
 
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
 MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
@@ -37,6 +38,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
         replace(
             commit,
             engine=engines.get(commit.writer, commit.engine),
+            kind=kind_of(commit.operation, engines[commit.writer]) if commit.writer in engines else commit.kind,
             overwrite=_overwrite(commit, history.shape.settings),
             runtime_ms=_worked_ms(commit, reported),
         )
@@ -113,15 +115,20 @@ def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, C
     reaches = [(row, _within(row, times)) for row in sorted(unnamed, key=_end_us)]
     engines = _likely_engines(snapshots, reaches)
     for row, places in reaches:
-        end_us = _end_us(row)
         fitting = [
-            (abs(end_us - times[place]), place)
+            (*_away_us(row, times[place]), place)
             for place in places
             if place not in found and _is_of(snapshots[place], engines[row.writer], row.operation)
         ]
         if fitting:
-            found[min(fitting)[1]] = row
+            found[min(fitting)[2]] = row
     return found
+
+
+def _away_us(row: Commit, time_us: int) -> tuple[int, int]:
+    """How far a snapshot lies outside the row's statement, then how far from its end."""
+    end_us = _end_us(row)
+    return max(0, row.time_us - time_us, time_us - end_us), abs(end_us - time_us)
 
 
 def _within(row: Commit, times: Sequence[int]) -> range:

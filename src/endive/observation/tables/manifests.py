@@ -109,21 +109,26 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
 def _place(manifest: Any, places: dict[int, set[str]]) -> None:
     """Where a snapshot added files: its own manifest says it in the list, by equal bounds, if it is one partition."""
     is_new = not (manifest.existing_files_count or manifest.deleted_files_count) and int(manifest.content) == 0
+    if is_new and manifest.partitions and manifest.added_files_count:
+        places.setdefault(manifest.added_snapshot_id, set()).add(_one_partition(manifest))
+
+
+def _one_partition(manifest: Any) -> str:
+    """The partition that all files of a manifest lie in, as its bounds in the list say it; NOWHERE of several."""
     bounds = manifest.partitions or []
-    if not is_new or not bounds or not manifest.added_files_count:
-        return
-    is_one = all(each.lower_bound == each.upper_bound and not each.contains_null for each in bounds)
-    name = "/".join((each.lower_bound or b"").hex() for each in bounds) if is_one else NOWHERE
-    places.setdefault(manifest.added_snapshot_id, set()).add(name)
+    is_one = bool(bounds) and all(each.lower_bound == each.upper_bound and not each.contains_null for each in bounds)
+    return "/".join((each.lower_bound or b"").hex() for each in bounds) if is_one else NOWHERE
 
 
 def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFiles) -> tuple[int | None, list[str]]:
     """How many partitions hold files now, or why that is not known; None of a table without partitions."""
     if not history.shape.partition_fields:
         return None, []
-    data = [each for each in manifests if int(each.content) == 0]
+    data = _one_of_each([each for each in manifests if int(each.content) == 0])
     if len(data) > PARTITIONS_READ_MAX:
-        return None, [f"{history.name}: {len(data):,} manifests are too many to count its partitions."]
+        alike = {name for name in map(_one_partition, data) if name != NOWHERE}
+        told = f"{history.name}: {len(data):,} manifests are too many to count its partitions"
+        return len(alike) or None, [f"{told}; at least {len(alike):,} are." if alike else f"{told}."]
     found = set()
     try:
         for manifest in data:
@@ -133,6 +138,19 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFil
         told = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
         return None, [f"{history.name}: its manifests could not be read ({told}); partitions unknown."]
     return len(found) or None, []
+
+
+def _one_of_each(manifests: Sequence[Any]) -> list[Any]:
+    """Those that must be read to know all partitions: of several in the same partition the first."""
+    alone: dict[tuple[int, str], Any] = {}
+    several = []
+    for manifest in manifests:
+        name = _one_partition(manifest)
+        if name == NOWHERE:
+            several.append(manifest)
+        else:
+            alone.setdefault((manifest.partition_spec_id, name), manifest)
+    return [*alone.values(), *several]
 
 
 def _shape(history: TableHistory, last: tuple[int, list[Any]]) -> TableShape:
