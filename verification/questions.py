@@ -34,7 +34,7 @@ from endive.errors import ConfigError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, field_at
 from endive.objectives.intervals import newcombe
 from endive.objectives.names import SOURCE
-from endive.objectives.verdict_text import estimate_text, figure_text
+from endive.objectives.verdict_text import NOTHING, estimate_text, figure_text
 from endive.workload.expected_txns import expected_by_source
 from verification.coverage import TRUTH_FIRST, holds, table_lines
 
@@ -267,13 +267,21 @@ def _subject(source: str, figure: str) -> Subject:
 # --- the page -----------------------------------------------------------------------------------------
 
 
-def page(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]], die: int) -> str:
-    """The whole page."""
+def page(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]], die: int, note: str = "") -> str:
+    """The page, with those of the two pieces that were made."""
     lines = [
         "# Questions asked cold",
         "",
         "Made by `python -m verification.questions`. Answers are held against other seeds, whose own doubt counts: "
         "they agree if their difference may be nothing.",
+        *(_again_lines(again) if again else ()),
+        *(_thrown_lines(thrown, die, note) if thrown else ()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _again_lines(again: Sequence[dict[str, Any]]) -> list[str]:
+    return [
         "",
         "## What was once answered wrongly",
         "",
@@ -296,13 +304,20 @@ def page(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]], die:
                 for row in again
             ],
         ),
+    ]
+
+
+def _thrown_lines(thrown: Sequence[dict[str, Any]], die: int, note: str) -> list[str]:
+    known = [row for row in thrown if row["truth"] != NOTHING or row["answer"] != NOTHING]
+    return [
         "",
         f"## {len(thrown)} questions thrown with a die",
         "",
-        f"`--die {die}` chose recipes, store, catalog, load and figure; nothing was changed after they were seen. "
-        f"Asked as `endive run` asks and held against {2 * TRUTH_SEEDS} other seeds: "
-        f"**{_count(thrown, 'agrees')} agree**, the intervals of {_count(thrown, 'is_in')} hold the bare estimate of "
-        f"the others, and the verdicts of {_count(thrown, 'is_right')} are not sure of the opposite of theirs.",
+        f"`--die {die}` chose recipes, store, catalog, load and figure. Asked as `endive run` asks and held against "
+        f"{2 * TRUTH_SEEDS} other seeds: **{_count(thrown, 'agrees')} agree**; of {len(thrown) - len(known)} of these "
+        f"no txn of the source ended on either side, so of those with a figure {_count(known, 'agrees')} do. The "
+        f"intervals of {_count(known, 'is_in')} hold the bare estimate of the others, and the verdicts of "
+        f"{_count(thrown, 'is_right')} are not sure of the opposite of theirs. {note}".rstrip(),
         "",
         *table_lines(
             ("sources, load; store, catalog", "figure", "answer", "other seeds", "agree", "verdict", "right"),
@@ -317,7 +332,6 @@ def page(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]], die:
             ],
         ),
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _count(rows: Sequence[dict[str, Any]], name: str) -> str:
@@ -325,11 +339,13 @@ def _count(rows: Sequence[dict[str, Any]], name: str) -> str:
 
 
 def main() -> None:
-    """Make pieces, and the page if both are there."""
+    """Make pieces, and the page of those that are there."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0] if __doc__ else None)
     parser.add_argument("--only", choices=("again", "thrown"), help="make this piece and keep the other")
     parser.add_argument("--die", type=int, default=7, help="seed of the die")
     parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--note", default="", help="what a reader should know of how the die was thrown")
+    parser.add_argument("--page", action="store_true", help="only write the page again, from the pieces that are there")
     parser.add_argument("--pieces", type=Path, default=Path("out/questions"), help="folder of the pieces")
     parser.add_argument("--out", type=Path, default=PAGE)
     asked = parser.parse_args()
@@ -339,16 +355,15 @@ def main() -> None:
         "thrown": lambda replicator: rows_thrown(replicator, asked.die, asked.count),
     }
     files = {name: asked.pieces / f"{name}.json" for name in makers}
-    for name in [asked.only] if asked.only else makers:
+    for name in [] if asked.page else [asked.only] if asked.only else makers:
         rows = []
         with Replicator() as replicator:
             for row in makers[name](replicator):
                 rows.append(row)
                 print(json.dumps(row), flush=True)
         files[name].write_text(json.dumps(rows), encoding="utf-8")
-    if all(file.exists() for file in files.values()):
-        again, thrown = (json.loads(file.read_text(encoding="utf-8")) for file in files.values())
-        asked.out.write_text(page(again, thrown, asked.die), encoding="utf-8")
+    again, thrown = (json.loads(file.read_text(encoding="utf-8")) if file.exists() else [] for file in files.values())
+    asked.out.write_text(page(again, thrown, asked.die, asked.note), encoding="utf-8")
 
 
 if __name__ == "__main__":
