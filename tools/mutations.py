@@ -235,8 +235,41 @@ _RULES_OF_DELTA: Final = (
     ),
 )
 
+_CONFIGURATION: Final = "src/endive/config/"
+_RULES_OF_KEYS: Final = (
+    (
+        "no key was given",
+        "rules/condition.py",
+        "value = self.scene.is_given(name.removeprefix(GIVEN))",
+        "value = False",
+        "tests/config/test_refusals.py",
+    ),
+    (
+        "a key without effect is tolerated",
+        "rules/key_effects.py",
+        "return self.values.holds(self.row.unless)",
+        "return True",
+        "tests/config/test_refusals.py",
+    ),
+    (
+        "a key that names its unit moves the hash",
+        "simulation_config.py",
+        "table |= {former: table.pop(present)",
+        "table |= {present: table.pop(present)",
+        "tests/config/test_former_names.py",
+    ),
+    (
+        "a problem names the present spelling",
+        "reading/spellings.py",
+        "document.origins[*place, new] = written",
+        "document.origins[*place, new] = (*place, new)",
+        "tests/config/test_refusals.py",
+    ),
+)
+
 MUTATIONS: Final = (
     *(Mutation(*mistake) for mistake in STATISTICS),
     *(Mutation(*rule) for rule in _RULES),
     *(Mutation(name, DELTA + file, *rest) for name, file, *rest in _RULES_OF_DELTA),
+    *(Mutation(name, _CONFIGURATION + file, *rest) for name, file, *rest in _RULES_OF_KEYS),
 )
