@@ -60,9 +60,9 @@ def long_enough(base: Base, objective: Objective, longest_ms: float = LENGTHS_MS
 
 
 def _growing(config: SimulationConfig, length_ms: float) -> str:
-    """What a long run does to a table from which nothing expires."""
+    """What a long run does to a table of Iceberg from which nothing expires."""
     is_upkept = any(source.operation_types.model_dump().get("expire_snapshots") for source in config.sources)
-    if config.table.snapshots_kept_max or is_upkept or length_ms < _D:
+    if config.table.format == "delta" or config.table.snapshots_kept_max or is_upkept or length_ms < _D:
         return ""
     return (
         " Nothing expires snapshots, so metadata grows all the while and commits get slower: say what is kept with "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 UNSEEN = (
-    "A history cannot show commits that failed: they are in no snapshot. Take them from a log of your writers "
+    "A history cannot show commits that failed: they leave nothing in the table. Take them from a log of your writers "
     "(--reports FILE; docs/guides/your-own-table.md says which logs are read)."
 )
 

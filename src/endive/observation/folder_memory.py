@@ -35,7 +35,7 @@ FORMAT: Final = 1
 BYTES_MAX: Final = 2**20
 SHOWN_MAX: Final = 4  # figures named in a note
 OF_THE_TABLE: Final = ("partitions", "num_tables")  # keys of [catalog] that no measured profile knows
-UNSEEN: Final = "Failed commits are in no snapshot, so it was not held against them."
+UNSEEN: Final = "Failed commits leave nothing in the table, so it was not held against them."
 _KEYS: Final[Mapping[str, type]] = {
     "table": str,
     "explains": bool,

@@ -54,9 +54,12 @@ def sentence(seen: Mapping[str, Any]) -> str:
     kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
     size = seen["size"]
     manifests = "an unknown number of" if size["manifests"] is None else f"{size['manifests']:,}"
+    kept = f"The table keeps {size['snapshots']:,} snapshots and has {manifests} manifests."
+    if seen.get("format") == "delta":
+        kept = f"Its log counts {size['snapshots']:,} commits."
     return (
         f"{seen['commits']:,} commits from {seen['first']} to {seen['last']}, {seen['commits_per_hour']:,.1f} per "
-        f"hour: {kinds}. The table keeps {size['snapshots']:,} snapshots and has {manifests} manifests."
+        f"hour: {kinds}. {kept}"
     )
 
 

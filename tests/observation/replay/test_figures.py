@@ -43,6 +43,15 @@ def test_a_value_that_runs_of_the_model_reach_by_chance_agrees():
     assert (True, 125.0) == (found.holds, pytest.approx(found.model))
 
 
+def test_failures_of_the_model_are_held_against_a_history_that_would_tell_of_them_alone():
+    """A table does not show what failed: none seen is not none."""
+    real, runs = seen([1.0] * 50), [seen([1.0] * 50, failed=20)] * 3
+
+    assert [True, False] == [
+        "failed" in {each.name for each in figures_of(real, runs, [], knows_failures=knows)} for knows in (True, False)
+    ]
+
+
 def test_a_share_agrees_within_five_points():
     real = seen([1.0] * 100, attempts=[2] * 20 + [1] * 80)
     runs = [[seen([1.0] * 100, attempts=[2] * n + [1] * (100 - n))] * 3 for n in (24, 26)]

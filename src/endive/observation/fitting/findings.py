@@ -13,6 +13,7 @@ import numpy as np
 from endive.observation.fitting.rate_check import RateCheck
 from endive.observation.fitting.sources import FittedSource
 from endive.observation.history import UNKNOWN, Commit, TableHistory
+from endive.observation.tables.delta_log import DELTA
 
 QUANTILES: Final = (0.5, 0.95, 0.99)
 LOG: Final = "log"
@@ -46,6 +47,7 @@ def findings(
         "durations_from": _durations_from(commits),
         "attempts": _attempts(commits),
         "expired": history.expired,
+        "format": "delta" if history.catalog_kind == DELTA else "iceberg",
         "format_version": history.shape.format_version,
         "size": {
             "snapshots": history.shape.snapshots,

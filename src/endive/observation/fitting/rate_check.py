@@ -28,7 +28,7 @@ COLUMNS: Final = ("source", "status", "reason", "total_latency_ms")
 ENDED: Final = ("committed", "aborted")
 PASSES: Final = 3
 READS: Final = ("table", "partitions", "files")  # widest first
-_LATENCIES: Final = "storage.provider and the catalog's latency"
+_LATENCIES: Final = "the latencies of storage.provider and of the commit point"
 _CAUSES: Final = {
     "validation_exception": "source.{name}.read, touched_files and isolation",
     "history_expired": "source.{name}.runtime",

@@ -152,7 +152,9 @@ class Sides:
 # ---- which figures, and their intervals ----------------------------------------------------------------
 
 
-def figures_of(real: Seen, runs: Sequence[Seen], changed: Sequence[Seen]) -> tuple[Figure, ...]:
+def figures_of(
+    real: Seen, runs: Sequence[Seen], changed: Sequence[Seen], *, knows_failures: bool = True
+) -> tuple[Figure, ...]:
     """The figures that the history knows; of a source with few commits only how many of them fail, and why."""
     if not runs or not real.ended:
         return ()
@@ -163,7 +165,7 @@ def figures_of(real: Seen, runs: Sequence[Seen], changed: Sequence[Seen]) -> tup
         found.append(
             _figure("commits", "per hour", sides, lambda seen: _per_hour(seen, span_h), _rate_interval(span_h))
         )
-    if real.failed or any(run.failed for run in runs):
+    if real.failed or (knows_failures and any(run.failed for run in runs)):
         found.append(_share("failed", sides, _failed))
         known = [reason for reason in real.reasons if reason in REASONS]
         found += [_share(f"failed: {reason}", sides, _failed_by(reason)) for reason in known]

@@ -257,8 +257,12 @@ class Stage:
 
     def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
         """Model beside reality, source by source."""
+        knows = bool(self._findings.get("has_outcomes", True))
         return tuple(
-            SourceReplay(name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name)))
+            SourceReplay(
+                name=name,
+                figures=figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows),
+            )
             for name, seen in self._real.items()
         )
 
@@ -311,6 +315,8 @@ def timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str,
     table = changed.setdefault("table", {})
     if "initial_snapshots" in table:
         table["initial_snapshots"] = max(0, table["initial_snapshots"] - findings["commits"])
+    if "initial_version" in changed.get("delta", {}):
+        changed["delta"]["initial_version"] = max(0, changed["delta"]["initial_version"] - findings["commits"])
     if "initial_manifests" in table and findings.get("manifests_first") is not None:
         table["initial_manifests"] = findings["manifests_first"]
     return changed

@@ -1,0 +1,133 @@
+"""Every command asked about a table of one format: no word of the other stands in what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from endive import notebook
+from endive.cli.main import app
+from endive.explore.jobs import first
+from endive.explore.page_question import read_question
+from endive.explore.starting_points import Starts, start_of
+from endive.formats.delta import words as delta
+from endive.formats.iceberg import words as iceberg
+
+OBSERVED = Path(__file__).parents[1] / "observation/data/delta_rs"
+# Delta's log has an action of that name, and its tables a history; the rest are everyday words.
+IN_BOTH = {"metadata", "history", "files", "partitions", "table", "columns", "nothing", "all", "none", "position"}
+IN_BOTH |= {"equality", "vector", "catalog"} | set(iceberg.RELEASES)
+NAMES = {"iceberg": "iceberg", "delta": "delta lake"}
+LOADS = {
+    "delta": """
+        [table]
+        format = "delta"
+        [storage]
+        provider = "azure"
+        [[source]]
+        name = "stream"
+        recipe = "delta_spark_streaming"
+        trigger_interval_ms = 5000
+        [[source]]
+        name = "job"
+        recipe = "delta_spark_merge"
+        interval_ms = 60000
+        working_ms = 20000
+        """,
+    "iceberg": """
+        [[source]]
+        name = "stream"
+        recipe = "spark_streaming"
+        trigger_interval_ms = 5000
+        [[source]]
+        name = "job"
+        recipe = "spark_merge_cow"
+        interval_ms = 60000
+        working_ms = 20000
+        """,
+}
+QUESTIONS = (
+    ("run", "--seeds", "2", "--bill"),
+    ("explain", "--where", "source = 'job'", "--blame"),
+    ("advise", "--seeds", "2"),
+    ("limit", "--vary", "load", "--slo", "stream.success_rate >= 0.5", "--to", "200"),
+)
+
+
+def words_of(format_name: str) -> set[str]:
+    """What only that format has a name for, as keys and as they are printed, and its own name."""
+    own, other = (iceberg, delta) if format_name == "iceberg" else (delta, iceberg)
+    names = names_in(own) - names_in(other) - IN_BOTH
+    if own is delta:
+        names = {name for name in names if "_" in name}  # merge, checkpoint and the like are anybody's words
+    return {NAMES[format_name]} | names | {name.replace("_", " ") for name in names}
+
+
+def names_in(words) -> set[str]:
+    """Kinds, objects, phases, and whatever else a format has a list of."""
+    return {name for each in vars(words).values() if isinstance(each, tuple) for name in each}
+
+
+def found_in(text: str, format_name: str) -> set[str]:
+    """The words of a format in a text, whatever their case; a chart's drawing is not text."""
+    plain = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    return {word for word in words_of(format_name) if re.search(rf"\b{re.escape(word)}s?\b", plain, re.IGNORECASE)}
+
+
+@pytest.fixture(params=LOADS)
+def load(request, tmp_path) -> tuple[Path, str]:
+    """A file of a format, and the other's name."""
+    path = tmp_path / "load.toml"
+    length = "[simulation]\nduration_ms = 600000\n[slo]\nobjective = 'every source.success_rate >= 0.99'\n"
+    path.write_text(length + LOADS[request.param])
+    return path, "iceberg" if request.param == "delta" else "delta"
+
+
+def said(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert 0 == result.exit_code, result.output
+    return result.output
+
+
+def test_words_of_a_format_are_its_own_and_are_found():
+    assert {"manifest_list", "manifest list", "fast append", "row_delta", "iceberg"} <= words_of("iceberg")
+    assert words_of("iceberg").isdisjoint(words_of("delta"))
+    assert {"manifest", "manifests", "iceberg"} == found_in(
+        "<p>Iceberg keeps manifests</p><svg>row_delta</svg>", "iceberg"
+    )
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[0])
+def test_an_answer_has_no_word_of_the_other_format(load, question):
+    path, other = load
+    command, *options = question
+
+    assert set() == found_in(said(command, path, *options), other)
+
+
+def test_a_report_of_a_run_and_a_notebook_have_none(load, tmp_path):
+    path, other = load
+    said("run", path, "--out", tmp_path / "run")
+    text = said("report", tmp_path / "run", "--out", tmp_path / "run.html")
+    shown = notebook.explain(str(path))._repr_html_()
+
+    assert set() == found_in(text + (tmp_path / "run.html").read_text() + shown, other)
+
+
+def test_the_live_page_has_none(load):
+    path, other = load
+    start = start_of(path, group="Your file")
+    (event,) = first(read_question({"start": start.id, "changes": {}}, Starts({start.id: start})).base(), lambda: False)
+
+    assert set() == found_in(json.dumps(event), other)
+
+
+def test_an_observed_log_of_delta_and_its_replay_have_none(tmp_path):
+    text = said("observe", OBSERVED, "--out", tmp_path / "seen")
+    text += (tmp_path / "seen" / "page.html").read_text() + said("replay", tmp_path / "seen", "--seeds", "2")
+
+    assert set() == found_in(text, "iceberg")
