@@ -1,4 +1,4 @@
-"""``endive verify``: hold the model against closed forms, measurements and real Iceberg, and say right or wrong.
+"""``endive verify``: hold the model against closed forms, measurements, real Iceberg and real Delta Lake.
 
 The comparisons are made in ``endive.verification``, the pages from them in ``endive.verification.pages``.
 """
@@ -50,7 +50,7 @@ def verify(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show every check, not only a line per kind.")] = False,
 ) -> None:
-    """Hold the model against closed forms, measurements and real Iceberg.
+    """Hold the model against closed forms, measurements, real Iceberg and real Delta Lake.
 
     Ends with 0 if nothing is wrong, 1 if something is, 2 if it was asked wrongly, 3 if a suite could not run at all: it
     says why and what to do about it, and the others still run.

@@ -1,4 +1,4 @@
-"""The model held against closed forms, measurements and real Iceberg: what ``endive verify`` runs.
+"""The model held against closed forms, measurements, real Iceberg and Delta: what ``endive verify`` runs.
 
 The model is simulated as users simulate it. A suite is a module with ``run(options) -> Outcome``; see ``suite`` and
 ``suites``.
