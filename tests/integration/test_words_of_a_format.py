@@ -54,7 +54,7 @@ QUESTIONS = (
     ("run", "--seeds", "2", "--bill"),
     ("explain", "--where", "source = 'job'", "--blame"),
     ("advise", "--seeds", "2"),
-    ("limit", "--vary", "load", "--to", "2"),
+    ("limit", "--vary", "load", "--seeds", "2", "--from", "0.5", "--to", "2"),
 )
 
 

@@ -20,7 +20,7 @@ COMMAND: Final = "endive verify delta"
 KEEP: Final = "keep"
 QUICK_WRITERS: Final = 4
 BASE_COMMITS: Final = 3
-RELOAD: Final = {"kind": "restart", "delay_ms": 0.0}  # a writer loads its table anew after a failure
+RELOAD: Final = {"kind": "restart", "delay_ms": 0.1}  # a writer loads its table anew after a failure
 # Which requests of the measurement are which of the model's.
 REQUESTS: Final = {
     "GET commit": ("commit_file", "read"),
