@@ -1,0 +1,27 @@
+"""A study file of some text, read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from endive.config.study import load_study
+
+BASE = """
+[base.simulation]
+duration_ms = 60_000
+seed = 7
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path):
+    """``study(text, "key=value", seeds=3)``: a study file of that text on a small base, read."""
+
+    def load(text: str, *overrides: str, seeds: int | None = None):
+        path = tmp_path / "my-study.toml"
+        path.write_text(text + BASE)
+        return load_study(path, overrides, seeds)
+
+    return load
