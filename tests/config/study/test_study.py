@@ -227,6 +227,3 @@ because = "never"
     copy = tmp_path / "copy.toml"
     copy.write_text(study_text(found))
     assert load_study(copy) == found
-
-
-# ---- problems ------------------------------------------------------------------------------------------
