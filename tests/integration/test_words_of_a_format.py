@@ -132,3 +132,13 @@ def test_an_observed_log_of_delta_and_its_replay_have_none(tmp_path):
     text += (tmp_path / "seen" / "page.html").read_text() + said("replay", tmp_path / "seen", "--seeds", "2")
 
     assert set() == found_in(text, "iceberg")
+
+
+def test_a_log_of_delta_whose_beginning_was_cleaned_up_is_observed(tmp_path):
+    log = tmp_path / "table" / "_delta_log"
+    log.mkdir(parents=True)
+    for number in range(30, 40):
+        name = f"{number:020}.json"
+        (log / name).write_bytes((OBSERVED / "_delta_log" / name).read_bytes())
+
+    assert "10 commits from" in said("observe", tmp_path / "table", "--out", tmp_path / "seen")

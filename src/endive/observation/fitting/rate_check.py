@@ -237,7 +237,7 @@ def _with_reads(
     """The widest filter with which a statement commits as often as it was seen to; what a log told stays."""
     changed = apply_overrides(document, {})
     told = []
-    is_partitioned = "partitions" in changed["catalog"]
+    is_partitioned = "partitions" in changed.get("catalog", {})
     found = simulate(changed, sources, window_ms) if any(map(_is_guessed, sources)) else {}
     for source in filter(_is_guessed, sources):
         section = _section(changed, source.name)
