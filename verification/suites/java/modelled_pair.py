@@ -34,7 +34,7 @@ from verification.suites.java.request_recording import NEWEST
 from verification.suites.java.request_trace import Recorded
 from verification.suites.java.scenario import FAST_APPEND, REMOVED_FROM, Scenario
 
-RIVAL, SECOND = "rival", "second rival"
+RIVAL, SECOND, EXPIRING_SOURCE = "rival", "second rival", "expiry"
 TABLE_MANIFESTS: Final = 8
 MANIFESTS_OF: Final = {SAME_PARTITION: 5, OTHER_PARTITION: 3}  # A, B, C1 to C3; E1 to E3
 DATA_FILES: Final = 10_000
@@ -83,7 +83,7 @@ def play(pair: Pair, release: str = NEWEST) -> Recorded | None:
     is_late = pair.when == DURING
     count = pair.count + (pair.rival is not None and pair.rival.name == EXPIRY) + (pair.second is not None)
     moments = Moments(0 if is_late else count, (count,) if is_late else ())
-    names = {RIVAL: pair.rival, SECOND: pair.second}
+    names = {RIVAL: pair.rival, SECOND: pair.second, EXPIRING_SOURCE: pair.rival}
     elsewhere = {name for name, each in names.items() if each is not None and each.touches == OTHER_PARTITION}
     return modelled_victim.play_out(document, moments, elsewhere)
 
@@ -112,7 +112,7 @@ def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
         sources.append(_rival(RIVAL, pair.rival, touched, {"period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}))
         late = {"period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
         if pair.rival.name == EXPIRY:
-            sources.append({"name": "expiry", "arrivals": {"kind": "periodic", **late}, **EXPIRING})
+            sources.append({"name": EXPIRING_SOURCE, "arrivals": {"kind": "periodic", **late}, **EXPIRING})
         elif pair.second is not None:
             sources.append(_rival(SECOND, pair.second, touched, late))
         if len(sources) > 2:
