@@ -59,8 +59,7 @@ def make_dataset(folder: Path, txns: int) -> None:
     from endive.pipeline.dataset.sweep_folder import STUDIES, StudyPlan, SweepFolder
     from endive.pipeline.sweep.gather import gather
     from endive.pipeline.sweep.part import PartFile, write_latencies
-    from endive.pipeline.sweep.plan import plan_parts, plan_runs
-    from endive.pipeline.sweep.planned_study import axis_fields
+    from endive.pipeline.sweep.plan import axis_fields, plan_parts, plan_runs
 
     file = folder.with_suffix(".toml")
     per_seed = sum(3_600_000 / scale for scale in SCALES_MS)

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.cli.studies.sweep import duration, standing_text
 from endive.pipeline import run_sweep
-from endive.pipeline.sweep.sweep_progress import Standing
+from endive.pipeline.sweep.work import Standing
 
 
 @pytest.fixture

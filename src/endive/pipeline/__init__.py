@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from endive.pipeline.dataset.sweep_folder import SweepFolder
     from endive.pipeline.spark.session import make_session
-    from endive.pipeline.sweep.planned_study import PlannedStudy
+    from endive.pipeline.sweep.plan import PlannedStudy
     from endive.pipeline.sweep.run_sweep import SweepOutcome, run_sweep
 
 __all__ = ["PlannedStudy", "SweepFolder", "SweepOutcome", "make_session", "run_sweep"]
 
 _HOMES = {
-    "PlannedStudy": "endive.pipeline.sweep.planned_study",
+    "PlannedStudy": "endive.pipeline.sweep.plan",
     "SweepFolder": "endive.pipeline.dataset.sweep_folder",
     "SweepOutcome": "endive.pipeline.sweep.run_sweep",
     "make_session": "endive.pipeline.spark.session",

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from endive.config.printable import printable_values
 from endive.errors import OutputError
+from endive.pipeline.dataset.dataset_table import printable_table
 from endive.pipeline.dataset.places import DatasetPath, found_in, parquet_file
-from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.seal import file_digest, read_document, unsealed
 
 ANALYSIS: Final = "analysis"

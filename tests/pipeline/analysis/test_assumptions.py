@@ -8,7 +8,7 @@ import pytest
 
 from endive.answers.caveats import caveats_of_config
 from endive.config import parse_config
-from endive.pipeline.analysis.assumptions import assumption_rows
+from endive.pipeline.analysis.warning_table import assumption_rows
 
 
 def rows(scope="all", study="s", point=0, manifest_list_ms=100.0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from endive.pipeline.analysis.configurations import drift
+from endive.pipeline.analysis.breakdown import drift
 
 RUNS = pa.schema(
     [

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import endive
-from endive.pipeline.analysis.measured import EXTRA_FIGURES
+from endive.pipeline.analysis.scopes import EXTRA_FIGURES
 from endive.pipeline.dataset.figure_columns import FIGURES, figures_of
 
 

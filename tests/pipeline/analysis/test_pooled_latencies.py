@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from endive.pipeline.analysis.pooled_latencies import SHARES, latency_histogram, pooled_counts, pooled_percentiles
+from endive.pipeline.analysis.histograms import SHARES, latency_histogram, pooled_counts, pooled_percentiles
 from endive.results.latency_grid import bin_high_us, bin_low_us, counted
 
 COUNTS = pa.schema(

@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.swept import reseal_summaries
 
-from endive.pipeline.analysis.figures_from_txns import RECOUNTED
 from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.analysis.recount import BRACKETS, COUNTS, recount
+from endive.pipeline.analysis.recount import BRACKETS, COUNTS, RECOUNTED, recount
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from tests.pipeline.conftest import STUDY
 
 from endive.errors import ConfigError
 from endive.pipeline import SweepFolder
-from endive.pipeline.dataset.iceberg_table import RUNTIME, check_table_name, write_table
+from endive.pipeline.dataset.dataset_table import RUNTIME, check_table_name, write_table
 from verification.java_rig.jars import cache_folder, fetch
 
 _, ARTIFACT, RELEASE = RUNTIME.split(":")

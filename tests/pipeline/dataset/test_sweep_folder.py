@@ -102,7 +102,7 @@ HOLDER = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
-    from endive.pipeline.dataset.lock import FolderLock
+    from endive.pipeline.dataset.places import FolderLock
     with FolderLock(Path(sys.argv[1])):
         print("held", flush=True)
         time.sleep(3_600)

@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 
 from endive.errors import ConfigError
-from endive.pipeline.sweep.plan import Run
-from endive.pipeline.sweep.planned_study import axis_fields, axis_values
+from endive.pipeline.sweep.plan import Run, axis_fields, axis_values
 
 
 def runs(*values: dict) -> list[Run]:

@@ -20,7 +20,7 @@ from endive.cli.run import Engine
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
     from endive.pipeline.sweep.run_sweep import SessionMaker
-    from endive.pipeline.sweep.sweep_progress import Progress, Standing
+    from endive.pipeline.sweep.work import Progress, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
 _LONG_S: Final = 300.0  # a study that takes longer says so
@@ -112,7 +112,7 @@ def sweep(
     from endive.config.study import load_study
     from endive.errors import OutputError
     from endive.pipeline import PlannedStudy, SweepFolder
-    from endive.pipeline.dataset.iceberg_table import check_table_name, write_table
+    from endive.pipeline.dataset.dataset_table import check_table_name, write_table
     from endive.pipeline.spark.session import PYTHON_JOBS, parse_conf, session_on_demand, with_workers
 
     settings = {**PYTHON_JOBS, **parse_conf(conf or [])}

@@ -26,8 +26,7 @@ from endive.objectives.intervals import (
     wilson,
 )
 from endive.objectives.student import CONFIDENCE, normal_z, student_ts
-from endive.pipeline.analysis.measured import EXTRA_FIGURES, ratio, txns_ended
-from endive.pipeline.analysis.scopes import POINT_GROUP, RUN
+from endive.pipeline.analysis.scopes import EXTRA_FIGURES, POINT_GROUP, RUN, ratio, txns_ended
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
 from endive.results.schema import Ints

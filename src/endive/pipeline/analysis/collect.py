@@ -14,21 +14,23 @@ import pyarrow.compute as pc
 
 from endive.objectives import Objective
 from endive.pipeline.analysis.across_seeds import figures_across_seeds
-from endive.pipeline.analysis.assumptions import assumption_rows
-from endive.pipeline.analysis.breakdown import conflicts, phases, requests
-from endive.pipeline.analysis.configurations import configuration_table, configurations, drift
+from endive.pipeline.analysis.breakdown import configuration_table, configurations, conflicts, drift, phases, requests
 from endive.pipeline.analysis.count_tables import LATENCIES, OUTCOMES, TIMELINE, collect_counts
-from endive.pipeline.analysis.histograms import attempts_histogram, convoy
+from endive.pipeline.analysis.histograms import (
+    attempts_histogram,
+    convoy,
+    latency_histogram,
+    pooled_counts,
+    pooled_percentiles,
+)
 from endive.pipeline.analysis.load_axis import LoadAxis
-from endive.pipeline.analysis.measured import EXTRA_FIGURES, MEASURED, measured
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
-from endive.pipeline.analysis.pooled_latencies import latency_histogram, pooled_counts, pooled_percentiles
 from endive.pipeline.analysis.rates_over_time import rates_over_time
-from endive.pipeline.analysis.scopes import ALL, OPERATION, RUN, SOURCE
+from endive.pipeline.analysis.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, measured
 from endive.pipeline.analysis.sustained import sustained
 from endive.pipeline.analysis.table_files import unit_of
 from endive.pipeline.analysis.verdicts import Place, verdicts
-from endive.pipeline.analysis.warning_table import warnings
+from endive.pipeline.analysis.warning_table import assumption_rows, warnings
 from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW
 from endive.results import schema as s
 

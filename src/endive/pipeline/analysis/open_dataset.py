@@ -22,12 +22,11 @@ from endive.config.reading.document import document_in, document_of
 from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
-from endive.pipeline.dataset.dataset_table import TXNS, damaged
+from endive.pipeline.dataset.dataset_table import TXNS, damaged, printable_table
 from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
-from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import TRANSACTION_SCHEMA

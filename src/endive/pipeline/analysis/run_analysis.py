@@ -18,10 +18,10 @@ import pyarrow as pa
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.pipeline.analysis.across_seeds import METHOD
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
-from endive.pipeline.analysis.assumptions import first_configuration
 from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
+from endive.pipeline.analysis.warning_table import first_configuration
 from endive.pipeline.dataset.dataset_table import count_kept_txns
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder

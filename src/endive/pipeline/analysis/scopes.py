@@ -1,11 +1,19 @@
-"""Groups of txns that are measured on their own: all of a run, each operation type, each source."""
+"""Groups of txns that are measured on their own: all of a run, each operation type, each source.
+
+``measured`` are their figures as the sweep wrote them down; ``recount`` derives them again from txns, to test that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.results import schema as s
 
 ALL: Final = "all"  # scope and name of the whole run
 OPERATION: Final = "operation"
@@ -37,3 +45,41 @@ def summed(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Tab
     """Rows with equal ``keys`` as one row with the sums of the columns ``sums``."""
     found = counts.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
     return found.select([*keys, *(f"{name}_sum" for name in sums)]).rename_columns([*keys, *sums])
+
+
+# ---- figures as the sweep wrote them -----------------------------------------------------------------
+
+
+EXTRA_FIGURES: Final = ("requests_per_txn", "in_flight_committing_share")  # beside the sweep's FIGURES
+MEASURED: Final = (*RUN_GROUP, *FIGURES, *EXTRA_FIGURES)
+
+_ENDED: Final = ("txns_committed", *(f"txns_aborted_{reason}" for reason in s.REASONS[1:]))
+
+
+def measured(runs: pa.Table, groups: pa.Table) -> pa.Table:
+    """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
+    ended = runs.filter(pc.equal(runs["status"], "ok"))
+    label = pa.array([ALL] * ended.num_rows, pa.string())
+    whole = ended.select(["study", "run_id", *FIGURES]).append_column("scope", label).append_column("name", label)
+    columns = [*RUN_GROUP, *FIGURES]
+    both = pa.concat_tables([whole.select(columns), groups.select(columns)], promote_options="default")
+    extras = (ratio(both["requests_total"], txns_ended(both)), _committing_share(both))
+    for name, column in zip(EXTRA_FIGURES, extras, strict=True):
+        both = both.append_column(name, column)
+    return both
+
+
+def txns_ended(figures: pa.Table) -> pa.ChunkedArray:
+    """How many txns committed or aborted."""
+    return reduce(pc.add, (figures[name] for name in _ENDED))
+
+
+def ratio(part: pa.ChunkedArray, whole: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A quotient as a double; null where there is nothing to divide by."""
+    divisor = whole.cast(pa.float64(), safe=False)
+    quotient = pc.divide(part.cast(pa.float64(), safe=False), divisor)
+    return pc.if_else(pc.not_equal(divisor, 0.0), quotient, pa.scalar(None, pa.float64()))
+
+
+def _committing_share(figures: pa.Table) -> pa.ChunkedArray:
+    return ratio(figures["txns_in_flight_committing"], figures["txns_submitted"])

@@ -23,11 +23,11 @@ from endive.pipeline.dataset.part_files import (
     TRANSACTIONS,
     Part,
     PartFiles,
+    damaged_summary,
 )
 from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
 from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, unsealed
-from endive.pipeline.dataset.summaries import damaged_summary
 from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder
 
 ANALYSIS: Final = "analysis"

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.errors import ConfigError, OutputError
+from endive.config.printable import CONTROL_CHARACTERS, REPLACEMENT
+from endive.errors import ConfigError, EngineError, OutputError
 from endive.pipeline.dataset.figure_columns import RESERVED
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, PartFiles
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, spark_options, spark_path
-from endive.pipeline.dataset.printable_table import printable_table
 from endive.pipeline.dataset.sweep_folder import RUNS, SweepFolder
+from endive.pipeline.spark.session import AGGREGATIONS, job_named
 from endive.results import TRANSACTION_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 TXNS: Final = "txns"
 POINTS: Final = "points"
@@ -172,3 +174,69 @@ def txn_frame(spark: SparkSession, folder: SweepFolder, runs: pa.Table) -> DataF
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def printable_table(table: pa.Table) -> pa.Table:
+    """The same table, with a replacement character in its texts for what a terminal would obey."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            safe = pc.replace_substring_regex(table.column(index), CONTROL_CHARACTERS, REPLACEMENT)
+            table = table.set_column(index, field, safe)
+    return table
+
+
+# ---- as an Iceberg table -----------------------------------------------------------------------------
+# The catalog and the runtime of Iceberg are the user's, by --conf. A dot in the name of an axis becomes _: in Iceberg's
+# nested names it would mean something else.
+
+
+OURS: Final = "endive.table"
+RUNTIME: Final = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
+
+
+def check_table_name(name: str) -> str:
+    """``catalog.db.name``, or ConfigError."""
+    parts = name.split(".")
+    if len(parts) < 3 or not all(part.replace("_", "").replace("-", "").isalnum() for part in parts):
+        raise ConfigError(f"--table {name} is no name of a table. Give catalog.database.name, as Spark SQL knows it.")
+    return name
+
+
+def write_table(spark: SparkSession, folder: SweepFolder, name: str) -> int:
+    """Write all txns of a dataset, in the place of an earlier table of Endive's; how many there are."""
+    catalog = check_table_name(name).partition(".")[0]
+    if not spark.conf.get(f"spark.sql.catalog.{catalog}", ""):
+        raise ConfigError(
+            f"--table {name}: the session knows no catalog '{catalog}'. Name one, with Iceberg's runtime for the "
+            f"session's Spark: --conf spark.sql.catalog.{catalog}=org.apache.iceberg.spark.SparkCatalog "
+            f"--conf spark.sql.catalog.{catalog}.type=hadoop --conf spark.sql.catalog.{catalog}.warehouse=PLACE "
+            f"--conf spark.jars.packages={RUNTIME} (of PySpark 4.1)."
+        )
+    for key, value in AGGREGATIONS.items():
+        spark.conf.set(key, value)
+    runs = read_runs(folder)
+    try:
+        if spark.catalog.tableExists(name) and not _is_ours(spark, name):
+            raise OutputError(f"--table {name} exists, and is no table of Endive's. Name another one.")
+        frame = txn_frame(spark, folder, runs)
+        frame = frame.toDF(*(column.replace(".", "_") for column in frame.columns))
+        with job_named(spark, f"write txns to {name}"):
+            writer = frame.writeTo(name).using("iceberg").tableProperty(OURS, "txns")
+            writer.partitionedBy("study", "point").createOrReplace()
+        return int(spark.table(name).count())
+    except OutputError:
+        raise
+    except Exception as error:
+        raise EngineError(f"--table {name}: {_first_line(error)} The dataset itself is complete.") from error
+
+
+def _is_ours(spark: SparkSession, name: str) -> bool:
+    return bool(spark.sql(f"SHOW TBLPROPERTIES {name}").where(f"key = '{OURS}'").count())
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reason = lines[0].removesuffix(".") if lines else type(error).__name__
+    if ("CATALOG" in reason and "PLUGIN" in reason) or "ClassNotFoundException" in reason:
+        return f"Spark finds no Iceberg ({reason}). Give it the runtime of its version: --conf spark.jars.packages=..."
+    return f"{reason}."

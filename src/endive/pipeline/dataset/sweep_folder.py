@@ -17,8 +17,8 @@ from typing import Any, Final
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json
 from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
-from endive.pipeline.dataset.lock import LOCK_FILE, lock_of
 from endive.pipeline.dataset.part_files import (
+    CHECKSUMS,
     DETAIL_SAMPLE,
     DETAIL_TRANSACTIONS,
     DETAILS,
@@ -28,11 +28,14 @@ from endive.pipeline.dataset.part_files import (
     TRANSACTIONS,
     Part,
     PartFiles,
+    Summaries,
 )
 from endive.pipeline.dataset.places import (
+    LOCK_FILE,
     DatasetPath,
     found_in,
     has_lock,
+    lock_of,
     place_errors,
     place_of,
     read_plan,
@@ -42,7 +45,6 @@ from endive.pipeline.dataset.places import (
 )
 from endive.pipeline.dataset.referred_files import FILES
 from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, sealed, unsealed
-from endive.pipeline.dataset.summaries import CHECKSUMS, Summaries
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 
 FORMAT: Final = 5

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA, figures_of, run_schema, window_of
 from endive.pipeline.dataset.places import DatasetPath, write_whole
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, SweepFolder
-from endive.pipeline.sweep.plan import Run
-from endive.pipeline.sweep.planned_study import axis_values
+from endive.pipeline.sweep.plan import Run, axis_values
 from endive.results import MODEL_VERSION
 
 Record = Mapping[str, Any]

@@ -28,10 +28,9 @@ from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STAGING, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.spark.session import no_workers
 from endive.pipeline.sweep.gather import gather
-from endive.pipeline.sweep.plan import Run, kept_runs, plan_jobs, plan_parts, plan_tasks
-from endive.pipeline.sweep.planned_study import PlannedStudy
-from endive.pipeline.sweep.sweep_progress import Progress, watched
+from endive.pipeline.sweep.plan import PlannedStudy, Run, kept_runs, plan_jobs, plan_parts, plan_tasks
 from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
+from endive.pipeline.sweep.work import Progress, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -23,8 +23,7 @@ from endive.pipeline.dataset.figure_columns import run_schema
 from endive.pipeline.dataset.filters import can_decide, matches
 from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS
 from endive.pipeline.sweep.gather import run_row
-from endive.pipeline.sweep.plan import TASKS_PER_CORE, Run, pack
-from endive.pipeline.sweep.planned_study import PlannedStudy, axis_values
+from endive.pipeline.sweep.plan import TASKS_PER_CORE, PlannedStudy, Run, axis_values, pack
 from endive.pipeline.sweep.work import RunSpec
 
 if TYPE_CHECKING:

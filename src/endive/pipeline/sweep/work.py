@@ -1,20 +1,25 @@
-"""A run as it travels to a worker, and the notes a worker leaves on its progress.
+"""A run as it travels to a worker, the notes a worker leaves on its progress, and how far they say a sweep is.
 
 Notes are lines of a file in a folder, and empty objects in a store, where nothing can be added to. Imports neither
-Spark nor the simulator, so that it costs a worker nothing to unpack.
+Spark nor the simulator, so that it costs a worker nothing to unpack. How progress looks is the command line's.
 """
 
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from endive.pipeline.dataset.part_files import Part
     from endive.pipeline.dataset.places import DatasetPath
+    from endive.pipeline.sweep.plan import Run
+
 
 DEATHS_MAX: Final = 3  # of the process, during one run, before the run is given up
 
@@ -86,3 +91,69 @@ def _notes(path: DatasetPath) -> list[tuple[str, str]]:
         return []
     whole = text[: text.rfind("\n") + 1]  # the last line may be half written
     return [(line[0], line[1:]) for line in whole.splitlines() if line]
+
+
+# ---- how far a sweep is ------------------------------------------------------------------------------
+
+
+POLL_S: Final = 0.3
+POLL_STORE_S: Final = 3.0  # each time is a request that costs money
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of the whole study, with what was there when the sweep began."""
+
+    runs_done: int
+    runs_total: int
+    share_done: float  # of the expected work
+    has_begun: bool = True  # whether a worker has begun with a run; before that, Spark gets ready
+    runs_before: int = 0  # that were there
+    share_before: float = 0.0  # of the work, that was done
+
+
+Progress = Callable[[Standing], None]
+
+
+@contextmanager
+def watched(
+    notes: DatasetPath, parts: Sequence[Part], runs: Mapping[str, Run], progress: Progress | None
+) -> Iterator[None]:
+    """Report to ``progress`` now and then while the block runs, and once at its end."""
+    if progress is None:
+        yield
+        return
+    names = [part.name for part in parts]
+    wanted = {run_id: runs[run_id].cost for part in parts for run_id in part.run_ids}
+    before = {run_id: run.cost for run_id, run in runs.items() if run_id not in wanted}
+    total = sum(wanted.values()) + sum(before.values())
+    share_before = sum(before.values()) / total
+
+    def report() -> None:
+        done = ended_runs(notes, names) & wanted.keys()
+        progress(
+            Standing(
+                len(before) + len(done),
+                len(before) + len(wanted),
+                share_before + sum(wanted[run_id] for run_id in done) / total,
+                has_begun=has_begun(notes),
+                runs_before=len(before),
+                share_before=share_before,
+            )
+        )
+
+    has_ended = threading.Event()
+
+    def watch() -> None:
+        while not has_ended.wait(POLL_S if isinstance(notes, Path) else POLL_STORE_S):
+            report()
+
+    report()
+    watcher = threading.Thread(target=watch, daemon=True, name="endive-progress")
+    watcher.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        watcher.join()
+        report()
