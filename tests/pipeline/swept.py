@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark
 
@@ -125,3 +127,14 @@ def analysis(swept: Path, spark: SparkSession, tmp_path_factory: pytest.TempPath
 def dataset(swept: Path, tmp_path: Path) -> Path:
     """A copy of the folder that a test may damage."""
     return Path(shutil.copytree(swept, tmp_path / "dataset"))
+
+
+def change_value(path, column, row, change):
+    """Rewrite one value of a small Parquet file."""
+    table = pq.ParquetFile(path).read()
+    values = table[column].to_pylist()
+    values[row] = change(values[row])
+    place = table.column_names.index(column)
+    pq.write_table(
+        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.types[place])), path
+    )

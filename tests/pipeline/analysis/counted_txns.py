@@ -6,9 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from endive.pipeline.analysis.count_tables import OUTCOME_SUMS, count_outcomes, count_times
+from endive.pipeline.analysis.count_tables import count_events, count_outcomes, count_times
 from endive.pipeline.analysis.open_dataset import TRANSACTION_COLUMNS
-from endive.pipeline.analysis.txn_counts import GRAIN, TIME, TRIES, count_txns, run_windows, with_window
+from endive.pipeline.analysis.txn_counts import (
+    count_cells,
+    count_tries,
+    point_bounds,
+    run_windows,
+    with_bounds,
+)
 from endive.results import TRANSACTION_SCHEMA
 
 POINT = 3
@@ -16,7 +22,8 @@ _PLAIN = {pa.float64(), pa.int32(), pa.int64()}
 _SCHEMA = pa.schema(
     [
         ("study", pa.string()),
-        ("run_id", pa.string()),
+        ("point", pa.int32()),
+        ("seed", pa.int64()),
         *(
             (name, kind if kind in _PLAIN else pa.string())
             for name, kind in ((name, TRANSACTION_SCHEMA.field(name).type) for name in TRANSACTION_COLUMNS)
@@ -25,6 +32,7 @@ _SCHEMA = pa.schema(
 )
 _USUAL = {
     "study": "s",
+    "point": POINT,
     "source": "a",
     "kind": "fast_append",
     "reason": "retries_exhausted",
@@ -41,12 +49,14 @@ def counted(spark: Any, *runs: Any, bins: int = 5, known: int | None = None) -> 
 
     Runs last 10 s, with a window from 2 to 8 s. Of ``known`` runs, all if not said, the analysis has heard.
     """
-    rows = [{**_USUAL, "run_id": f"r{run}", **_named(txn)} for run, txns in enumerate(runs) for txn in txns]
-    windows = spark.createDataFrame(run_windows(run_table(len(runs) if known is None else known)))
+    rows = [{**_USUAL, "seed": run, **_named(txn)} for run, txns in enumerate(runs) for txn in txns]
+    windows = run_windows(run_table(len(runs) if known is None else known))
+    of_runs = spark.createDataFrame(windows)
     spark.conf.set("spark.sql.shuffle.partitions", "1")
-    txns = with_window(spark.createDataFrame(pa.Table.from_pylist(rows, _SCHEMA)), windows)
-    groups = count_txns(txns, (*GRAIN, *TIME, *TRIES), OUTCOME_SUMS, bins=bins)
-    return count_times(groups, windows).toArrow(), count_outcomes(groups, windows).toArrow()
+    frame = spark.createDataFrame(pa.Table.from_pylist(rows, _SCHEMA))
+    txns = with_bounds(frame, spark.createDataFrame(point_bounds(windows)))
+    events = count_events(count_cells(txns, bins), of_runs.select("run", "study", "point", "seed"), bins)
+    return count_times(events).toArrow(), count_outcomes(count_tries(txns), of_runs).toArrow()
 
 
 def _named(txn: Any) -> dict[str, Any]:
@@ -61,6 +71,7 @@ def run_table(count: int) -> pa.Table:
         {
             "study": ["s"] * count,
             "point": pa.array([POINT] * count, pa.int32()),
+            "seed": list(range(count)),
             "run_id": [f"r{run}" for run in range(count)],
             "status": ["ok"] * count,
             "duration_ms": [10_000.0] * count,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.swept import reseal_summaries
+from tests.pipeline.swept import change_value, reseal_summaries
 
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.analysis.recount import BRACKETS, COUNTS, RECOUNTED, recount
@@ -27,17 +26,6 @@ def test_txns_give_every_figure_again_to_the_last_bit(spark, swept):
     assert values["sampled", "success_rate"] == 3 * 3  # one seed of three points, by all, operation type and source
 
 
-def changed(path, column, row, change):
-    """Rewrite one value of a small file."""
-    table = pq.ParquetFile(path).read()
-    values = table[column].to_pylist()
-    values[row] = change(values[row])
-    place = table.column_names.index(column)
-    pq.write_table(
-        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.types[place])), path
-    )
-
-
 def raise_a_count(dataset):
     """One txn more in one bin of a run whose txns are kept."""
     transactions = sorted((dataset / "transactions/study=sampled").rglob("*.parquet"))[0]
@@ -45,14 +33,14 @@ def raise_a_count(dataset):
     for file in sorted((dataset / "latencies/study=sampled").glob("*.parquet")):
         runs = pq.ParquetFile(file).read()["run_id"].to_pylist()
         if runs and runs[0] in kept:
-            changed(file, "txns", 0, lambda value: value + 1)
+            change_value(file, "txns", 0, lambda value: value + 1)
             return
 
 
 def test_a_last_bit_a_percentile_outside_its_bin_and_a_count_that_is_one_too_high_are_found(spark, dataset):
     runs = dataset / "runs/study=mixed/runs.parquet"
-    changed(runs, "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
-    changed(dataset / "runs/study=bare/runs.parquet", "total_latency_p50_ms", 0, lambda value: 10 * value)
+    change_value(runs, "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
+    change_value(dataset / "runs/study=bare/runs.parquet", "total_latency_p50_ms", 0, lambda value: 10 * value)
     reseal_summaries(dataset)
     opened = open_dataset(dataset)  # which would not open what is changed next
     raise_a_count(dataset)

@@ -7,7 +7,7 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.swept import BARE, sweep_into
+from tests.pipeline.swept import BARE, change_value, reseal_summaries, sweep_into
 
 from endive.errors import ConfigError, EngineError, OutputError
 from endive.pipeline.analysis import run_analysis
@@ -115,6 +115,24 @@ def test_a_file_that_is_missing_or_too_much_does_not_add_up(spark, dataset, monk
     message = rf"{folder} has [\d,]+ {what} of study mixed, point \d+, but its runs made [\d,]+\. .*endive check"
     with pytest.raises(OutputError, match=message):
         collect_counts(spark, found, 6)
+
+
+@pytest.mark.parametrize(
+    ("table", "figure", "change"),
+    [
+        ("runs", "commit_latency_mean_ms", lambda value: value * (1 + 2**-52)),
+        ("runs", "txns_aborted_retries_exhausted", lambda value: value + 1),
+        ("groups", "committed_in_window_per_s", lambda value: value + 1e-9),
+    ],
+)
+def test_a_figure_that_the_txns_of_its_run_do_not_give_is_refused(spark, dataset, table, figure, change):
+    """To the last bit, of whole runs and of their groups; aborts are compared by their number."""
+    change_value(dataset / f"{table}/study=mixed/{table}.parquet", figure, 0, change)
+    reseal_summaries(dataset)
+    name = "txns_ended" if "aborted" in figure else figure
+
+    with pytest.raises(OutputError, match=rf"study mixed, run_id \w+, .* give {name} = [\d.]+, the sweep wrote [\d.]+"):
+        collect_counts(spark, open_dataset(dataset), 6)
 
 
 @pytest.mark.parametrize("kept_bytes", [100, -8, None])

@@ -35,7 +35,7 @@ def told(frame):
 
 
 def windows(spark, **run):
-    usual = {"study": "s", "run_id": "r", "point": 0, "status": "ok", "duration_ms": 10_000.0}
+    usual = {"study": "s", "run_id": "r", "point": 0, "seed": 1, "status": "ok", "duration_ms": 10_000.0}
     row = {**usual, "window_start_ms": 2_000.001, "window_end_ms": 8_000.0, **run}
     return spark.createDataFrame(run_windows(pa.Table.from_pylist([row])))
 

@@ -1,8 +1,9 @@
 """The counts an analysis is made of, rolled up from the groups of ``txn_counts``: one job of Spark's, small answers.
 
-Three tables leave it: txns by bins of simulated time; txns by outcome, attempts and n_behind; and latencies on the
-grid, which the sweep has counted per run. All seeds of a configuration are together in each. What is made of them is
-in ``rates_over_time``, ``histograms`` and ``pooled_latencies``.
+Four tables leave it: txns by bins of simulated time; txns by outcome, attempts and n_behind; the sums of every run,
+which must be what the sweep wrote (``run_figures``); and latencies on the grid, which the sweep has counted per run.
+All seeds of a configuration are together in the others. What is made of them is in ``rates_over_time`` and
+``histograms``.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ import pyarrow.compute as pc
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
+from endive.pipeline.analysis.run_figures import RUN_SUMS, refuse_other_figures
 from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE
 from endive.pipeline.analysis.txn_counts import (
+    ABORTED,
     COMMITTED,
-    GRAIN,
-    STAGES,
-    TIME,
-    TRIES,
-    count_txns,
+    SEED,
+    count_cells,
+    count_tries,
+    point_bounds,
     run_windows,
-    with_window,
+    smallest_count_sql,
+    split_cells,
+    with_bounds,
 )
 from endive.pipeline.spark.session import AGGREGATIONS, job_named
 
@@ -36,102 +40,127 @@ if TYPE_CHECKING:
 
 TIME_SUMS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_txns")
 TIMELINE_SUMS: Final = (*TIME_SUMS, "committed_squared")
-OUTCOME_KEYS: Final = ("kind", "source", "is_committed", *TRIES)
+OUTCOME_KEYS: Final = ("kind", "source", "is_committed", "attempts_low", "n_behind_low")
 OUTCOME_SUMS: Final = ("txns", "attempts", "n_behind", "history_lists", "phase_history_us", "commit_us")
+RUN_KEYS: Final = (*SEED, "kind", "source")
 
 TIMELINE: Final = "timeline"
 OUTCOMES: Final = "outcomes"
+OF_RUNS: Final = "runs"
 LATENCIES: Final = "latencies"
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     TIMELINE: (*POINT_GROUP, "bin", *TIMELINE_SUMS),
     OUTCOMES: (*POINT, *OUTCOME_KEYS, *OUTCOME_SUMS),
+    OF_RUNS: (*RUN_KEYS, *RUN_SUMS),
     LATENCIES: (*POINT, "kind", "source", "latency", "bin", "txns"),
 }
 PARTITION_TXNS: Final = 5_000_000  # of one partition of a shuffle
 
 
 def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str, pa.Table]:
-    """The three tables, or latencies alone if no txns were kept; OutputError if txns are missing or too many."""
+    """The tables, or latencies alone if no txns were kept; OutputError if they are not what the sweep wrote."""
     _suit_size(spark, dataset.n_txns)
-    frame, scanned = count_frame(spark, dataset, bins)
+    frame, kept = count_frame(spark, dataset, bins)
     try:
         with job_named(spark, f"aggregate {dataset.n_txns:,} txns" if dataset.detailed else "aggregate latencies"):
             rows = frame.toArrow()
     finally:
-        if scanned is not None:
-            scanned.unpersist()
-    found = {name: _part(rows, name) for name in _COLUMNS if name == LATENCIES or dataset.detailed}
-    _refuse_other_counts(dataset, found)
-    return found
+        if kept is not None:
+            kept.unpersist()
+    counts = {name: _part(rows, name) for name in _COLUMNS if name == LATENCIES or dataset.detailed}
+    _refuse_other_counts(dataset, counts)
+    if OF_RUNS in counts:
+        refuse_other_figures(dataset, counts[OF_RUNS])
+    return counts
 
 
 def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
     """Spark's physical plan of the job that ``collect_counts`` runs, as text."""
     _suit_size(spark, dataset.n_txns)
-    frame, scanned = count_frame(spark, dataset, bins)
+    frame, kept = count_frame(spark, dataset, bins)
     text = io.StringIO()
     with redirect_stdout(text):
         frame.explain()
-    if scanned is not None:
-        scanned.unpersist()
+    if kept is not None:
+        kept.unpersist()
     return text.getvalue().strip()
 
 
 def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> tuple[DataFrame, DataFrame | None]:
-    """All counts under each other, ``counts`` tells which; and the groups of txns they share, which are kept."""
+    """All counts under each other, ``counts`` tells which; and what two of them share, which Spark keeps meanwhile."""
     from pyspark.sql import functions as sf
 
     windows = spark.createDataFrame(run_windows(dataset.runs))
     parts = {LATENCIES: pool_latencies(dataset.latency_frame(spark), windows)}
-    groups = None
+    shared = None
     if dataset.detailed:
-        txns = with_window(dataset.transaction_frame(spark), windows)
-        groups = count_txns(txns, (*GRAIN, *TIME, *TRIES), OUTCOME_SUMS, bins=bins).persist()
-        parts |= {TIMELINE: count_times(groups, windows), OUTCOMES: count_outcomes(groups, windows)}
-    told = [part.select(sf.lit(name).alias("counts"), *_COLUMNS[name]) for name, part in parts.items()]
-    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), told), groups
+        kept = run_windows(dataset.runs.filter(dataset.runs["transactions_kept"]))
+        runs = spark.createDataFrame(kept.select(["run", *SEED]))
+        txns = with_bounds(dataset.transaction_frame(spark), spark.createDataFrame(point_bounds(kept)))
+        shared = count_events(count_cells(txns, bins), runs, bins).persist()
+        parts[TIMELINE] = count_times(shared)
+        parts[OF_RUNS] = shared.transform(_summed, RUN_KEYS, RUN_SUMS)
+        parts[OUTCOMES] = count_outcomes(count_tries(txns), runs)
+    named = [part.select(sf.lit(name).alias("counts"), *_COLUMNS[name]) for name, part in parts.items()]
+    return reduce(lambda above, below: above.unionByName(below, allowMissingColumns=True), named), shared
 
 
-def count_times(groups: DataFrame, windows: DataFrame) -> DataFrame:
-    """``TIMELINE_SUMS`` by ``POINT_GROUP`` and ``bin``: submissions and latency in one bin, ends in another.
+def count_events(cells: DataFrame, runs: DataFrame, bins: int) -> DataFrame:
+    """``TIME_SUMS`` and ``RUN_SUMS`` by ``run``, ``RUN_KEYS`` and ``bin``: of these runs, whatever else was found.
 
-    ``committed_squared`` is the square of each run's commits.
+    A txn is submitted in one bin, to which its latency belongs, and ends in another.
     """
     from pyspark.sql import functions as sf
 
-    is_committed = f"outcome = '{COMMITTED}'"
-    labels = ("run", "kind", "source")
-    begun = groups.selectExpr(
-        *labels,
-        "submit_bin as bin",
-        *("txns as submitted", "0L as committed", "0L as aborted"),
-        f"if({is_committed}, commit_us, 0L) as latency_us",
-        f"if({is_committed}, txns, 0L) as latency_txns",
+    is_committed, is_aborted = (f"status = '{status}'" for status in (COMMITTED, ABORTED))
+    submission = {
+        "submitted": "txns",
+        "latency_us": f"if({is_committed}, commit_us, 0L)",
+        "latency_txns": f"if({is_committed}, txns, 0L)",
+        "window_submitted": "if(in_window, txns, 0L)",
+        "window_committed": f"if(in_window and {is_committed}, txns, 0L)",
+        "window_aborted": f"if(in_window and {is_aborted}, txns, 0L)",
+        "window_commit_us": f"if(in_window and {is_committed}, commit_us, 0L)",
+    }
+    end = {
+        "committed": f"if({is_committed}, txns, 0L)",
+        "aborted": f"if({is_aborted}, txns, 0L)",
+        "commits_in_window": "if(is_commit_in_window, txns, 0L)",
+    }
+    sums = (*TIME_SUMS, *RUN_SUMS)
+    events = [
+        sf.struct(sf.col(place).alias("bin"), *(sf.expr(terms.get(name, "0L")).alias(name) for name in sums))
+        for place, terms in (("submit_bin", submission), ("end_bin", end))
+    ]
+    known = split_cells(cells, bins).join(sf.broadcast(runs), on=list(SEED), how="inner")
+    both = known.select("run", *RUN_KEYS, sf.explode(sf.array(*events)).alias("event")).select(
+        "run", *RUN_KEYS, "event.*"
     )
-    ended = groups.where(f"outcome not in {STAGES}").selectExpr(
-        *labels,
-        "end_bin as bin",
-        "0L as submitted",
-        f"if({is_committed}, txns, 0L) as committed",
-        f"if({is_committed}, 0L, txns) as aborted",
-        *("0L as latency_us", "0L as latency_txns"),
-    )
-    of_runs = (
-        begun.unionByName(ended)
-        .transform(by_scope)
-        .transform(_summed, ("run", "scope", "name", "bin"), TIME_SUMS)
-        .withColumn("committed_squared", sf.expr("committed * committed"))
-    )
-    return of_runs.transform(_with_point, windows).transform(_summed, (*POINT_GROUP, "bin"), TIMELINE_SUMS)
+    happened = both.where("submitted + committed + aborted > 0")
+    return happened.transform(_summed, ("run", *RUN_KEYS, "bin"), sums)
 
 
-def count_outcomes(groups: DataFrame, windows: DataFrame) -> DataFrame:
+def count_times(events: DataFrame) -> DataFrame:
+    """``TIMELINE_SUMS`` by ``POINT_GROUP`` and ``bin``. ``committed_squared`` is the square of each run's commits."""
+    of_runs = by_scope(events).transform(_summed, ("run", *POINT_GROUP, "bin"), TIME_SUMS)
+    squared = of_runs.selectExpr("*", "committed * committed as committed_squared")
+    return squared.transform(_summed, (*POINT_GROUP, "bin"), TIMELINE_SUMS)
+
+
+def count_outcomes(tries: DataFrame, runs: DataFrame) -> DataFrame:
     """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``."""
-    ended = groups.where("attempts_low is not null")
-    keyed = ended.selectExpr(
-        *("run", "kind", "source", f"cast(outcome = '{COMMITTED}' as bigint) as is_committed"), *TRIES, *OUTCOME_SUMS
+    from pyspark.sql import functions as sf
+
+    known = tries.join(sf.broadcast(runs.select(*SEED)), on=list(SEED), how="left_semi")
+    keyed = known.selectExpr(
+        *(*POINT, "kind", "source"),
+        f"cast(status = '{COMMITTED}' as bigint) as is_committed",
+        f"{smallest_count_sql('attempts')} as attempts_low",
+        f"if(n_behind < 0, cast(n_behind as bigint), {smallest_count_sql('n_behind')}) as n_behind_low",
+        *("txns", "attempts * txns as attempts", "n_behind_sum as n_behind"),
+        *("history_lists", "phase_history_us", "commit_us"),
     )
-    return keyed.transform(_with_point, windows).transform(_summed, (*POINT, *OUTCOME_KEYS), OUTCOME_SUMS)
+    return keyed.transform(_summed, (*POINT, *OUTCOME_KEYS), OUTCOME_SUMS)
 
 
 def pool_latencies(latencies: DataFrame, windows: DataFrame) -> DataFrame:
@@ -163,12 +192,6 @@ def _summed(frame: DataFrame, keys: Sequence[str], sums: Sequence[str]) -> DataF
     from pyspark.sql import functions as sf
 
     return frame.groupBy(*keys).agg(*(sf.sum(name).alias(name) for name in sums))
-
-
-def _with_point(frame: DataFrame, windows: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as sf
-
-    return frame.join(sf.broadcast(windows.select("run", *POINT)), on="run", how="inner")
 
 
 def _part(rows: pa.Table, name: str) -> pa.Table:

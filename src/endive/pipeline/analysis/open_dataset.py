@@ -28,7 +28,7 @@ from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
-from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, STUDIES, SweepFolder
+from endive.pipeline.dataset.sweep_folder import FORMAT, GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import TRANSACTION_SCHEMA
 from endive.results import schema as s
 
@@ -115,9 +115,14 @@ class Dataset:
         return spark.createDataFrame(self.runs)
 
     def transaction_frame(self, spark: SparkSession) -> DataFrame:
-        """Every txn that was kept: ``study``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
+        """Every txn that was kept: ``study``, ``point``, ``seed``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
+        from pyspark.sql import functions as sf
+
         frame = self._scan(spark, TRANSACTIONS, transaction_struct())
-        return frame.select("study", "run_id", *TRANSACTION_COLUMNS)
+        if self.folder.layout < FORMAT:  # whose folders do not tell the point
+            about = spark.createDataFrame(self.runs.select(["study", "run_id", "point", "seed"]))
+            frame = frame.drop("point", "seed").join(sf.broadcast(about), on=["study", "run_id"], how="inner")
+        return frame.select("study", "point", "seed", "run_id", *TRANSACTION_COLUMNS)
 
     def latency_frame(self, spark: SparkSession) -> DataFrame:
         """Latencies of every run, counted on the grid: ``study`` and the columns of ``LATENCY_SCHEMA``."""
@@ -180,11 +185,12 @@ def _read(spark: SparkSession, place: DatasetPath, schema: Any) -> DataFrame:
 
 
 def transaction_struct() -> Any:
-    """The part of a txn's record that is analysed, with the study from the folder's name, as a Spark schema."""
+    """The part of a txn's record that is analysed, with study and point from the folders' names, as a Spark schema."""
     from pyspark.sql.types import DoubleType, IntegerType, LongType, StringType, StructType
 
     kinds = {pa.float64(): DoubleType(), pa.int32(): IntegerType(), pa.int64(): LongType()}
-    struct = StructType().add("study", StringType()).add("run_id", StringType())
+    struct = StructType().add("study", StringType()).add("point", IntegerType())
+    struct = struct.add("run_id", StringType()).add("seed", LongType())
     for name in TRANSACTION_COLUMNS:
         struct = struct.add(name, kinds.get(TRANSACTION_SCHEMA.field(name).type, StringType()))
     return struct

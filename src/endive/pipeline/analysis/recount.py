@@ -28,10 +28,9 @@ from endive.pipeline.analysis.open_dataset import COUNTED, Dataset
 from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, measured
 from endive.pipeline.analysis.txn_counts import (
     COMMITTED,
-    GRAIN,
     PHASE_SUMS,
     STAGES,
-    count_txns,
+    count_figures,
     run_windows,
     with_window,
 )
@@ -80,7 +79,7 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
 def _figures_of_runs(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
     small = runs.where(sf.col("txns") <= EXACT_TXNS_MAX).select(*RUN)
     latencies = committed_latencies(txns).join(sf.broadcast(small), on=list(RUN), how="left_semi")
-    counted = count_txns(txns.where("in_window or is_commit_in_window"), GRAIN, FIGURE_SUMS)
+    counted = count_figures(txns, FIGURE_SUMS)
     tallies = counted.join(sf.broadcast(windows.select("run", *RUN)), on="run").drop("run")
     return figures_from_txns(runs, tallies, exact_percentiles(latencies))
 
