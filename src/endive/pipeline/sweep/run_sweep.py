@@ -1,7 +1,7 @@
 """A study on Spark: every run that is missing is simulated, and what is there is kept.
 
-The order of things is plan, work, gather. Each step has a file of its own: ``planned_study`` and ``plan``,
-``sweep_writer`` and ``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has any
+The order of things is plan, work, gather. Each step has a file of its own: ``plan``, ``sweep_writer`` with
+``part``, ``gather``. Seeds come from the run, never from the partition, so nothing here has any
 influence on results. Nothing needs ``sparkContext``, so Spark Connect works too.
 """
 
