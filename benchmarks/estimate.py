@@ -18,7 +18,7 @@ from benchmarks.measuring import ROOT
 from endive.config.study import load_study
 from endive.pipeline.sweep.expected_time import estimate
 from endive.pipeline.sweep.part import simulate_run
-from endive.pipeline.sweep.planned_study import PlannedStudy
+from endive.pipeline.sweep.plan import PlannedStudy
 from endive.pipeline.sweep.work import RunSpec
 
 _SHORT: Final = ("simulation.duration_ms=3000000", "simulation.cooldown_ms=1200000")
