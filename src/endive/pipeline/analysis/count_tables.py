@@ -151,7 +151,7 @@ def count_outcomes(tries: DataFrame, runs: DataFrame) -> DataFrame:
     """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``."""
     from pyspark.sql import functions as sf
 
-    known = tries.join(sf.broadcast(runs.select(*SEED)), on=list(SEED), how="left_semi")
+    known = tries.join(sf.broadcast(runs), on=list(SEED), how="inner")  # a semi join Spark would make of every txn
     keyed = known.selectExpr(
         *(*POINT, "kind", "source"),
         f"cast(status = '{COMMITTED}' as bigint) as is_committed",
