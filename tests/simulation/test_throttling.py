@@ -225,3 +225,17 @@ def test_a_throttled_swap_that_was_installed_is_caught(plant):
 
     with pytest.raises(HistoryError, match="that it did not commit, and had been applied"):
         endive.Simulation(config, catalog=make).run(engine="reference")
+
+
+def test_a_base_read_that_is_given_up_is_billed_as_a_catalog_read_by_both_engines():
+    """The first documents' protocol repairs first and reads the version to swap on last."""
+    failures = {"throttle_rate": 0.2, "throttle_tries": 2, "throttle_wait_ms": 5.0}
+    config = config_of(clients=6, catalog={"type": "cas"}, **failures) | {"commit": {"protocol": "merge"}}
+    reference, compiled = (endive.simulate(config, engine=engine).transactions for engine in ENGINES)
+
+    is_given_up = [
+        row["reason"] == "storage_failed" and row["attempts"] == 2 and row["phase_catalog_read_ms"] > 0.0
+        for row in reference.to_pylist()
+    ]
+    assert any(is_given_up)
+    assert reference.equals(compiled)

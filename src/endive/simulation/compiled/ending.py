@@ -9,6 +9,7 @@ from endive.kernel import overwrite, step
 from endive.simulation.compiled.keeping import kept_number
 from endive.simulation.compiled.memory import kept_at, source_at
 from endive.simulation.compiled.moments import (
+    MOMENT_BASE_READ,
     MOMENT_END,
     MOMENT_LIST_APPEND,
     MOMENT_LOOK,
@@ -92,7 +93,7 @@ def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
         phase = PHASE_RUNTIME
     elif moment == MOMENT_LOOK:
         phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_CATALOG_READ
-    elif moment == MOMENT_REFRESH:
+    elif moment == MOMENT_REFRESH or moment == MOMENT_BASE_READ:
         phase = PHASE_CATALOG_READ
     elif moment == MOMENT_LIST_APPEND:
         phase = PHASE_MANIFEST_LIST
