@@ -14,6 +14,9 @@ from endive.results.window import Window
 from endive.vocabulary import NONE, REASONS, STATUSES
 from endive.workload.streams import streams_of
 
+TYPES = {"txn_id": "int64", "client": "int32", "status": "string", "reason": "string", "commits_untold": "int32"}
+SCHEMA = pa.schema({**TYPES, "submit_ms": "float64", "end_ms": "float64"})
+
 
 def told(row: Row) -> dict[str, Any]:
     """A row of integers as a result shows it."""
@@ -35,7 +38,7 @@ def test_every_batch_of_a_stream_is_visible_or_waiting_or_lost(run: Run):
         rows = [told(row) for row in run.rows if row["source"] == stream.source]
         if not rows:
             continue
-        ages = ages_of(stream, window, pa.Table.from_pylist(rows))
+        ages = ages_of(stream, window, pa.Table.from_pylist(rows, SCHEMA))
         visible, lost, twice = follow(rows, stream.is_carried, stream.is_written_again)
 
         assert (len(visible), len(lost), len(twice)) == (ages.visible, ages.lost, ages.twice)

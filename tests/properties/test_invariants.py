@@ -315,7 +315,7 @@ def test_no_storage_request_is_answered_sooner_than_the_floor(run):
         floor_ms = 0.0 if overridden else storage.profile.min_latency_ms
     floor_us = us_of(floor_ms)
     has_object = run.config.catalog.type in ("cas", "append")
-    for row in run.ended:
+    for row in run.own:
         requests = run.requests[row["txn_id"]]
         if run.config.commit.own_manifest == "each_attempt":  # lists are read while the own manifest is written
             requests = [each for each in requests if not (each[3] == MANIFEST_LIST and each[4] in (READ, HEAD))]
