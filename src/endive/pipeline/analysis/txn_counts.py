@@ -3,7 +3,7 @@
 Both group by run, operation type, source and status. ``count_cells`` adds the *cell*: the bin of simulated time in
 which a txn was submitted, the one in which it ended, and whether it counts for the window. ``count_tries`` adds
 attempts and n_behind, of the window's txns that ended. In one key they would make nearly as many groups as there are
-txns; two scans of few columns are quicker. Everything else rolls these groups up (``count_tables``).
+txns. Everything else rolls these groups up (``count_tables``).
 ``count_figures`` sums what ``endive verify dataset`` compares. Sums are of whole numbers: their order does not matter.
 """
 
