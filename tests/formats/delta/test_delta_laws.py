@@ -87,6 +87,17 @@ def test_a_log_that_was_cleaned_up_is_lost_to_who_has_to_look_into_it(client, fi
     assert {cleaned: 0 if cleaned in lost else 4 for cleaned in (4, 5, 6)} == reads
 
 
+@pytest.mark.parametrize("client", [SPARK, DELTA_RS])
+def test_a_log_that_nobody_has_cleaned_up_is_lost_to_nobody(client):
+    """Not to a writer either that has kept the table since it was created, as version 0."""
+    situation = DeltaSituation()
+    created, protocol = TableState(version=0), DeltaProtocol(client=client)
+    describe_situation(protocol, 1, created, created, TableState(version=3, delta=DeltaTable(cleaned=0)), 0, situation)
+
+    assert 3 == situation.behind
+    assert 0 == situation.is_log_lost
+
+
 @pytest.mark.parametrize(
     ("reads", "changes", "is_in_partition", "is_on_file", "ground"),
     [

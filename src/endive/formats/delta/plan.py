@@ -43,7 +43,8 @@ def describe_situation(
     situation.ground = 0
     situation.winners = 0
     needed = previous.version if protocol.client == DELTA_RS else previous.version + 1
-    situation.is_log_lost = 1 if situation.behind > 0 and base.delta.cleaned >= needed else 0
+    is_cleaned = base.delta.cleaned > 0 and base.delta.cleaned >= needed  # 0: nothing has been cleaned up yet
+    situation.is_log_lost = 1 if situation.behind > 0 and is_cleaned else 0
 
 
 @rule
