@@ -11,6 +11,7 @@ from endive.answers.caveats import caveats_of
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.format_words import protocol_of
 from endive.answers.sample import Sample
+from endive.answers.why import why_it_fails
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
 from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
@@ -38,6 +39,13 @@ class RunAnswer:
         """Everything to know before the answer is trusted, the weightiest first."""
         caveats = caveats_of(self.config, self.samples) if self.caveats is None else self.caveats
         return [*caveats, *self.notes]
+
+    @cached_property
+    def why(self) -> list[str]:
+        """A sentence for each source most of whose txns fail."""
+        figures = [(source, self.figures(SOURCE, source.name)) for source in self.config.sources]
+        sentences = [why_it_fails(source, each["txns"]) for source, each in figures if each is not None]
+        return [sentence for sentence in sentences if sentence is not None]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -86,6 +94,7 @@ class RunAnswer:
             "seeds": self.seeds,
             "protocol": protocol_of(self.config),
             "warnings": self.warnings,
+            "why": self.why,
             "objective": verdict_json(self.verdict),
             "estimates": {
                 "summary": dict(self._estimates(ALL, "")),

@@ -38,6 +38,8 @@ def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
     if streams := stream_table(answer):
         console.print(streams)
     print_verdict(answer.verdict)
+    for sentence in answer.why:
+        console.print(Text(f"why  {sentence}"), soft_wrap=True)
     for part in total_tables(document):
         console.print(part)
     print_warnings(console, document["warnings"])

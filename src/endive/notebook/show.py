@@ -45,13 +45,13 @@ def answer_rows(answer: RunAnswer) -> list[tuple[str, ...]]:
 def answer_text(answer: RunAnswer) -> str:
     """As a terminal shows it."""
     head = f"{answer.name}, {_seeds(answer)}"
-    told = [*verdict_lines(answer.verdict), *warning_lines(answer.warnings)]
+    told = [*verdict_lines(answer.verdict), *answer.why, *warning_lines(answer.warnings)]
     return "\n".join([head, text_table(HEADING, answer_rows(answer)), *told])
 
 
 def answer_html(answer: RunAnswer) -> str:
     """As a notebook shows it."""
-    told = "<br>".join(escape(line) for line in verdict_lines(answer.verdict))
+    told = "<br>".join(escape(line) for line in (*verdict_lines(answer.verdict), *answer.why))
     table = html_table(HEADING, answer_rows(answer))
     return f"<b>{escape(answer.name)}</b>, {_seeds(answer)}{table}<p>{told}</p>{warning_html(answer.warnings)}"
 
