@@ -221,8 +221,8 @@ _RULES_OF_DELTA: Final = (
     (
         "a log that was cleaned up is no obstacle",
         "plan.py",
-        "situation.behind > 0 and base.delta.cleaned >= needed",
-        "situation.behind < 0",
+        "1 if situation.behind > 0 and is_cleaned else 0",
+        "0",
         DELTA_LAWS,
     ),
     ("nobody learns of a checkpoint", "effects.py", "return plan.is_checkpointed == 1", "return False", DELTA_SUITES),

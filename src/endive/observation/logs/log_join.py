@@ -15,7 +15,7 @@ from statistics import median
 from typing import Final
 
 from endive.observation.history import DELETE, OVERWRITE, Commit, TableHistory, in_order
-from endive.observation.tables.snapshots import kind_of
+from endive.observation.tables.snapshots import ICEBERG_OPERATIONS, kind_of
 
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
 MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
@@ -38,7 +38,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
         replace(
             commit,
             engine=engines.get(commit.writer, commit.engine),
-            kind=kind_of(commit.operation, engines[commit.writer]) if commit.writer in engines else commit.kind,
+            kind=_kind(commit, engines.get(commit.writer)),
             overwrite=_overwrite(commit, history.shape.settings),
             runtime_ms=_worked_ms(commit, reported),
         )
@@ -66,6 +66,12 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
         has_outcomes=log.has_outcomes,
         notes=tuple(notes),
     )
+
+
+def _kind(commit: Commit, engine: str | None) -> str:
+    """What a row of the log is where its engine is known; a table of Delta Lake has kinds of its own."""
+    is_iceberg = commit.kind in ICEBERG_OPERATIONS.values()
+    return kind_of(commit.operation, engine) if engine is not None and is_iceberg else commit.kind
 
 
 def oldest_snapshot_us(history: TableHistory) -> int:
