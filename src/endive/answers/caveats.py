@@ -30,6 +30,7 @@ from endive.simulation.knowledge import figures_of_config
 from endive.workload.expected_txns import expected_by_source
 
 MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
+FILES_MET: Final = 1_000  # of a table whose files everybody touches; groups of one compaction have shares of them
 RETRIES_TIPPING: Final = 0.4  # of a txn, on average: tables that tip over now and then have more while they do not
 _UNSAID: Final = "unsaid_"  # what begins so, a run can say how much hinges on
 _CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
@@ -165,7 +166,7 @@ def _where_all_meet(config: SimulationConfig) -> SimulationConfig | None:
 
     A probability of 1 would also fail those who do not mind: a compaction beside an upsert's deletes by key.
     """
-    table = config.table.data_files or 1
+    table = config.table.data_files or FILES_MET
     by_files = _with(config, {"table.data_files": table, "conflict.detector": "files"})
     if by_files is None:
         return None

@@ -15,7 +15,8 @@ from statistics import median
 from typing import Final
 
 from endive.observation.history import DELETE, OVERWRITE, Commit, TableHistory, in_order
-from endive.observation.tables.snapshots import ICEBERG_OPERATIONS, kind_of
+from endive.observation.tables.snapshots import kind_of
+from endive.workload import ICEBERG_OPERATIONS
 
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
 MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
