@@ -26,7 +26,7 @@ def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, con
     assert set(document) == {
         *("config_hash", "seed", "seeds", "engine", "fingerprint", "history_checked", "commits_untold", "window"),
         *("summary", "by_operation", "by_source", "requests", "warnings", "figures", "objective", "estimates"),
-        "protocol",
+        *("protocol", "why"),
     }
     assert document["config_hash"] == load_simulation_config(config_path).config_hash()
     assert (document["seed"], document["seeds"]) == (5, list(range(5, 21)))
@@ -109,7 +109,8 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive
     written = json.loads((folder / "summary.json").read_text())
     again = load_simulation_config(folder / "config.toml")
     assert names(folder) == ["config.toml", "summary.json", "transactions.parquet"]
-    judged = ("objective", "estimates", "seeds", "protocol", "warnings")  # another may be asked of the same result
+    # Another objective may be asked of the same result.
+    judged = ("objective", "estimates", "seeds", "protocol", "warnings", "why")
     assert {key: written[key] for key in printed if key not in judged} == {
         key: value for key, value in printed.items() if key not in judged
     }
