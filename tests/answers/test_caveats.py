@@ -84,6 +84,33 @@ def test_what_hinges_on_what_was_read_is_simulated(replicator):
     assert "If the table was read: merge 0.0 % instead of" in text
 
 
+def test_what_hinges_on_partitions_that_chance_picks_is_simulated(replicator):
+    """Two appends land while a MERGE works: 0.9 x 0.9 of them live in ten partitions, none if both pick the same."""
+    stream = {
+        "name": "stream",
+        "arrivals": {"kind": "periodic", "period_ms": "1min"},
+        "runtime": {"distribution": "fixed", "ms": "1s"},
+    }
+    merge = {
+        "name": "merge",
+        "arrivals": {"kind": "periodic", "period_ms": "10min"},
+        "operation_types": {"validated_overwrite": 1.0},
+        "read": "partitions",
+        "runtime": {"distribution": "fixed", "ms": "70s"},
+        "touched_files": 1,
+    }
+    catalog = {"partitions": {"enabled": True, "num_partitions": 10}}
+    table = {"data_files": 1000}
+    config = parse_config(
+        {"simulation": {"duration_ms": "12h"}, "table": table, "catalog": catalog, "source": [stream, merge]}
+    )
+    texts = caveats_of(config, replicator.samples(config, SEEDS), replicator)
+
+    (text,) = [text for text in texts if text.startswith("stream and merge pick their partitions by chance")]
+    assert "If they all picked the same: merge 0.0 % instead of 83.0 %." in text
+    assert not any("data files" in text for text in texts)
+
+
 def test_one_run_says_that_it_cannot_tell_unless_one_run_is_meant(replicator):
     config = busy_config(4)
     sample = replicator.samples(config, [1])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from endive.config import parse_config
-from endive.config.unsaid import overlap_unsaid, reading_unsaid, what_is_unsaid
+from endive.config.unsaid import overlap_unsaid, partitions_unsaid, reading_unsaid, what_is_unsaid
 from endive.simulation import Simulation
 
 STREAM = {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1.0}}
@@ -48,6 +48,34 @@ def test_with_files_every_source_has_to_say_what_it_touches():
 
     assert unsaid({**STREAM, "touched_files": 1}, {**MERGE, "touched_files": "5%"}, table=table) is None
     assert unsaid(STREAM, {**MERGE, "touched_files": 5}, table=table).startswith("How many data files stream touches")
+
+
+def test_an_append_says_nothing_where_all_who_mind_it_have_read_partitions():
+    by_partition = {**MERGE, "touched_files": 5, "read": "partitions"}
+    sections = {"table": {"data_files": 100}, "catalog": {"partitions": {"enabled": True, "num_partitions": 4}}}
+
+    assert unsaid(STREAM, by_partition, **sections) is None
+    assert unsaid(STREAM, by_partition, COMPACTION, **sections).startswith("How many data files compaction touches")
+
+
+@pytest.mark.parametrize(
+    ("merge", "stream", "is_said"),
+    [
+        ({}, {}, True),
+        ({"isolation": "snapshot"}, {}, False),
+        ({"read": "table"}, {}, False),
+        ({}, {"partitions": {"weights": [0.5, 0.5]}}, False),
+        ({}, {"partitions": {"count": 4}}, False),
+        ({}, {"partitions": {"count": 3}}, True),
+    ],
+)
+def test_partitions_picked_by_chance_are_said_where_a_predicate_names_some(merge, stream, is_said):
+    sources = [{**STREAM, **stream}, {**MERGE, "read": "partitions", **merge}]
+    catalog = {"partitions": {"enabled": True, "num_partitions": 4}}
+    sentence = partitions_unsaid(parse_config({"source": sources, "catalog": catalog}).to_dict())
+
+    assert is_said == (sentence is not None)
+    assert not is_said or sentence.startswith("stream and merge pick their partitions by chance")
 
 
 def test_partitions_say_it():

@@ -18,7 +18,16 @@ from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
 from endive.config.catalog_profile import borrowed_note
-from endive.config.unsaid import failing_sources, overlap_sources, overlap_unsaid, reading_sources, reading_unsaid
+from endive.config.unsaid import (
+    failing_sources,
+    overlap_sources,
+    overlap_unsaid,
+    partition_readers,
+    partition_sources,
+    partitions_unsaid,
+    reading_sources,
+    reading_unsaid,
+)
 from endive.errors import EndiveError
 from endive.objectives.duration import duration_text
 from endive.objectives.names import ALL, SOURCE
@@ -77,6 +86,7 @@ def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
     found = (
         ("unsaid_reading", reading_unsaid(plain)),
         ("unsaid_overlap", overlap_unsaid(plain)),
+        ("unsaid_partitions", partitions_unsaid(plain)),
         ("borrowed_latency", borrowed_note(config.catalog)),
         *(("hypothetical_catalog", note) for note in hypothetical_notes(config)),
         ("missing_log_store", _log_store_note(config)),
@@ -145,6 +155,12 @@ def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: 
     rows: tuple[tuple[str | None, Sequence[str], SimulationConfig | None, str], ...] = (
         (reading_unsaid(plain), reading_sources(plain), _where_tables_are_read(config), "If the table was read"),
         (overlap_unsaid(plain), failing_sources(plain), _where_all_meet(config), "If they always met"),
+        (
+            partitions_unsaid(plain),
+            partition_readers(plain),
+            _where_partitions_meet(config),
+            "If they all picked the same",
+        ),
     )
     found = []
     for text, names, worst, words in rows:
@@ -172,6 +188,17 @@ def _where_all_meet(config: SimulationConfig) -> SimulationConfig | None:
         return None
     names = overlap_sources(by_files.to_dict())
     return _with(by_files, {f'source."{name}".touched_files': table for name in names})
+
+
+def _where_partitions_meet(config: SimulationConfig) -> SimulationConfig | None:
+    """The same, where whoever picks partitions by chance always picks the first ones."""
+    plain = config.to_dict()
+    names = partition_sources(plain)
+    choices = {source["name"]: dict(source["partitions"]) for source in plain["source"] if source["name"] in names}
+    for choice in choices.values():
+        choice["weights"] = [1.0] * choice["count"]
+        del choice["selection"]
+    return _with(config, {f'source."{name}".partitions': choice for name, choice in choices.items()})
 
 
 def _few_seeds(config: SimulationConfig) -> range:

@@ -1,4 +1,4 @@
-"""What decides results and nobody gave: what a statement has read, how many files it touches. A sentence for each.
+"""What decides results and nobody gave: what a statement has read, how many files it touches, in which partitions.
 
 On the plain form of a resolved configuration, which travels with every dataset; each sentence names the key that would
 settle it. A run, an analysis and every command that answers show these.
@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 MAINTENANCE: Final = ("expire_snapshots", "rewrite_manifests")  # operations that touch no data files
+APPENDS: Final = ("fast_append", "merge_append")  # only add files: minded by whoever is told apart by files
 
 
 def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
     """Every sentence that holds for a configuration."""
-    return tuple(sentence for sentence in (reading_unsaid(plain), overlap_unsaid(plain)) if sentence is not None)
+    sentences = (reading_unsaid(plain), overlap_unsaid(plain), partitions_unsaid(plain))
+    return tuple(sentence for sentence in sentences if sentence is not None)
 
 
 def reading_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
@@ -56,7 +58,9 @@ def overlap_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
     if detector == "partition_overlap" or not any(_can_conflict(source, plain) for source in sources):
         return ()
     if detector == "files":
-        names = [source["name"] for source in sources if "touched_files" not in source and _touches_files(source)]
+        are_rows_minded = any(_minds_rows_by_file(source) for source in sources)
+        silent = [source for source in sources if "touched_files" not in source]
+        names = [source["name"] for source in silent if _touches_files(source, are_rows_minded)]
     else:
         names = [source["name"] for source in sources if _can_conflict(source, plain)]
     return tuple(name for name in names if not _has_probability(sources, name))
@@ -84,10 +88,57 @@ def overlap_unsaid(plain: Mapping[str, Any]) -> str | None:
     )
 
 
-def _touches_files(source: Mapping[str, Any]) -> bool:
-    """Whether one of its operations adds, takes or refers to data files."""
+def partition_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sources whose txns pick some of the partitions by chance; none if nobody's verdict depends on which."""
+    if not partition_readers(plain):
+        return ()
+    partitions = plain["catalog"].get("partitions", {})
+    most = max(partitions.get("per_table", (partitions.get("num_partitions", 1),)))
+    return tuple(source["name"] for source in plain["source"] if _picks_by_chance(source, most))
+
+
+def partitions_unsaid(plain: Mapping[str, Any]) -> str | None:
+    """One sentence on partitions that chance picks, beside a statement that has read some."""
+    names = partition_sources(plain)
+    if len(names) < 2:
+        return None
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"{listed} pick their partitions by chance, each txn for itself, so they meet as seldom as chance has it, and "
+        "success rates are upper bounds. Set partitions.weights of a source (a list, one number for each partition) "
+        "if its rows lie in some more than in others."
+    )
+
+
+def partition_readers(plain: Mapping[str, Any]) -> list[str]:
+    """The sources whose predicate names partitions, where rows in them decide."""
+    if plain["conflict"]["detector"] == "partition_overlap":
+        return []
+    return [
+        source["name"]
+        for source in plain["source"]
+        if source.get("read") == "partitions" and source.get("isolation") != "snapshot"
+    ]
+
+
+def _picks_by_chance(source: Mapping[str, Any], most: int) -> bool:
+    choice = source.get("partitions", {})
+    return choice.get("selection") == "uniform" and "weights" not in choice and choice.get("count", most) < most
+
+
+def _minds_rows_by_file(source: Mapping[str, Any]) -> bool:
+    """Whether files that others add fail it where they meet files it has read."""
+    can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
+    is_checked = source.get("checks") != "none" and source.get("overwrite") != "replace_partitions"
+    is_serializable = source.get("isolation", "serializable") == "serializable"
+    return bool(can_overwrite) and is_checked and is_serializable and source.get("read") not in ("table", "partitions")
+
+
+def _touches_files(source: Mapping[str, Any], are_rows_minded: bool) -> bool:
+    """Whether one of its operations takes or refers to data files, or adds some that are minded."""
+    harmless = MAINTENANCE if are_rows_minded else MAINTENANCE + APPENDS
     is_replayed = source["arrivals"]["kind"] == "trace"
-    return is_replayed or any(weight and kind not in MAINTENANCE for kind, weight in source["operation_types"].items())
+    return is_replayed or any(weight and kind not in harmless for kind, weight in source["operation_types"].items())
 
 
 def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:

@@ -133,6 +133,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "assumed_figures": "Assumed figures",
     "unsaid_catalog_latency": "Catalog latency not given",
     "unsaid_overlap": "Overlap not given",
+    "unsaid_partitions": "Partitions left to chance",
     "unsaid_reading": "What was read not given",
     "borrowed_latency": "Latency of another catalog",
     "hypothetical_catalog": "Hypothetical catalog",
