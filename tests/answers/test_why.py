@@ -4,7 +4,7 @@ import pytest
 
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
-from endive.answers.why import READ_TABLE, SENTENCES, why_it_fails
+from endive.answers.why import READ_TABLE, SENTENCES, calls_taken_per_s, why_it_fails
 from endive.config import parse_config
 from endive.config.slo import objective_of
 from endive.results.statistics import OUTCOMES
@@ -57,3 +57,32 @@ def test_a_run_says_why_a_merge_that_has_read_the_table_fails_beside_a_stream():
 
     assert [f"merge: {READ_TABLE}."] == answer.why
     assert answer.why == answer.judgement()["why"]
+
+
+def jobs_of_their_own(service):
+    """Forty jobs on forty tables of one catalog."""
+    arrivals = {"kind": "jobs", "jobs": 40, "period_ms": "1min"}
+    source = {"name": "w", "arrivals": arrivals, "tables": {"one_each": True}, "runtime": "1s"}
+    catalog = {"type": "service", "latency_ms": 5.0, "num_tables": 40, "service": service}
+    return parse_config({"simulation": {"duration_ms": "10min"}, "catalog": catalog, "source": [source]})
+
+
+@pytest.mark.parametrize(
+    ("quota", "told"), [(40.0, "(8 %): it is not the bottleneck"), (2.0, "(100 %): it is the bottleneck")]
+)
+def test_forty_jobs_on_forty_tables_are_told_whether_the_catalog_holds_them_up(quota, told):
+    config = jobs_of_their_own({"calls_per_s": quota})
+    with Replicator(processes=1) as replicator:
+        answer = RunAnswer(config, replicator.samples(config, [1]), objective_of(config, None), "run")
+    (sentence,) = answer.why
+
+    # A fast append asks a pointer catalog five times: 3.3 calls a second. Jobs that wait for it submit less.
+    assert f"of the {quota:.3g} it takes {told}" in sentence
+    assert f"room for {quota / 5:.3g} txns a second" in sentence
+
+
+def test_a_catalog_without_a_limit_is_no_bottleneck_and_workers_are_one():
+    time = {"distribution": "fixed", "ms": 20.0}
+
+    assert calls_taken_per_s(jobs_of_their_own({})) is None
+    assert 150.0 == pytest.approx(calls_taken_per_s(jobs_of_their_own({"workers": 3, "time": time})))

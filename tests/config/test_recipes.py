@@ -63,6 +63,14 @@ def test_a_recipe_fills_in_what_the_writer_does():
     )
 
 
+@pytest.mark.parametrize("name", ["flink_sink", "flink_upsert", "spark_streaming", "delta_spark_streaming"])
+def test_a_stream_whose_job_restarts_loses_nothing(name):
+    kept = source_of(recipe=name, restart_ms="2min")["after_failure"]
+
+    assert {"kind": "restart", "delay_ms": 120_000.0, "unknown": "checked"} == kept
+    assert source_of(recipe=name, after_failure="carried")["after_failure"]["kind"] == "carried"
+
+
 def test_a_recipe_is_the_same_source_as_its_keys_written_out():
     written = {key: value for key, value in source_of(recipe="spark_merge_mor").items() if key != "name"}
 

@@ -240,7 +240,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "[flor]",
             "flor is unknown (did you mean 'floor'?). Known here: name, title, description, vintage, "
             "capabilities, latency, objects, floor, legs, contention, throttling, crowding, write_limit, "
-            "head_before_read, prices, measured. Correct or remove it.",
+            "head_before_read, prices, byte_prices, measured. Correct or remove it.",
         ),
     ],
 )

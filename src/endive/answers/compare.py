@@ -199,7 +199,7 @@ def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:
     if any(bill is None for bill in bills):
         return []
     told = ", ".join(f"{side} {bill.usd:,.2f} USD" for side, bill in zip("AB", bills, strict=True) if bill)
-    return [f"A month of this load, by list prices of requests: {told} ('endive run --bill' has the lines)."]
+    return [f"A month of this load, by list prices: {told} ('endive run --bill' has the lines)."]
 
 
 def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:

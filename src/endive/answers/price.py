@@ -1,7 +1,8 @@
-"""What requests cost, by the list prices in the profiles of store and catalog, per commit and per month.
+"""What requests and bytes cost, by the list prices in the profiles of store and catalog, per commit and per month.
 
 A store without prices has no bill. A catalog that is a server of its own is on the bill if its calls have a published
-price. Prices, their source and their date are in the profiles.
+price. What a month writes is kept for a month: nobody knows how long a table is kept, and a year is twelve times that.
+Prices, their source and their date are in the profiles.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from endive.config import SimulationConfig
 from endive.config.catalog_profile import catalog_profile
 from endive.objectives.names import ALL
 from endive.storage import OPERATIONS, Profile, load_profile
+from endive.storage.profile import BytePrices
 from endive.vocabulary import OBJECTS
 
 MONTH_S: Final = 30 * 24 * 3600.0
+GIB: Final = float(1 << 30)
 ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
 
 
@@ -48,7 +51,7 @@ def usd_per_commit(config: SimulationConfig, figures: Mapping[str, Any]) -> floa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillLine:
-    """One kind of request: how many a month, and what that costs."""
+    """One kind of request, or GiB: how many a month, and what that costs."""
 
     what: str
     per_month: float
@@ -61,7 +64,7 @@ class Bill:
     """USD per month of 30 days at the simulated load, by list price."""
 
     lines: tuple[BillLine, ...]
-    metadata_bytes: float  # written per month; what keeping them costs is not on the bill
+    metadata_bytes: float  # written per month
     notes: tuple[str, ...]
 
     @property
@@ -105,17 +108,47 @@ def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
         for (name, operation), count in counts.items()
         if f"{name}.{operation}" in prices
     ]
-    calls = sum(count for (name, _), count in counts.items() if name in ("catalog", "log"))
-    found, notes = _catalog_line(config, calls)
-    return Bill(
-        lines=(*lines, *found), metadata_bytes=figures["requests"]["bytes_written"] / months, notes=tuple(notes)
+    written, read = (figures["requests"][what] / months for what in ("bytes_written", "bytes_read"))
+    of_bytes, note = _byte_lines(profile.byte_prices, written / GIB, read / GIB)
+    of_calls, notes = _catalog_line(config, counts)
+    return Bill(lines=(*lines, *of_bytes, *of_calls), metadata_bytes=written, notes=(note, *notes))
+
+
+def _byte_lines(prices: BytePrices | None, written: float, read: float) -> tuple[list[BillLine], str]:
+    """What the GiB of a month cost that have a price, and what is to be said about keeping them."""
+    if prices is None:
+        return [], f"{written:,.1f} GiB of metadata are written a month; no list price for keeping them is known."
+    rows = (
+        ("GiB kept for a month", written, prices.usd_per_gib_kept),
+        ("GiB written", written, prices.usd_per_gib_written),
+        ("GiB read", read, prices.usd_per_gib_read),
+    )
+    source = f"{prices.source}, {prices.date}"
+    lines = [BillLine(what=what, per_month=gib, usd=gib * usd, source=source) for what, gib, usd in rows if usd]
+    return lines, (
+        f"{written:,.1f} GiB of metadata are written a month, and stay until something deletes them (expiry of "
+        "snapshots, write.metadata.delete-after-commit.enabled, a retention of the log): one month of keeping them is "
+        "on the bill."
     )
 
 
-def _catalog_line(config: SimulationConfig, calls: float) -> tuple[list[BillLine], list[str]]:
+def _catalog_line(
+    config: SimulationConfig, counts: Mapping[tuple[str, str], float]
+) -> tuple[list[BillLine], list[str]]:
     """The calls to a catalog that is a service, if they have a price; else a note."""
+    calls = sum(count for (name, _), count in counts.items() if name in ("catalog", "log"))
     if config.catalog.type in ON_STORE or not calls:
         return [], []
+    lock = config.catalog.service.lock
+    if lock is not None and lock.kind == "dynamodb":
+        tries, releases = (counts.get(("catalog", operation), 0.0) for operation in ("create", "delete"))
+        asked = 2 * tries + releases  # whoever tries has looked
+        lines, notes = _call_line(config, calls - asked)
+        return lines, [*notes, f"{asked:,.0f} requests a month to the lock's table in DynamoDB are not on the bill."]
+    return _call_line(config, calls)
+
+
+def _call_line(config: SimulationConfig, calls: float) -> tuple[list[BillLine], list[str]]:
     price = None if config.catalog.profile is None else catalog_profile(config.catalog.profile).price
     if price is None:
         whose = config.catalog.profile or "the catalog"

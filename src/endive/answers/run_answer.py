@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
-from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
+from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window
 from endive.answers.format_words import protocol_of
 from endive.answers.sample import Sample
-from endive.answers.why import why_it_fails
+from endive.answers.why import how_busy_is_catalog, why_it_fails
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
 from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
@@ -42,9 +42,11 @@ class RunAnswer:
 
     @cached_property
     def why(self) -> list[str]:
-        """A sentence for each source most of whose txns fail."""
+        """A sentence for each source most of whose txns fail, and one on a catalog whose calls are limited."""
         figures = [(source, self.figures(SOURCE, source.name)) for source in self.config.sources]
         sentences = [why_it_fails(source, each["txns"]) for source, each in figures if each is not None]
+        length_us = pooled_window([sample.window for sample in self.samples]).length_us
+        sentences.append(how_busy_is_catalog(self.config, pooled_figures(self.samples, ALL, ""), length_us))
         return [sentence for sentence in sentences if sentence is not None]
 
     @cached_property

@@ -1,6 +1,7 @@
 """Why most txns of a source fail, in a sentence: what they lose to, and whether trying again can help.
 
-How single txns fail is a story (``endive.answers.stories``); which lever removes a cause is advice.
+And whether the catalog is the bottleneck, where it is said how many calls it takes. How single txns fail is a story
+(``endive.answers.stories``); which lever removes a cause is advice.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from endive.config import SimulationConfig
 from endive.config.sections.source import SourceConfig
+from endive.distributions import from_table
 
 MOST: Final = 0.5  # of the txns that ended
+BUSY: Final = 0.8  # of the calls that a catalog takes: beyond it they wait for twice as long as one takes, and more
 READ_TABLE: Final = (
     "it has read the whole table, so any file that others add after its scan fails it at its first attempt. Retries "
     "cannot help"
@@ -39,3 +43,29 @@ def why_it_fails(source: SourceConfig, txns: Mapping[str, Any]) -> str | None:
     is_read = source.read == "table" and source.isolation == "serializable"
     sentence = READ_TABLE if is_read and reason == "validation_exception" else SENTENCES.get(reason)
     return None if sentence is None else f"{source.name}: {sentence.format(attempts=source.retry + 1)}."
+
+
+def calls_taken_per_s(config: SimulationConfig) -> float | None:
+    """How many calls a second the catalog takes, of all tables together; None if nothing limits them."""
+    service = config.catalog.service
+    if config.catalog.type != "service" or service.calls_per_s is not None or not service.workers:
+        return service.calls_per_s if config.catalog.type == "service" else None
+    time_ms = 0.0 if service.time is None else from_table(service.time.to_table(), "catalog.service.time").mean()
+    return 1000.0 * service.workers / time_ms if time_ms else None
+
+
+def how_busy_is_catalog(config: SimulationConfig, figures: Mapping[str, Any], length_us: int) -> str | None:
+    """Whether the catalog is the bottleneck, in a sentence, if it takes so many calls a second and no more."""
+    taken, txns = calls_taken_per_s(config), figures["txns"]
+    ended = txns["committed"] + sum(txns["aborted"].values())
+    calls = sum(figures["requests"]["counts"].get("catalog", {}).values())
+    if taken is None or not ended or not calls or not length_us:
+        return None
+    per_txn = calls / ended
+    asked = per_txn * txns["submitted"] / (length_us / 1e6)
+    share = asked / taken
+    return (
+        f"catalog: asked for {asked:.3g} calls a second of the {taken:.3g} it takes ({100 * share:.0f} %): it is "
+        f"{'' if share >= BUSY else 'not '}the bottleneck. A txn makes {per_txn:.1f} calls, so there is room for "
+        f"{taken / per_txn:.3g} txns a second, on however many tables."
+    )

@@ -81,7 +81,7 @@ def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
 def print_bill(bill: Bill) -> None:
     """What a month of the load costs, the dearest first."""
     table = new_table(f"The bill: {bill.usd:,.2f} USD a month of 30 days at this load, by list price")
-    table.add_column("requests")
+    table.add_column("what")
     for column in ("a month", "USD"):
         table.add_column(column, justify="right")
     table.add_column("price by", overflow="fold")
@@ -89,8 +89,7 @@ def print_bill(bill: Bill) -> None:
         table.add_row(line.what, f"{line.per_month:,.0f}", f"{line.usd:,.2f}", escape(line.source))
     console = stdout()
     console.print(table)
-    told = f"{bill.metadata_bytes / 1e9:,.1f} GB of metadata written a month; keeping them is not on the bill."
-    for note in (told, *bill.notes):
+    for note in bill.notes:
         console.print(Text(note), soft_wrap=True)
 
 

@@ -112,6 +112,17 @@ class Price:
         return f"{usd} USD per 1,000 ({self.source}, {self.date})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytePrices:
+    """What a GiB costs: kept for a month, written, read."""
+
+    usd_per_gib_kept: float
+    usd_per_gib_written: float
+    usd_per_gib_read: float
+    source: str
+    date: str
+
+
 # (operation, whether it succeeded), and with an object's kind in front
 OutcomeKey = tuple[int, bool]
 ObjectKey = tuple[int, int, bool]
@@ -138,6 +149,7 @@ class Profile:
     writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
     prices: Mapping[int, Price] = field(default_factory=dict)
+    byte_prices: BytePrices | None = None
     notes: Mapping[str, Note] = field(default_factory=dict)  # of the figures that are no distribution
     _latencies: dict[ObjectKey, LatencyDistribution] = field(
         default_factory=dict, init=False, repr=False, compare=False

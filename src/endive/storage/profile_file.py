@@ -18,6 +18,7 @@ published or assumed (assumed, if it does not say)::
     [write_limit]       writes_per_s_max       successful conditional writes to one object
     [head_before_read]  objects = ["manifest_list"]
     [prices.<operation>]       usd_per_1000, date (the day the list was read)
+    [byte_prices]       usd_per_gib_kept (for a month), usd_per_gib_written, usd_per_gib_read, date
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from endive.distributions import FixedLatency, LatencyDistribution, from_table
 from endive.errors import ConfigError, ProfileError
 from endive.storage.contention import CROWD, CROWD_TABLES_MAX
 from endive.storage.profile import (
+    BytePrices,
     Contention,
     Crowding,
     CrowdTable,
@@ -124,6 +126,7 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
         writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
         head_before_read=_head_before_read(table.table("head_before_read"), notes),
         prices=_prices(table.table("prices"), capabilities),
+        byte_prices=_byte_prices(table.table("byte_prices")),
         notes=notes,
     )
     if READ not in capabilities:
@@ -342,6 +345,21 @@ def _prices(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Pric
             source=inner.text("source"),
         )
         inner.finish()
+    return prices
+
+
+def _byte_prices(table: ProfileTable) -> BytePrices | None:
+    if not table.is_given:
+        return None
+    kept, written, read = (table.number(f"usd_per_gib_{what}", least=0.0) for what in ("kept", "written", "read"))
+    prices = BytePrices(
+        usd_per_gib_kept=kept,
+        usd_per_gib_written=written,
+        usd_per_gib_read=read,
+        date=table.text("date"),
+        source=table.text("source"),
+    )
+    table.finish()
     return prices
 
 

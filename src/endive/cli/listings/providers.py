@@ -138,6 +138,10 @@ def _other_figures(profile: Profile) -> list[str]:
         lines.append(_with_note(f"HEAD before reading: {objects}", profile, "head_before_read"))
     for operations, price in grouped_prices(profile):
         lines.append(f"price of {operations}: {price}")
+    if (by_bytes := profile.byte_prices) is not None:
+        figures = (by_bytes.usd_per_gib_kept, by_bytes.usd_per_gib_written, by_bytes.usd_per_gib_read)
+        told = "{:g} USD kept for a month, {:g} written, {:g} read".format(*figures)
+        lines.append(f"price of a GiB: {told} ({by_bytes.source}, {by_bytes.date})")
     return lines
 
 
