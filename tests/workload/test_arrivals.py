@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,6 +169,15 @@ def test_impossible_periods_are_refused(changes, message):
 
 def test_a_trace_is_replayed_from_the_start_of_its_source_and_then_ends():
     assert [1000, 1000, 3500] == times_us(trace(0, 0, 2500, start_us=1000), 10)
+
+
+def test_a_trace_of_one_client_waits_until_the_txn_before_has_ended():
+    waiting = replace(trace(0, 100, 2_500, start_us=1_000), is_serial=True)
+
+    assert (1, 0) == (waiting.clients, trace(0).clients)
+    assert [1_000, 1_700, 3_500, NO_MORE] == [
+        waiting.next_us(turn, ended_us, key=0) for turn, ended_us in enumerate((0, 1_700, 3_000, 9_000))
+    ]
 
 
 def test_a_trace_stops_where_its_source_does():

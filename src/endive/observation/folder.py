@@ -95,7 +95,7 @@ def trace_text(sources: Sequence[FittedSource]) -> str:
                 "" if commit.duration_ms is None else round(commit.duration_ms, 3),
                 "" if commit.attempts is None else commit.attempts,
                 "committed" if commit.is_committed else "failed",
-                "" if commit.runtime_ms is None else round(commit.runtime_ms, 3),
+                "" if commit.worked_ms is None else round(commit.worked_ms, 3),
                 commit.reason,
             )
         )

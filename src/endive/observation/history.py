@@ -16,6 +16,7 @@ DELETE: Final = "delete"
 REPLACE: Final = "replace"
 OPERATIONS: Final = (APPEND, OVERWRITE, DELETE, REPLACE)  # org.apache.iceberg.DataOperations
 UNKNOWN: Final = "unknown"
+TABLE_MOVED: Final = "table_moved"  # the reason of a statement that fails before any attempt
 WORKING_ENGINES: Final = ("spark", "trino", "presto", "pyiceberg")  # an append of theirs writes files before it commits
 
 
@@ -50,6 +51,11 @@ class Commit:
     read: str = ""  # what it had read, if the exception tells
     is_submission: bool = False  # time_us is when it began, not when its snapshot was made
     is_reported: bool = False  # Iceberg's own timer says how long the commit took
+
+    @property
+    def worked_ms(self) -> float | None:
+        """How long it worked, as far as is known: one that failed before any attempt did nothing else."""
+        return self.duration_ms if self.runtime_ms is None and self.reason == TABLE_MOVED else self.runtime_ms
 
     @property
     def is_statement(self) -> bool:

@@ -257,7 +257,7 @@ def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
         )
     if isinstance(table, TraceTable):
         log = read_trace(Path(table.path), total_tables=num_tables, source=table.source)
-        return Trace(start_us=start_us, stop_us=stop_us, log=log)
+        return Trace(start_us=start_us, stop_us=stop_us, log=log, is_serial=table.one_at_a_time)
     return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table), commits_per_job=commits_per_job)
 
 

@@ -130,6 +130,8 @@ def arrival_us(
         if index >= timing.trace_count:
             return NO_MORE
         arrival += given_us
+        if timing.clients > 0:
+            arrival = max(arrival, previous_us)
     elif kind == CLOSED:
         if turn_of(index) > 0:
             arrival = previous_us + gap_us
@@ -290,14 +292,20 @@ class Periodic(Arrivals):
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(Arrivals):
-    """The submissions of a trace, its time 0 being the start of the source."""
+    """The submissions of a trace, its time 0 being the start of the source; of one client, if they may not overlap."""
 
     log: TraceLog
+    is_serial: bool = False
 
     def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
         """Submission ``index`` of the trace."""
         given_us = self.log.submit_us[index] if index < len(self.log.submit_us) else 0
         return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, given_us)
+
+    @property
+    def clients(self) -> int:
+        """One, if it waits for its txns to end."""
+        return int(self.is_serial)
 
     @property
     def trace(self) -> TraceLog:
@@ -307,7 +315,13 @@ class Trace(Arrivals):
     @cached_property
     def timing(self) -> Timing:
         """See ``Arrivals.timing``."""
-        return Timing(kind=TRACE, start_us=self.start_us, stop_us=self.stop_us, trace_count=len(self.log.submit_us))
+        return Timing(
+            kind=TRACE,
+            start_us=self.start_us,
+            stop_us=self.stop_us,
+            trace_count=len(self.log.submit_us),
+            clients=self.clients,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

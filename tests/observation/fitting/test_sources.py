@@ -258,3 +258,47 @@ def test_partitions_that_were_not_counted_are_at_least_those_that_one_commit_cha
 
     assert (8, "8 are assumed, the most that one commit changed." in found.notes[-1]) == (found.shape.partitions, True)
     assert seen.shape.partitions is None
+
+
+def merges_beside_a_compaction(*ends_ms: float, moved: int) -> TableHistory:
+    """A statement of 5 s every minute; beside each a compaction ends so long after it began; the first ones fail."""
+    statements = [
+        Commit(
+            time_us=60_000_000 * n,
+            operation="overwrite",
+            kind="validated_overwrite",
+            overwrite="row_delta",
+            writer="merge",
+            duration_ms=5_000.0,
+            runtime_ms=None if n < moved else 4_000.0,
+            is_committed=n >= moved,
+            reason="table_moved" if n < moved else "",
+            is_submission=True,
+        )
+        for n in range(len(ends_ms))
+    ]
+    rivals = [
+        Commit(time_us=60_000_000 * n + round(1000 * ms), operation="replace", kind="rewrite_files", writer="compact")
+        for n, ms in enumerate(ends_ms)
+    ]
+    return history(statements, rivals)
+
+
+@pytest.mark.parametrize(
+    ("ends_ms", "moved", "filter_ms"),
+    [
+        ((100, 700, 900, 2_000, 4_000), 0, None),
+        ((100, 700, 900, 2_000, 4_000), 2, 800.0),  # as many met a rival by then as failed
+        ((100, 6_000, 6_000, 6_000, 6_000), 1, 100.0),  # nobody else met one while it ran
+        ((6_000, 6_000, 6_000, 6_000, 6_000), 2, 5_000.0),  # who moved the table is in no log
+    ],
+)
+def test_when_files_are_filtered_is_taken_from_statements_that_found_the_table_moved(ends_ms, moved, filter_ms):
+    seen = merges_beside_a_compaction(*ends_ms, moved=moved)
+    (merge,) = (source for source in fit_sources(seen) if source.name == "merge")
+    table = merge.table({})
+
+    assert filter_ms == table.get("runtime_filter_ms")
+    assert ("overwrite_files" if moved else "row_delta") == table["overwrite"]  # only copy-on-write filters
+    assert bool(moved) == any("runtime_filter_ms" in line for line in configuration(seen, [merge])[1])
+    assert [5_000.0] * moved + [4_000.0] * (5 - moved) == [each.worked_ms for each in merge.commits]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -102,3 +103,25 @@ def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
     profile.write_text("[store]\n")
     with pytest.raises(ConfigError, match=r"catalog.toml' has no \[catalog\]. Give the file that endive measure"):
         replay(folder, catalog_profile=profile, seeds=2)
+
+
+def test_a_client_that_waited_for_its_statements_does_so_in_the_replay(tmp_path):
+    """Every statement took all of the ten seconds to the next; on a slower store they may not overlap."""
+    (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True, duration_ms=10_000.0))])
+    waited = _submissions_ms(folder, tmp_path)
+    (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True, duration_ms=12_000.0))])
+    overlapped = _submissions_ms(folder, tmp_path)
+
+    assert [10_000.0] * 11 == pytest.approx([after - before for before, after in itertools.pairwise(overlapped)])
+    assert all(after - before > 20_000.0 for before, after in itertools.pairwise(waited))
+
+
+def _submissions_ms(folder, tmp_path) -> list[float]:
+    columns, document = read_columns(folder / "trace.csv"), read_toml(folder / "endive.toml")
+    document["storage"] = {"provider": "constant", "latency_ms": 5_000.0}
+    document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 0.0}
+    observed = as_observed(document, columns, tmp_path / "trace.csv")
+    simulation = Simulation(parse_config(observed))
+    results = [simulation.run(0, engine=engine) for engine in ("reference", "compiled")]
+    assert results[0].fingerprint == results[1].fingerprint
+    return sorted(results[0].transactions["submit_ms"].to_pylist())

@@ -44,6 +44,7 @@ LIVE: Final[Mapping[str, str]] = {
 }
 LIVE_SECONDS: Final = 600.0
 LIVE_SECONDS_QUICK: Final = 120.0
+CATALOG_KINDS: Final = {"rest": "rest", "jdbc": "sql"}  # as endive observe knows them by their name
 HELD: Final = ("commits", "failed", "commit P")
 LOAD_MAX: Final = 8.0  # of two cores: above it a recording's P95 is the machine's, and is shown instead of judged
 RATE: Final = 0.10
@@ -140,6 +141,7 @@ def recorded_history(document: Mapping[str, Any], folder: Path) -> TableHistory:
             paths.append(folder / file)
             paths[-1].write_text(document[name], encoding="utf-8")
     history = with_places(history_of(document["metadata"].encode(), TABLE), document.get("added", ""))
+    history = replace(history, catalog_kind=CATALOG_KINDS[document.get("catalog", "jdbc")])
     return with_reports(history, paths)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
 from endive.config.problems import show
 from endive.config.rules.scene import Scene
-from endive.config.sections.arrivals import Closed, Jobs
+from endive.config.sections.arrivals import Closed, Jobs, Trace
 from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
 from endive.config.sections.retries import BACKOFF_KEYS
 from endive.config.sections.stream import stream_problem
@@ -37,6 +37,8 @@ class Fact(NamedTuple):
 
 def _clients(scene: Scene) -> int:
     arrivals = scene.value("arrivals")
+    if isinstance(arrivals, Trace):
+        return int(arrivals.one_at_a_time)
     return arrivals.clients if isinstance(arrivals, Closed) else arrivals.jobs if isinstance(arrivals, Jobs) else 0
 
 

@@ -14,6 +14,7 @@ from endive.config.values import (
     GAP_MS_MAX,
     GAP_MS_MIN,
     Described,
+    Flag,
     Forms,
     GapMs,
     LatencyMs,
@@ -157,6 +158,9 @@ class Trace(Table):
         None,
         description="Only the rows whose column `source` says this.",
         json_schema_extra={"default_text": "all rows"},
+    )
+    one_at_a_time: Flag = Field(
+        False, description="Whether the rows are those of one client: it submits none before the one before has ended."
     )
 
 

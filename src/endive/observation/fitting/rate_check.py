@@ -17,6 +17,7 @@ import numpy as np
 from endive.config import apply_overrides, parse_config
 from endive.observation.exact_intervals import count_interval
 from endive.observation.fitting.sources import FittedSource, usual
+from endive.observation.history import TABLE_MOVED
 from endive.simulation import Simulation
 
 RUNS: Final = 3
@@ -193,7 +194,9 @@ def _is_loop(document: Mapping[str, Any], source: FittedSource) -> bool:
 
 def _statement_ms(source: FittedSource) -> float | None:
     """How long a statement of it usually takes, if a log says that and does not tell its work from its commit."""
-    whole = [each.duration_ms for each in source.commits if each.is_statement and each.runtime_ms is None]
+    if any(each.runtime_ms is not None for each in source.commits):
+        return None
+    whole = [each.duration_ms for each in source.commits if each.is_statement and each.reason != TABLE_MOVED]
     return usual([float(ms) for ms in whole if ms is not None])
 
 

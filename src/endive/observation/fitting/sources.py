@@ -16,6 +16,7 @@ from endive.objectives import duration_text
 from endive.observation.exact_intervals import count_interval
 from endive.observation.fitting.arrivals import CLOSED, FEW, PERIODIC, FittedArrivals, fit_arrivals, quantile_table
 from endive.observation.fitting.partitions import partition_numbers, partition_weights
+from endive.observation.fitting.runtime_filter import runtime_filter_ms
 from endive.observation.fitting.writers import find_writers
 from endive.observation.history import DELETE, Commit, TableHistory
 
@@ -36,6 +37,7 @@ TRANSACTIONS: Final = ("trino", "presto")  # who commits through a Transaction
 MERGE_LEVEL: Final = "write.merge.isolation-level"
 DELETE_LEVEL: Final = "write.delete.isolation-level"
 SERIALIZABLE: Final = "serializable"
+COPY_ON_WRITE: Final = "overwrite_files"  # the operation of Spark's copy-on-write statements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,7 @@ class FittedSource:
     weights: tuple[float, ...] | None  # how often it picks each partition, where manifests tell
     work: dict[str, Any]  # between reading the table and committing, as a distribution
     is_work_assumed: bool  # nothing but a guess says how long it works
+    filter_ms: float  # until its copy-on-write filters files; 0: none of its statements failed then
     start_ms: float | None  # since the table's first commit
     stop_ms: float | None
 
@@ -115,6 +118,8 @@ class FittedSource:
         if found["overwrite"] == "replace_partitions":
             return found
         found["isolation"] = self.isolation(settings)
+        if self.filter_ms:
+            found["runtime_filter_ms"] = self.filter_ms
         if not any(commit.added_files for commit in self.commits) and self.commits[0].operation == DELETE:
             found["adds_rows"] = False
         if found["overwrite"] == "row_delta":
@@ -150,6 +155,7 @@ def _fit(
     arrivals = fit_arrivals(commits, window_ms, origin_us)
     kind = Counter(commit.kind for commit in commits).most_common(1)[0][0]
     overwrites = Counter(commit.overwrite for commit in commits if commit.overwrite)
+    filter_ms = runtime_filter_ms(commits, history.commits)
     work, is_assumed = _work(commits, kind, arrivals)
     if is_assumed and arrivals.pattern == CLOSED:
         arrivals = _busy(arrivals, float(work["ms"]))
@@ -160,12 +166,13 @@ def _fit(
         commits=tuple(commits),
         arrivals=arrivals,
         kind=kind,
-        overwrite=overwrites.most_common(1)[0][0] if overwrites else "",
+        overwrite=COPY_ON_WRITE if filter_ms else overwrites.most_common(1)[0][0] if overwrites else "",
         touched_files=_whole(usual([float(n) for n in map(_touched, commits) if n])),
         partitions=_whole(usual([float(each.changed_partitions) for each in commits if each.changed_partitions])),
         weights=partition_weights(commits, numbers, history.shape.partitions or 0),
         work=work,
         is_work_assumed=is_assumed,
+        filter_ms=filter_ms,
         start_ms=start_ms,
         stop_ms=stop_ms,
     )

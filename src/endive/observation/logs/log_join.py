@@ -21,6 +21,7 @@ from endive.workload import ICEBERG_OPERATIONS
 SLACK_US: Final = 2_000_000  # between a client's clock and the one that stamps snapshots
 MODE_KEYS: Final = {OVERWRITE: "write.merge.mode", DELETE: "write.delete.mode"}
 UNKNOWN_SHARE_MAX: Final = 0.1  # of the snapshots may be of nobody in the logs; else they do not tell of all writers
+REPORTED_MIN: Final = 8  # commits of one writer whose median is worth more than everybody's
 REACH_US: Final = 5_000_000  # before its row a commit without a duration may have been stamped
 
 
@@ -199,11 +200,13 @@ def _worked_ms(row: Commit, reported: Sequence[Commit]) -> float | None:
     """How long a statement worked that was refused for good: all but what a commit of its kind usually takes."""
     if row.runtime_ms is not None or row.duration_ms is None or row.reason != "validation_exception":
         return row.runtime_ms
-    alike = [each for each in reported if each.writer == row.writer] or [
-        each for each in reported if each.operation == row.operation
-    ]
-    usual_ms = median((each.duration_ms or 0.0) - (each.runtime_ms or 0.0) for each in alike or reported or [row])
-    return max(0.0, row.duration_ms - usual_ms) if alike or reported else None
+    if not reported:
+        return None
+    own = [each for each in reported if each.writer == row.writer]
+    alike = [each for each in reported if each.operation == row.operation]
+    enough = next((each for each in (own, alike) if len(each) >= REPORTED_MIN), reported)
+    usual_ms = median((each.duration_ms or 0.0) - (each.runtime_ms or 0.0) for each in enough)
+    return max(0.0, row.duration_ms - usual_ms)
 
 
 def _joined(commit: Commit, row: Commit | None) -> Commit:

@@ -49,6 +49,16 @@ class Seen:
     lost_attempts: Ints = field(default_factory=lambda: np.array([], dtype=np.int64))  # of those that failed
     reasons: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the attempts of every one that committed are known."""
+        return 0 < len(self.attempts) == len(self.durations_ms)
+
+    @property
+    def per_attempt_ms(self) -> Floats:
+        """Durations shared out among attempts."""
+        return self.durations_ms / np.maximum(1, self.attempts)
+
     @classmethod
     def joined(cls, parts: Sequence[Seen]) -> Seen:
         """Several sources as one."""

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from endive.config import apply_overrides, parse_config, parse_overrides
+from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.fitting.rate_check import moved
 from endive.observation.folder import STORE_FILE, TRACE_FILE, read_findings, read_history
@@ -237,18 +238,27 @@ class Stage:
             return part.run(changed, FIT_SEEDS, scratch, lambda done: None)
 
         fitted = on_store(str(fit_store(part._real, names, lambda path: run(on_store(path)), profile).absolute()))
+        part._share_work(fitted)
         for _ in range(WORK_PASSES if self._whole else 0):
             part._move_work(fitted, run(fitted))
         return fitted
 
+    def _share_work(self, document: Mapping[str, Any]) -> None:
+        """Of whole statements whose attempts were counted, work is no more than one attempt took."""
+        for source in document["source"]:
+            real = self._real.get(source["name"])
+            if source["name"] in self._whole and real is not None and real.is_counted:
+                source["runtime"] = quantile_table(real.per_attempt_ms.tolist())
+
     def _move_work(self, document: Mapping[str, Any], runs: Mapping[str, list[Seen]]) -> None:
-        """Give whole statements as much more work, or less, as their medians differ."""
+        """Give whole statements as much more work, or less, as their medians differ; per attempt, where counted."""
         for source in document["source"]:
             real, own = self._real.get(source["name"]), runs.get(source["name"], [])
-            took = np.concatenate([seen.durations_ms for seen in own] or [np.array([])])
-            if source["name"] in self._whole and real is not None and len(real.durations_ms) and len(took):
-                beyond_ms = float(np.median(real.durations_ms) - np.median(took))
-                source["runtime"] = moved(source["runtime"], beyond_ms)
+            if source["name"] in self._whole and real is not None and len(real.durations_ms) and own:
+                model = Seen.joined(own)
+                sides = [each.per_attempt_ms if real.is_counted else each.durations_ms for each in (real, model)]
+                if len(sides[1]):
+                    source["runtime"] = moved(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
 
     def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
         """The figures of a few runs."""

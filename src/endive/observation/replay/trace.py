@@ -29,6 +29,7 @@ Columns = Mapping[str, list[Any]]
 BySource = Mapping[str, float]
 NOTHING: BySource = {}
 RELOAD = "reload"
+CLOCK_US = 50_000  # by which a client's clock may be off from its own stop watch
 
 
 def as_observed(
@@ -113,11 +114,30 @@ def _traced(
     path.write_text("\n".join(["submit_ms,kind,source,runtime_ms", *lines]) + "\n", encoding="utf-8")
     observed["simulation"]["duration_ms"] = (rows[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
     observed["simulation"]["duration_ms"] += MARGIN_MS
+    serial = one_at_a_time(columns)
     for source in observed["source"]:
         for key in ("start_ms", "stop_ms"):
             source.pop(key, None)
-        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"]}
+        is_serial = source["name"] in serial
+        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"], "one_at_a_time": is_serial}
     return observed
+
+
+def one_at_a_time(columns: Columns) -> set[str]:
+    """Sources of which no statement began before the one before it had ended: one client, that waits."""
+    ends_us: dict[str, int] = {}
+    overlapping = set()
+    cells = zip(columns["timestamp"], columns["source"], columns["duration_ms"], strict=True)
+    begun = [
+        (epoch_us(Path("trace.csv"), row, "timestamp", when), str(name), duration)
+        for row, (when, name, duration) in enumerate(cells, start=1)
+    ]
+    for begin_us, name, duration in sorted(begun, key=lambda each: each[0]):
+        if is_empty(duration) or begin_us < ends_us.get(name, begin_us) - CLOCK_US:
+            overlapping.add(name)
+            continue
+        ends_us[name] = begin_us + round(1000.0 * float(duration))
+    return set(ends_us) - overlapping
 
 
 def _kind(operation: str, weights: Mapping[str, float]) -> str:
