@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 from endive.results.read_sets import READ_SET_SCHEMA, ReadSet, read_set_table
 from endive.simulation import Simulation
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "simulation": {"duration_ms": 20_000.0, "seed": 3},
     "storage": {"provider": "instant"},
     "catalog": {"num_tables": 3, "scope": "partition", "partitions": {"enabled": True, "num_partitions": 5}},
@@ -40,6 +43,23 @@ def test_a_row_tells_versions_and_partitions_if_asked() -> None:
             assert (1 if each.is_written else 0) == len(each.partitions_written)
             assert each.version_read <= versions.get(each.table, 0)  # nobody saw what was not committed yet
         versions[mine[0].table] = versions.get(mine[0].table, 0) + 1
+
+
+def test_a_lone_txn_read_what_was_committed_before_it() -> None:
+    """One client, one txn at a time: the versions it saw are the commits so far, of catalog, table and partition."""
+    transaction = {key: value for key, value in CONFIG["transaction"].items() if key != "inter_arrival"}
+    source = {"name": "lone", "arrivals": {"kind": "closed", "clients": 1, "think_ms": 10.0}}
+    read_sets: list[ReadSet] = []
+    Simulation({**CONFIG, "transaction": transaction, "source": [source]}).run(read_sets=read_sets)
+
+    commits: Counter[object] = Counter()
+    assert len(read_sets) > 200
+    for written, read in zip(read_sets[::2], read_sets[1::2], strict=False):
+        for each in (written, read):
+            assert (commits["catalog"], commits[each.table]) == (each.catalog_seq, each.version_read)
+            partitions = tuple(commits[each.table, partition] for partition in each.partitions_read)
+            assert partitions == each.partition_versions_read
+        commits.update(("catalog", written.table, (written.table, written.partitions_written[0])))
 
 
 def test_asking_for_read_sets_changes_no_result() -> None:

@@ -307,12 +307,16 @@ def test_txns_on_different_tables_never_conflict_logically_however_many_there_ar
         assert lost == row["retries"]
 
 
-def test_the_design_reads_table_metadata_at_the_start_and_writes_it_before_the_commit():
+@pytest.mark.parametrize(
+    ("catalog", "committed_by"),
+    [({"type": "append", "append_preset": "append_design"}, LOG), ({"type": "cas"}, CATALOG)],
+)
+def test_the_design_reads_table_metadata_at_the_start_and_writes_it_before_the_commit(catalog, committed_by):
     """Lines 160 to 174, metadata of its own: read for each table at the start, written before the commit."""
     config = {
         "simulation": {"duration_ms": 10_000.0},
         "storage": {"provider": "constant", "latency_ms": STEP_MS},
-        "catalog": {"type": "append", "append_preset": "append_design", "table_metadata_inlined": False},
+        "catalog": {**catalog, "table_metadata_inlined": False},
         "commit": {"metadata": "each_attempt"},
         "source": [
             {
@@ -326,7 +330,8 @@ def test_the_design_reads_table_metadata_at_the_start_and_writes_it_before_the_c
 
     order = [(obj, op) for _, _, _, obj, op, *_ in trace]
     assert [(CATALOG, READ), (METADATA, READ)] == order[:2]
-    assert order.index((METADATA, WRITE)) < [obj for obj, _ in order].index(LOG)
+    commits = [place for place, (obj, op) in enumerate(order) if obj == committed_by and op != READ]
+    assert order.index((METADATA, WRITE)) < commits[0]
 
 
 def test_commits_to_other_tables_are_not_in_a_txns_history():

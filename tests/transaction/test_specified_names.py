@@ -165,8 +165,15 @@ def test_a_winner_and_a_loser_that_tried_again_tell_their_times_and_requests():
 def test_an_aborted_txn_names_its_reason():
     _, loser = ended_txns(retry=0)
 
-    assert (TransactionStatus.ABORTED, "retries_exhausted", -1.0) == (
+    # its swap fails as the winner's lands; then it deletes its list and its manifest
+    assert (TransactionStatus.ABORTED, "retries_exhausted", -1.0, 8 * L_MS, 0) == (
         loser.status,
         loser.abort_reason,
         loser.commit_time_ms,
+        loser.abort_time_ms,
+        loser.total_retries,
     )
+
+
+def test_a_txn_stands_where_the_specification_says():
+    assert ["PENDING", "EXECUTING", "COMMITTING", "COMMITTED", "ABORTED"] == [each.name for each in TransactionStatus]
