@@ -7,6 +7,7 @@ if one failed.
 from __future__ import annotations
 
 import argparse
+import csv
 import subprocess
 import sys
 import tempfile
@@ -36,13 +37,14 @@ PAGE = ROOT / "docs/validation/documents.md"
 INTRODUCTION = """\
 # The first documents, line by line
 
-Five documents described this simulator before it was written. Each row below is something they ask for, with its
-lines, what Endive does, and what shows it: a test of this repository, a [claim](claims.md) that a run decides, or a
-run. Where Endive does otherwise, either something was measured that the document did not know, or the documents
-disagree with each other; the row says which, and the page [deviations](../model/deviations.md) says more. Lines of a
-document are named by its short name: internals (000), plan (001), specification (002), report (003), design (004).
+Five documents described this simulator before it was written: internals (000), plan (001), specification (002),
+report (003) and design (004). [Every requirement in them](documents.csv) has a row: its lines, what it asks for, what
+Endive does, and what shows it: a test of this repository, a [claim](claims.md) that a run decides, or a run. Rows in
+which Endive does otherwise are below too: something was measured that the document did not know, or the documents
+disagree with each other. [Deviations](../model/deviations.md) says more.
 
 """
+HEADINGS: Final = ("document", "lines", "asks for", "Endive", "shown by")
 
 
 def run_tests(names: Iterable[str], places: dict[str, str]) -> dict[str, bool]:
@@ -92,45 +94,43 @@ def describe(requirement: Requirement, passed: dict[str, bool]) -> tuple[str, bo
     return f"as written: {requirement.words}" if requirement.words else "as written", True
 
 
-def write_page(documents: list[Document], passed: dict[str, bool]) -> tuple[str, int]:
-    """The page, and how many requirements are not shown."""
-    lines, counts = [INTRODUCTION], dict.fromkeys(("as written", MEASURED, DISAGREE, "not shown"), 0)
-    body: list[str] = []
+def write_page(documents: list[Document], passed: dict[str, bool]) -> tuple[str, list[tuple[str, ...]], int]:
+    """The page, the rows of the table beside it, and how many requirements are not shown."""
+    counts = dict.fromkeys(("as written", MEASURED, DISAGREE, "not shown"), 0)
+    rows: list[tuple[str, ...]] = []
+    lines = ["| document | lines | asks for | Endive |", "|---|---|---|---|"]
     for document in documents:
-        body += [f"## {document.title}\n", "| lines | asks for | Endive | shown by |", "|---|---|---|---|"]
         for requirement in document.requirements:
             what, is_shown = describe(requirement, passed)
-            counts[
-                "not shown" if not is_shown else requirement.ground if requirement.is_different else "as written"
-            ] += 1
-            shown_by = "<br>".join(
-                [f"`{name}`" for name in requirement.tests]
-                + [f"claim *{name}*" for name in requirement.claims]
-                + [f"run *{name}*" for name in requirement.runs]
-            )
-            body.append(f"| {requirement.lines} | {requirement.text} | {what} | {shown_by} |")
-        body.append("")
-    total = sum(counts.values())
-    lines.append(
-        f"**{total} requirements: {counts['as written']} as written; {counts[MEASURED]} differ because something was "
+            ground = requirement.ground if requirement.is_different else "as written"
+            counts[ground if is_shown else "not shown"] += 1
+            claims = (f"claim: {name}" for name in requirement.claims)
+            shown_by = "; ".join((*requirement.tests, *claims, *(f"run: {name}" for name in requirement.runs)))
+            rows.append((document.title, requirement.lines, requirement.text, what, shown_by))
+            if requirement.is_different or not is_shown:
+                lines.append(f"| {document.title} | {requirement.lines} | {requirement.text} | {what} |")
+    summary = (
+        f"**{len(rows)} requirements: {counts['as written']} as written; {counts[MEASURED]} differ because something was "
         f"measured and {counts[DISAGREE]} because the documents disagree; {counts['not shown']} not shown.** "
         f"Made by `python -m verification.documents` (model version {MODEL_VERSION}).\n"
     )
-    return "\n".join(lines + body), counts["not shown"]
+    return INTRODUCTION + "\n".join((summary, *lines)) + "\n", rows, counts["not shown"]
 
 
 def main() -> int:
     """Run everything named, write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write; its table goes beside it")
     given = parser.parse_args()
     documents = [read_document(name) for name in DOCUMENTS]
     requirements = [each for document in documents for each in document.requirements]
     passed = run_tests((name for each in requirements for name in each.tests), find_tests())
     passed |= run_claims(name for each in requirements for name in each.claims)
     passed |= {name: RUNS[name]() for each in requirements for name in each.runs}
-    page, missing = write_page(documents, passed)
+    page, rows, missing = write_page(documents, passed)
     given.out.write_text(page, encoding="utf-8")
+    with given.out.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows((HEADINGS, *rows))
     print(f"{given.out}: {len(requirements)} requirements, {missing} not shown")
     return 1 if missing else 0
 
