@@ -41,7 +41,7 @@ Five documents described this simulator before it was written: internals (000), 
 report (003) and design (004). [Every requirement in them](documents.csv) has a row: its lines, what it asks for, what
 Endive does, and what shows it: a test of this repository, a [claim](claims.md) that a run decides, or a run. Rows in
 which Endive does otherwise are below too: something was measured that the document did not know, or the documents
-disagree with each other. [Deviations](../model/deviations.md) says more.
+disagree with each other. [Deviations](../model/deviations.md) follows the example on which they disagree most.
 
 """
 HEADINGS: Final = ("document", "lines", "asks for", "Endive", "shown by")
@@ -110,8 +110,8 @@ def write_page(documents: list[Document], passed: dict[str, bool]) -> tuple[str,
             if requirement.is_different or not is_shown:
                 lines.append(f"| {document.title} | {requirement.lines} | {requirement.text} | {what} |")
     summary = (
-        f"**{len(rows)} requirements: {counts['as written']} as written; {counts[MEASURED]} differ because something was "
-        f"measured and {counts[DISAGREE]} because the documents disagree; {counts['not shown']} not shown.** "
+        f"**{len(rows)} requirements: {counts['as written']} as written; {counts[MEASURED]} differ because something "
+        f"was measured and {counts[DISAGREE]} because the documents disagree; {counts['not shown']} not shown.** "
         f"Made by `python -m verification.documents` (model version {MODEL_VERSION}).\n"
     )
     return INTRODUCTION + "\n".join((summary, *lines)) + "\n", rows, counts["not shown"]

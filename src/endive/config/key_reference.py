@@ -5,6 +5,7 @@ Every word about a key comes from its declaration, so the reference cannot disag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from inspect import getdoc
@@ -33,6 +34,16 @@ from endive.config.values import Table
 from endive.vocabulary import KINDS_OF
 
 OF_SOURCE = "source.<name>."
+_IN_SHORT = (  # what the page says of a number; a refusal says it in words
+    (re.compile(r"^a number of milliseconds of at least (\S+)$"), r"ms ≥ \1"),
+    (re.compile(r"^a number of milliseconds greater than (\S+)$"), r"ms > \1"),
+    (re.compile(r"^a whole number from (\S+) to (\S+)$"), r"whole, \1 to \2"),
+    (re.compile(r"^a number of at least (\S+)$"), r"≥ \1"),
+    (re.compile(r"^a number from (\S+) to (\S+)$"), r"\1 to \2"),
+    (re.compile(r"^a number greater than (\S+) and at most (\S+)$"), r"> \1, ≤ \2"),
+    (re.compile(r"^a text that is not empty$"), "text"),
+    (re.compile(r"^by protocol \(.*\)$"), "by [protocol](#protocols)"),
+)
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
 
 
@@ -78,7 +89,7 @@ def reference_markdown() -> str:
     for section in reference():
         lines += [f"## {section.title}", "", section.about, ""]
         lines += [_markdown_row(section.columns), _markdown_row("---" for _ in section.columns)]
-        lines += [_markdown_row(row) for row in section.rows]
+        lines += [_markdown_row(map(_shorten, row)) for row in section.rows]
         lines.append("")
     return "\n".join(lines)
 
@@ -86,6 +97,12 @@ def reference_markdown() -> str:
 def _markdown_row(cells: Iterable[str]) -> str:
     escaped = (cell.replace("|", "\\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
+
+
+def _shorten(cell: str) -> str:
+    for pattern, short in _IN_SHORT:
+        cell = pattern.sub(short, cell)
+    return cell
 
 
 def _about(table: type[Table]) -> str:
