@@ -246,13 +246,7 @@ STATISTICS: Final = (
         "low, high = found.low, found.high",
         ESTIMATES,
     ),
-    (
-        "one run too few",
-        _ANSWERS + "enough.py",
-        "RUNS: Final = 16",
-        "RUNS: Final = 3",
-        ENOUGH,
-    ),
+    ("one run too few", _ANSWERS + "enough.py", "RUNS: Final = 16", "RUNS: Final = 3", ENOUGH),
     (
         "more txns without the design",
         _OBJECTIVES + "certainty.py",

@@ -73,11 +73,7 @@ def test_check_takes_overrides(run, good):
 def test_check_of_a_file_that_does_not_exist_is_one_line(run, tmp_path):
     path = tmp_path / "none.toml"
 
-    assert (
-        2,
-        "",
-        f"error: {path}: '{path}' does not exist. Give the path of a TOML file.\n",
-    ) == run("check", path)
+    assert (2, "", f"error: {path}: '{path}' does not exist. Give the path of a TOML file.\n") == run("check", path)
 
 
 def test_show_prints_a_file_that_means_the_same(run, good):
@@ -130,8 +126,6 @@ def test_schema_prints_every_section(run):
 
 
 def test_schema_of_a_key_that_does_not_exist_names_the_nearest(run):
-    assert (
-        2,
-        "",
-        "error: No key contains 'catalog.num_table_s'. Did you mean 'catalog.num_tables'?\n",
-    ) == run("schema", "catalog.num_table_s")
+    assert (2, "", "error: No key contains 'catalog.num_table_s'. Did you mean 'catalog.num_tables'?\n") == run(
+        "schema", "catalog.num_table_s"
+    )

@@ -119,11 +119,7 @@ def test_an_empty_file_is_a_configuration_of_defaults(parse):
         config.simulation.warmup_ms,
         config.simulation.cooldown_ms,
     )
-    assert ("s3", "measured", 4) == (
-        config.storage.provider,
-        config.storage.vintage,
-        config.storage.max_parallel,
-    )
+    assert ("s3", "measured", 4) == (config.storage.provider, config.storage.vintage, config.storage.max_parallel)
     assert ("cas", 1, "catalog") == (config.catalog.type, config.catalog.num_tables, config.catalog.scope)
     assert "iceberg" == config.commit.protocol
     assert ["default"] == [source.name for source in config.sources]

@@ -37,14 +37,8 @@ def test_a_value_is_toml_and_a_bare_word_is_a_text(text, value):
         ("catalog.scope", "--set 'catalog.scope' is not key=value, as in catalog.num_tables=10."),
         ("=5", "--set '=5' is not key=value, as in catalog.num_tables=10."),
         ("catalog.scope=", "--set 'catalog.scope=' is not key=value, as in catalog.num_tables=10."),
-        (
-            "catalog..scope=1",
-            "'catalog..scope' is not a key. Write names joined by dots, as in catalog.num_tables.",
-        ),
-        (
-            "x=[1",
-            "--set 'x=[1' has a value that is not valid TOML: Unclosed array (at end of document).",
-        ),
+        ("catalog..scope=1", "'catalog..scope' is not a key. Write names joined by dots, as in catalog.num_tables."),
+        ("x=[1", "--set 'x=[1' has a value that is not valid TOML: Unclosed array (at end of document)."),
         ("x=1\ny=2", "--set 'x=1\ny=2' holds more than one value."),
     ],
 )

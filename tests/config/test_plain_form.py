@@ -92,16 +92,7 @@ def test_a_configuration_survives_the_trip_to_another_process(parse, text):
 def test_the_resolved_file_names_every_key_that_is_read(parse):
     plain = parse("").to_dict()
 
-    assert [
-        "simulation",
-        "storage",
-        "catalog",
-        "table",
-        "commit",
-        "transaction",
-        "conflict",
-        "source",
-    ] == list(plain)
+    assert ["simulation", "storage", "catalog", "table", "commit", "transaction", "conflict", "source"] == list(plain)
     assert {"manifest_list_mode": "rewrite"} == plain["transaction"]
     assert {
         "name": "default",
@@ -112,13 +103,7 @@ def test_the_resolved_file_names_every_key_that_is_read(parse):
         "tables": {"count": 1, "selection": "uniform", "write_fraction": 1.0},
         "keeps_table": False,
         "retry": 4,
-        "retry_backoff": {
-            "policy": "iceberg",
-            "base_ms": 100.0,
-            "multiplier": 2.0,
-            "max_ms": 60000.0,
-            "jitter": 0.1,
-        },
+        "retry_backoff": {"policy": "iceberg", "base_ms": 100.0, "multiplier": 2.0, "max_ms": 60000.0, "jitter": 0.1},
         "total_timeout_ms": 1800000.0,
     } == plain["source"][0]
 
@@ -137,12 +122,10 @@ def test_the_resolved_file_names_every_key_that_is_read(parse):
         pytest.param("[transaction]\nruntime = { mean = 180_000 }", id="a short form"),
         pytest.param("[transaction]\nreal_conflict_probability = -0.0", id="a negative zero"),
         pytest.param(
-            '[[source]]\nname = "default"\narrivals = { kind = "poisson", per_s = 1 }',
-            id="the one source spelt out",
+            '[[source]]\nname = "default"\narrivals = { kind = "poisson", per_s = 1 }', id="the one source spelt out"
         ),
         pytest.param(
-            "[storage]\nT_TABLE_METADATA.read = { mean = 20, stddev = 5 }",
-            id="a latency of metadata that is inlined",
+            "[storage]\nT_TABLE_METADATA.read = { mean = 20, stddev = 5 }", id="a latency of metadata that is inlined"
         ),
     ],
 )

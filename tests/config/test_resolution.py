@@ -73,24 +73,14 @@ def test_a_backoff_table_means_one_policy_with_all_its_figures(parse, protocol, 
     text = f'[commit]\nprotocol = "{protocol}"\n[transaction.retry_backoff]\n{table}'
     backoff = parse(text).sources[0].retry_backoff
 
-    assert figures == (
-        backoff.policy,
-        backoff.base_ms,
-        backoff.multiplier,
-        backoff.max_ms,
-        backoff.jitter,
-    )
+    assert figures == (backoff.policy, backoff.base_ms, backoff.multiplier, backoff.max_ms, backoff.jitter)
     assert backoff.enabled == (backoff.policy != "none")
 
 
 def test_a_source_inherits_what_it_does_not_give(parse):
     stream, _ = parse(TWO_SOURCES).sources
 
-    assert (7, "full_jitter", 20.0) == (
-        stream.retry,
-        stream.retry_backoff.policy,
-        stream.retry_backoff.base_ms,
-    )
+    assert (7, "full_jitter", 20.0) == (stream.retry, stream.retry_backoff.policy, stream.retry_backoff.base_ms)
     assert 50.0 == stream.arrivals.mean_ms
 
 
@@ -98,10 +88,7 @@ def test_a_source_replaces_a_table_as_a_whole(parse):
     stream, compaction = parse(TWO_SOURCES).sources
 
     assert 0.0 == stream.operation_types.rewrite_files
-    assert (0.5, 0.5) == (
-        compaction.operation_types.fast_append,
-        compaction.operation_types.rewrite_files,
-    )
+    assert (0.5, 0.5) == (compaction.operation_types.fast_append, compaction.operation_types.rewrite_files)
     assert ("exponential", 5.0, 5000.0) == (
         compaction.retry_backoff.policy,
         compaction.retry_backoff.base_ms,
@@ -187,14 +174,8 @@ def test_a_default_catalog_latency_is_one_millisecond(parse):
     [
         ("{ scale = 20 }", {"kind": "poisson", "mean_ms": 20.0}),
         ('{ distribution = "fixed", ms = 20 }', {"kind": "fixed", "ms": 20.0}),
-        (
-            '{ distribution = "uniform", low_ms = 1, high_ms = 2 }',
-            {"kind": "uniform", "low_ms": 1.0, "high_ms": 2.0},
-        ),
-        (
-            '{ distribution = "lognormal", mean_ms = 9, sigma = 1 }',
-            {"kind": "lognormal", "mean_ms": 9.0, "sigma": 1.0},
-        ),
+        ('{ distribution = "uniform", low_ms = 1, high_ms = 2 }', {"kind": "uniform", "low_ms": 1.0, "high_ms": 2.0}),
+        ('{ distribution = "lognormal", mean_ms = 9, sigma = 1 }', {"kind": "lognormal", "mean_ms": 9.0, "sigma": 1.0}),
     ],
 )
 def test_inter_arrival_becomes_the_arrivals_of_the_one_source(parse, gaps, arrivals):

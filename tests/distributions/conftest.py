@@ -49,15 +49,10 @@ OTHER: dict[str, LatencyDistribution] = {
     "empirical with floor": EmpiricalLatency(((0.5, 10.0), (0.9, 20.0), (1.0, 100.0)), min_latency_ms=15.0),
     "empirical of one point": EmpiricalLatency(((0.5, 10.0),)),
     "mixture": MixtureLatency(
-        (
-            (3.0, LognormalLatency.by_median(20.0, 0.3)),
-            (1.0, ExponentialLatency(100.0)),
-            (0.5, FixedLatency(7.0)),
-        )
+        ((3.0, LognormalLatency.by_median(20.0, 0.3)), (1.0, ExponentialLatency(100.0)), (0.5, FixedLatency(7.0)))
     ),
     "mixture with floor": MixtureLatency(
-        ((0.9, UniformLatency(10.0, 30.0, min_latency_ms=12.0)), (0.1, GammaLatency(100.0, 2.0))),
-        min_latency_ms=20.0,
+        ((0.9, UniformLatency(10.0, 30.0, min_latency_ms=12.0)), (0.1, GammaLatency(100.0, 2.0))), min_latency_ms=20.0
     ),
     "mixture of mixtures": MixtureLatency(
         (

@@ -219,22 +219,13 @@ def test_tables_have_the_same_bits_on_every_machine() -> None:
         (lambda: FixedLatency(math.nan), "ms = nan is not allowed; give a number of at least 0."),
         (lambda: FixedLatency("5"), "ms = '5' is not allowed; give a number of at least 0."),
         (lambda: FixedLatency(True), "ms = True is not allowed; give a number of at least 0."),
-        (
-            lambda: FixedLatency(1.0, -2.0),
-            "min_latency_ms = -2.0 is not allowed; give a number of at least 0.",
-        ),
-        (
-            lambda: LognormalLatency(1.0, 9.0),
-            "sigma = 9.0 is not allowed; give a number of at least 0 and at most 8.",
-        ),
+        (lambda: FixedLatency(1.0, -2.0), "min_latency_ms = -2.0 is not allowed; give a number of at least 0."),
+        (lambda: LognormalLatency(1.0, 9.0), "sigma = 9.0 is not allowed; give a number of at least 0 and at most 8."),
         (
             lambda: LognormalLatency(99.0, 1.0),
             "mu = 99.0 is not allowed; give a number of at least -60 and at most 60.",
         ),
-        (
-            lambda: LognormalLatency.by_median(0.0, 1.0),
-            "median_ms = 0.0 is not allowed; give a number above 0.",
-        ),
+        (lambda: LognormalLatency.by_median(0.0, 1.0), "median_ms = 0.0 is not allowed; give a number above 0."),
         (
             lambda: LognormalLatency.by_mean(20.0, 1.0, shift_ms=30.0),
             "mean_ms = 20.0 is not allowed; give a number above 30.",

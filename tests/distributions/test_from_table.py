@@ -29,13 +29,7 @@ GOOD: list[tuple[dict[str, Any], LatencyDistribution]] = [
     ({"distribution": "lognormal", "median_ms": 61.0, "sigma": 0.14}, LognormalLatency.by_median(61.0, 0.14)),
     ({"distribution": "lognormal", "mean_ms": 61.0, "sigma": 0.14}, LognormalLatency.by_mean(61.0, 0.14)),
     (
-        {
-            "distribution": "lognormal",
-            "mean_ms": 61.0,
-            "sigma": 0.14,
-            "shift_ms": 9.0,
-            "min_latency_ms": 10.0,
-        },
+        {"distribution": "lognormal", "mean_ms": 61.0, "sigma": 0.14, "shift_ms": 9.0, "min_latency_ms": 10.0},
         LognormalLatency.by_mean(61.0, 0.14, shift_ms=9.0, min_latency_ms=10.0),
     ),
     (
@@ -53,10 +47,7 @@ GOOD: list[tuple[dict[str, Any], LatencyDistribution]] = [
     ({"distribution": "exponential", "mean_ms": 3.0}, ExponentialLatency(3.0)),
     ({"distribution": "uniform", "low_ms": 3.0, "high_ms": 4.0}, UniformLatency(3.0, 4.0)),
     ({"distribution": "gamma", "mean_ms": 3.0, "shape": 2.0}, GammaLatency(3.0, 2.0)),
-    (
-        {"distribution": "empirical", "quantiles": [[0.5, 1.0], [0.9, 2]]},
-        EmpiricalLatency(((0.5, 1.0), (0.9, 2))),
-    ),
+    ({"distribution": "empirical", "quantiles": [[0.5, 1.0], [0.9, 2]]}, EmpiricalLatency(((0.5, 1.0), (0.9, 2)))),
     (
         {
             "distribution": "mixture",
@@ -77,10 +68,7 @@ def test_a_table_becomes_the_distribution_it_names(table: dict[str, Any], expect
 
 
 BAD: list[tuple[Any, list[str]]] = [
-    (
-        5.0,
-        [f'{WHERE} = 5.0 is not a distribution; give a table such as {{distribution = "fixed", ms = 10.0}}.'],
-    ),
+    (5.0, [f'{WHERE} = 5.0 is not a distribution; give a table such as {{distribution = "fixed", ms = 10.0}}.']),
     (
         {"ms": 5.0},
         [
@@ -123,10 +111,7 @@ BAD: list[tuple[Any, list[str]]] = [
         {"distribution": "lognormal", "median_ms": 61.0, "sigma": -1.0},
         [f"{WHERE}.sigma = -1.0 is not allowed; give a number of at least 0 and at most 8."],
     ),
-    (
-        {"distribution": "fixed", "ms": "fast"},
-        [f"{WHERE}.ms = 'fast' is not allowed; give a number of at least 0."],
-    ),
+    ({"distribution": "fixed", "ms": "fast"}, [f"{WHERE}.ms = 'fast' is not allowed; give a number of at least 0."]),
     (
         {"distribution": "empirical", "quantiles": 7},
         [f"{WHERE}.quantiles = 7 is not allowed; give a list of [p, ms] pairs."],
@@ -138,10 +123,7 @@ BAD: list[tuple[Any, list[str]]] = [
     (
         {
             "distribution": "mixture",
-            "components": [
-                {"distribution": "fixed", "ms": 1.0},
-                {"weight": 1, "distribution": "fixed", "ms": -1.0},
-            ],
+            "components": [{"distribution": "fixed", "ms": 1.0}, {"weight": 1, "distribution": "fixed", "ms": -1.0}],
         },
         [
             f"{WHERE}.components[0] has no weight; give each component a weight and a distribution.",

@@ -92,10 +92,7 @@ def test_a_change_of_any_field_changes_the_fingerprint(make_row, field, change):
     ("one", "other"),
     [
         ({}, {"status": ABORTED, "reason": TIMEOUT}),
-        (
-            {"status": ABORTED, "reason": RETRIES_EXHAUSTED},
-            {"status": ABORTED, "reason": TIMEOUT},
-        ),
+        ({"status": ABORTED, "reason": RETRIES_EXHAUSTED}, {"status": ABORTED, "reason": TIMEOUT}),
         ({}, {"n_tables_written": 0}),
         ({}, {"n_tables_read": 2}),
     ],

@@ -23,9 +23,7 @@ def config(source: dict[str, Any], **sections: Any) -> dict[str, Any]:
         "storage": {"provider": "instant"},
         "catalog": {"type": "instant", "latency_ms": 0.001},
         "commit": {"after_success": "none"},
-        "source": [
-            {"name": "w", "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": 2_000.0}, **source},
-        ],
+        "source": [{"name": "w", "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": 2_000.0}, **source}],
         **sections,
     }
 

@@ -118,12 +118,7 @@ def test_percentiles_interpolate_linearly_between_committed_txns(commit):
 
 def test_aborted_txns_have_no_part_in_latencies_and_phases(commit, make_row):
     aborted = make_row(
-        submit_us=15 * S,
-        commit_start_us=16 * S,
-        end_us=29 * S,
-        status=ABORTED,
-        reason=TIMEOUT,
-        phase_backoff_us=9 * S,
+        submit_us=15 * S, commit_start_us=16 * S, end_us=29 * S, status=ABORTED, reason=TIMEOUT, phase_backoff_us=9 * S
     )
     summary = summarise(statistics_of(commit(15 * S, 7_000, phase_backoff_us=3_000), aborted))["summary"]
 
@@ -163,13 +158,7 @@ def test_every_outcome_is_counted_under_its_name(commit, make_row):
 
 
 def test_mean_retries_are_those_of_txns_that_ended(commit, make_row):
-    exhausted = make_row(
-        submit_us=15 * S,
-        end_us=20 * S,
-        status=ABORTED,
-        reason=RETRIES_EXHAUSTED,
-        attempts=5,
-    )
+    exhausted = make_row(submit_us=15 * S, end_us=20 * S, status=ABORTED, reason=RETRIES_EXHAUSTED, attempts=5)
     still_trying = make_row(submit_us=15 * S, end_us=s.NONE, status=IN_FLIGHT_COMMITTING, attempts=100)
     never_tried = make_row(submit_us=15 * S, end_us=16 * S, status=ABORTED, reason=TIMEOUT, attempts=0)
     rows = (commit(15 * S, 100, attempts=3), exhausted, still_trying, never_tried)

@@ -76,11 +76,7 @@ def test_who_can_read_can_ask_for_the_head_and_who_can_write_can_delete():
 
 
 @pytest.mark.parametrize(
-    ("op", "names"),
-    [
-        (APPEND, "s3x, azure, azurex, instant, constant"),
-        (TAIL_APPEND, "instant, fifo, constant"),
-    ],
+    ("op", "names"), [(APPEND, "s3x, azure, azurex, instant, constant"), (TAIL_APPEND, "instant, fifo, constant")]
 )
 def test_a_refused_operation_names_the_providers_that_have_it(client, op, names):
     with pytest.raises(UnsupportedOperationError) as refused:

@@ -171,12 +171,7 @@ def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new
     def keep_writing(client):
         for counter in range(5):
             yield from store.cas(
-                "k",
-                0,
-                1,
-                client=client,
-                counter=counter,
-                evaluate=lambda: not written_us.append(clock.now_us),
+                "k", 0, 1, client=client, counter=counter, evaluate=lambda: not written_us.append(clock.now_us)
             )
 
     for txn_id in range(4):

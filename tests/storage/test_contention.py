@@ -62,11 +62,7 @@ def test_the_spacing_is_the_inverse_of_the_limit_and_zero_without_one():
 
 def test_compiled_code_computes_the_same():
     request_leg_us, answer_leg_us = contention.request_leg_us, contention.answer_leg_us
-    admitted_us, next_free_us, is_contended = (
-        contention.admitted_us,
-        contention.next_free_us,
-        contention.is_contended,
-    )
+    admitted_us, next_free_us, is_contended = (contention.admitted_us, contention.next_free_us, contention.is_contended)
 
     @jitted
     def whole(latency_us, share, refusal_us, penalty_us, next_free, spacing_us, last_us, last_txn, window_us):

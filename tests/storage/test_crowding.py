@@ -34,14 +34,7 @@ def test_an_object_remembers_fifteen_rivals():
 
 @pytest.mark.parametrize(
     ("rivals", "chance", "table"),
-    [
-        (1, 0.0, 0),
-        (1, 0.999, 0),
-        (3, 0.49, 1),
-        (3, 0.51, 0),
-        (5, 0.999, 1),
-        (15, 0.999, 1),
-    ],
+    [(1, 0.0, 0), (1, 0.999, 0), (3, 0.49, 1), (3, 0.51, 0), (5, 0.999, 1), (15, 0.999, 1)],
 )
 def test_between_two_numbers_of_rivals_both_tables_take_part_in_proportion(rivals, chance, table):
     assert crowd_table(TABLES, CAS, rivals, chance) == table

@@ -135,11 +135,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "capabilities names 'apend', which is unknown (did you mean 'append'?). "
             "Choose among: read, write, cas, append, tail_append, create.",
         ),
-        (
-            '["read", "write",',
-            '["write",',
-            "capabilities lacks 'read', which every provider has. Add it.",
-        ),
+        ('["read", "write",', '["write",', "capabilities lacks 'read', which every provider has. Add it."),
         (
             '"append"]',
             '"append", "tail_append"]',
@@ -168,11 +164,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "legs.tail_append is unknown (did you mean 'append'?). "
             "Known here: known, source, read, write, cas, append. Correct or remove it.",
         ),
-        (
-            "window_ms = 3.5",
-            "window_ms = 0",
-            "contention.cas.window_ms = 0 is out of range. Give a number above 0.",
-        ),
+        ("window_ms = 3.5", "window_ms = 0", "contention.cas.window_ms = 0 is out of range. Give a number above 0."),
         ("window_ms = 3.5", "", "contention.cas.window_ms is missing. Give a number above 0."),
         (
             "penalty = { distribution",
@@ -189,11 +181,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path):
             "[throttling.tail_append]",
             "throttling.tail_append is given, but capabilities lack 'tail_append'. Add it there, or remove the table.",
         ),
-        (
-            "rivals = 7",
-            "rivals = 16",
-            "crowding.cas.among[1].rivals = 16 is out of range. Give a number from 1 to 15.",
-        ),
+        ("rivals = 7", "rivals = 16", "crowding.cas.among[1].rivals = 16 is out of range. Give a number from 1 to 15."),
         (
             "rivals = 7",
             "rivals = 1",

@@ -33,12 +33,7 @@ def read_many(client: Client, count: int, parallel: int, slow_down: SlowDown) ->
             spent_us += delay_us
     except GivenUpError:
         is_given_up = True
-    return (
-        spent_us,
-        count_sent(client.row, MANIFEST, READ),
-        client.row.bytes_read,
-        is_given_up,
-    )
+    return (spent_us, count_sent(client.row, MANIFEST, READ), client.row.bytes_read, is_given_up)
 
 
 @pytest.mark.parametrize("txn", range(20))

@@ -11,14 +11,7 @@ from endive.distributions import ExponentialLatency, LognormalLatency
 from endive.formats.operation import Operation
 from endive.transaction.transaction_values import TransactionTerms
 from endive.vocabulary import N_KINDS, ROW_DELTA, SERIALIZABLE
-from endive.workload import (
-    NEVER_US,
-    Choice,
-    Renewal,
-    Source,
-    UniformPartitionSelector,
-    UniformTableSelector,
-)
+from endive.workload import NEVER_US, Choice, Renewal, Source, UniformPartitionSelector, UniformTableSelector
 
 SEED = 42
 

@@ -8,13 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from endive.distributions import (
-    ExponentialLatency,
-    FixedLatency,
-    LatencyDistribution,
-    LognormalLatency,
-    UniformLatency,
-)
+from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution, LognormalLatency, UniformLatency
 from endive.errors import ConfigError
 from endive.kernel import fill, jitted, records
 from endive.rng import uniform

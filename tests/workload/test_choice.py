@@ -115,12 +115,7 @@ def test_a_single_partition_is_written_if_its_table_is(make_partitions):
 
 @pytest.mark.parametrize("alpha", [0.0, 1.5])
 @pytest.mark.parametrize(
-    "size",
-    [
-        {"total": 12, "count": 5},
-        {"total": 12, "count": 0, "count_alpha": 0.8},
-        {"total": 90, "count": 40},
-    ],
+    "size", [{"total": 12, "count": 5}, {"total": 12, "count": 0, "count_alpha": 0.8}, {"total": 90, "count": 40}]
 )
 def test_rules_choose_the_same_interpreted_compiled_and_through_the_class(make_tables, size, alpha):
     choice = make_tables(selector=ZipfTableSelector(alpha, 0.4), **size)

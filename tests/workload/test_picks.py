@@ -83,8 +83,7 @@ def test_tails_sum_the_weights_from_the_last_one_up():
 
 
 @pytest.mark.parametrize(
-    ("u", "expected"),
-    [(LEAST_U, 3), (0.2499, 3), (0.25, 1), (0.7499, 1), (0.75, 0), (GREATEST_U, 0)],
+    ("u", "expected"), [(LEAST_U, 3), (0.2499, 3), (0.25, 1), (0.7499, 1), (0.75, 0), (GREATEST_U, 0)]
 )
 def test_a_pick_divides_the_unit_interval_by_weight_the_last_index_first(u, expected):
     tails = (9.0, *tails_of((0.25, 0.5, 0.0, 0.25)), 9.0)

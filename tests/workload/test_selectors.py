@@ -68,14 +68,8 @@ def test_selectors_of_ours_are_built_in_and_a_users_are_not(selector):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
-            lambda: ZipfTableSelector(-1.0, 0.5),
-            "alpha = -1.0: must be a finite number, 0 (uniform) or above.",
-        ),
-        (
-            lambda: ZipfTableSelector(float("nan"), 0.5),
-            "alpha = nan: must be a finite number, 0 (uniform) or above.",
-        ),
+        (lambda: ZipfTableSelector(-1.0, 0.5), "alpha = -1.0: must be a finite number, 0 (uniform) or above."),
+        (lambda: ZipfTableSelector(float("nan"), 0.5), "alpha = nan: must be a finite number, 0 (uniform) or above."),
         (lambda: UniformTableSelector(1.1), "write_fraction = 1.1: must lie between 0 and 1."),
         (
             lambda: UniformTableSelector(0.5).select(4, 3, key=0, counter=0, write_counter=9),

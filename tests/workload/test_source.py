@@ -122,8 +122,7 @@ def test_what_is_drawn_for_one_thing_does_not_depend_on_how_another_is_drawn(mak
     """Draws are named, so that two configurations share their draws."""
     plain = make_source(tables=make_tables(total=20))
     other = make_source(
-        kind_weights=(1.0,) * N_KINDS,
-        tables=make_tables(total=20, count=3, selector=UniformTableSelector(0.4)),
+        kind_weights=(1.0,) * N_KINDS, tables=make_tables(total=20, count=3, selector=UniformTableSelector(0.4))
     )
 
     for index in range(100):
@@ -148,12 +147,7 @@ def test_a_draft_holds_tables_and_the_partitions_of_each(make_source, make_table
 def test_the_simplest_draft_is_known_but_for_its_runtime(make_source):
     source = make_source(runtime=FixedLatency(5.0))
     expected = TransactionDraft(
-        kind=0,
-        runtime_us=5_000,
-        tables_read=(0,),
-        n_tables_written=1,
-        partitions=(),
-        job_key=source.transaction_key(3),
+        kind=0, runtime_us=5_000, tables_read=(0,), n_tables_written=1, partitions=(), job_key=source.transaction_key(3)
     )
 
     assert expected == draft(source, 3)
@@ -173,11 +167,7 @@ def test_a_trace_decides_what_it_gives_and_leaves_the_rest_to_be_drawn(make_sour
         runtimes_us=(NOT_GIVEN, 0, NOT_GIVEN),
         tables=(NOT_GIVEN, NOT_GIVEN, 4),
     )
-    drawn = {
-        "tables": make_tables(total=5, count=2),
-        "partitions": make_partitions(),
-        "kind_weights": (1,) * N_KINDS,
-    }
+    drawn = {"tables": make_tables(total=5, count=2), "partitions": make_partitions(), "kind_weights": (1,) * N_KINDS}
     source = make_source(arrivals=Trace(start_us=0, stop_us=NEVER_US, log=log), **drawn)
     by_chance = [draft(make_source(**drawn), index) for index in range(3)]
     given = [draft(source, index) for index in range(3)]

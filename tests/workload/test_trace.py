@@ -43,8 +43,7 @@ def test_a_trace_of_submissions_alone_leaves_the_rest_to_be_drawn(write):
 
 def test_every_column_is_read_and_an_empty_cell_is_left_to_be_drawn(write):
     log = read_trace(
-        write("table,runtime_ms,submit_ms,kind\n2,10.5,0,rewrite_files\n,,7, fast_append \n0,0,9,\n"),
-        total_tables=3,
+        write("table,runtime_ms,submit_ms,kind\n2,10.5,0,rewrite_files\n,,7, fast_append \n0,0,9,\n"), total_tables=3
     )
 
     expected = TraceLog(submit_us=(0, 7000, 9000), kinds=(3, 0, -1), runtimes_us=(10_500, -1, 0), tables=(2, -1, 0))

@@ -42,13 +42,7 @@ def test_submissions_come_in_order_of_time_then_of_source(make_source):
 
     found = [(us, source.name, index) for us, source, index in workload(first, second).generate(3000)]
 
-    assert [
-        (0, "a", 0),
-        (1000, "z", 0),
-        (1000, "a", 1),
-        (2000, "z", 1),
-        (2000, "a", 2),
-    ] == found
+    assert [(0, "a", 0), (1000, "z", 0), (1000, "a", 1), (2000, "z", 1), (2000, "a", 2)] == found
 
 
 def test_a_compaction_every_five_minutes_competes_with_a_stream_of_appends(make_source):

@@ -31,13 +31,7 @@ def _round(number: float, digits: int = 0) -> int | float:
     return round(number, digits) if digits else round(number)
 
 
-FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "min": min,
-    "max": max,
-    "round": _round,
-    "int": int,
-    "abs": abs,
-}
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {"min": min, "max": max, "round": _round, "int": int, "abs": abs}
 CONSTANTS: Final = {"true": True, "false": False}
 
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {

@@ -22,13 +22,7 @@ from endive.config.sections.commit import CHOICES, PRESETS
 from endive.config.sections.distribution import SIMPLE_FAMILIES, Mixture
 from endive.config.sections.retries import BACKOFF_FIGURES, BACKOFF_KEYS
 from endive.config.sections.source import ShortRuntime, SourceConfig, SourceKeys
-from endive.config.sections.storage import (
-    ObjectLatencies,
-    ObjectsConfig,
-    ShortLognormal,
-    ShortNormal,
-    ShortSizeBased,
-)
+from endive.config.sections.storage import ObjectLatencies, ObjectsConfig, ShortLognormal, ShortNormal, ShortSizeBased
 from endive.config.toml_text import value_text
 from endive.config.values import Table
 from endive.vocabulary import KINDS_OF
@@ -234,11 +228,7 @@ def _latencies() -> ReferenceSection:
 
 
 def _counts() -> ReferenceSection:
-    tables: dict[str, type[Table]] = {
-        "exponential": ExponentialCount,
-        "fixed": FixedCount,
-        "uniform": UniformCount,
-    }
+    tables: dict[str, type[Table]] = {"exponential": ExponentialCount, "fixed": FixedCount, "uniform": UniformCount}
     return ReferenceSection(
         "Count tables",
         "For `transaction.conflicting_manifests`; `exponential` if no distribution is named.",
@@ -258,11 +248,7 @@ def _protocols() -> ReferenceSection:
 
 def _backoff() -> ReferenceSection:
     rows = tuple(
-        (
-            f"`{policy}`",
-            *(value_text(figure) for figure in figures),
-            ", ".join(BACKOFF_KEYS[policy]) or "none",
-        )
+        (f"`{policy}`", *(value_text(figure) for figure in figures), ", ".join(BACKOFF_KEYS[policy]) or "none")
         for policy, figures in BACKOFF_FIGURES.items()
         if policy != "none"
     )

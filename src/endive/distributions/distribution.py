@@ -245,12 +245,7 @@ class _Lifted(LatencyDistribution):
 
 
 def check_number(
-    name: str,
-    value: float,
-    *,
-    least: float = 0.0,
-    greatest: float = LONGEST_MS,
-    is_least_excluded: bool = False,
+    name: str, value: float, *, least: float = 0.0, greatest: float = LONGEST_MS, is_least_excluded: bool = False
 ) -> None:
     """Refuse a parameter that is no number or outside its range; without another bound, it is a time."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -51,11 +51,7 @@ class EmpiricalLatency(LatencyFamily):
     def parts(self) -> list[tuple[float, Component]]:
         table = np.array([p for p, _ in self.quantiles] + [ms for _, ms in self.quantiles], dtype=np.float64)
         component = Component(
-            kind=POLYLINE,
-            scale_ms=1.0,
-            floor_ms=self.min_latency_ms,
-            table=table,
-            extent=len(self.quantiles),
+            kind=POLYLINE, scale_ms=1.0, floor_ms=self.min_latency_ms, table=table, extent=len(self.quantiles)
         )
         return [(1.0, component)]
 

@@ -39,11 +39,7 @@ class GammaLatency(LatencyFamily):
     def parts(self) -> list[tuple[float, Component]]:
         table, extent = _table(self.shape)
         component = Component(
-            kind=SMOOTH,
-            scale_ms=self.mean_ms / self.shape,
-            floor_ms=self.min_latency_ms,
-            table=table,
-            extent=extent,
+            kind=SMOOTH, scale_ms=self.mean_ms / self.shape, floor_ms=self.min_latency_ms, table=table, extent=extent
         )
         return [(1.0, component)]
 

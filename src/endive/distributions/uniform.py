@@ -23,10 +23,7 @@ class UniformLatency(LatencyFamily):
 
     def parts(self) -> list[tuple[float, Component]]:
         component = Component(
-            kind=LINEAR,
-            scale_ms=self.high_ms - self.low_ms,
-            shift_ms=self.low_ms,
-            floor_ms=self.min_latency_ms,
+            kind=LINEAR, scale_ms=self.high_ms - self.low_ms, shift_ms=self.low_ms, floor_ms=self.min_latency_ms
         )
         return [(1.0, component)]
 

@@ -75,9 +75,7 @@ def sent_figures(figures: Iterable[KnownFigure], counts: Mapping[str, Mapping[st
 
 
 def assumed_part(
-    figures: Iterable[KnownFigure],
-    phases_ms: Mapping[str, float | None],
-    counts: Mapping[str, Mapping[str, float]],
+    figures: Iterable[KnownFigure], phases_ms: Mapping[str, float | None], counts: Mapping[str, Mapping[str, float]]
 ) -> AssumedPart | None:
     """How much of the commit latency rests on assumed figures; None if nothing was committed.
 
@@ -100,9 +98,7 @@ def assumed_part(
 
 
 def assumption_warnings(
-    figures: Iterable[KnownFigure],
-    phases_ms: Mapping[str, float | None],
-    counts: Mapping[str, Mapping[str, float]],
+    figures: Iterable[KnownFigure], phases_ms: Mapping[str, float | None], counts: Mapping[str, Mapping[str, float]]
 ) -> list[str]:
     """The lines on assumed figures: one if they make up more than a tenth, one if a catalog's latency is unsaid."""
     figures = tuple(figures)

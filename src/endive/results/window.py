@@ -65,9 +65,5 @@ class Window:
 
     def to_metadata(self) -> dict[str, str]:
         """What a file must say for its txns to be measured again."""
-        named = {
-            "duration_ms": self.duration_us,
-            "warmup_ms": self.warmup_us,
-            "cooldown_ms": self.cooldown_us,
-        }
+        named = {"duration_ms": self.duration_us, "warmup_ms": self.warmup_us, "cooldown_ms": self.cooldown_us}
         return {f"endive.{name}": str(time_us / 1000.0) for name, time_us in named.items()}

@@ -38,22 +38,10 @@ class Clock(Protocol):
 class Client:
     """Who asks: draws come from ``key``, requests and bytes are counted here, at the moment they are sent."""
 
-    __slots__ = (
-        "clock",
-        "key",
-        "row",
-        "trace",
-        "txn_id",
-    )
+    __slots__ = ("clock", "key", "row", "trace", "txn_id")
 
     def __init__(
-        self,
-        key: int,
-        txn_id: int,
-        clock: Clock,
-        *,
-        attempt: int = 0,
-        trace: list[TracedRequest] | None = None,
+        self, key: int, txn_id: int, clock: Clock, *, attempt: int = 0, trace: list[TracedRequest] | None = None
     ) -> None:
         self.key = key
         self.txn_id = txn_id

@@ -222,10 +222,7 @@ class Profile:
         return self.leg_shares.get(op, self.leg_shares.get(COSTS_AS.get(op, op), DEFAULT_LEG_SHARE))
 
     def with_overrides(
-        self,
-        overrides: Mapping[ObjectKey, LatencyDistribution] | None = None,
-        *,
-        min_latency_ms: float | None = None,
+        self, overrides: Mapping[ObjectKey, LatencyDistribution] | None = None, *, min_latency_ms: float | None = None
     ) -> Profile:
         """The same provider with the user's distributions for some (object, operation, success).
 

@@ -340,9 +340,7 @@ def _prices(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Pric
     for op, inner in table.by_name(OPERATIONS, range(len(OPERATIONS))):
         _check_claimed(inner, op, capabilities)
         prices[op] = Price(
-            usd_per_1000=inner.number("usd_per_1000", least=0.0),
-            date=inner.text("date"),
-            source=inner.text("source"),
+            usd_per_1000=inner.number("usd_per_1000", least=0.0), date=inner.text("date"), source=inner.text("source")
         )
         inner.finish()
     return prices

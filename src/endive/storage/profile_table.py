@@ -22,13 +22,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 class ProfileTable:
     """A table and its place in the file. Readers return a harmless value after noting a problem."""
 
-    def __init__(
-        self,
-        data: Mapping[str, Any] | None,
-        source: str,
-        problems: list[str],
-        path: str = "",
-    ) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, source: str, problems: list[str], path: str = "") -> None:
         self.is_given = data is not None
         self.problems = problems
         self._data: Mapping[str, Any] = data or {}

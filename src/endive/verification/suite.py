@@ -109,14 +109,7 @@ class Check:
 
     @classmethod
     def exact(
-        cls,
-        name: str,
-        what: Mapping[str, Value],
-        *,
-        expected: Value,
-        actual: Value,
-        unit: str = "",
-        note: str = "",
+        cls, name: str, what: Mapping[str, Value], *, expected: Value, actual: Value, unit: str = "", note: str = ""
     ) -> Check:
         """Equal, or wrong."""
         return cls(

@@ -104,13 +104,7 @@ def job_us(timing: Timing, previous_us: int, submitted_us: int, index: int, key:
 
 @rule
 def arrival_us(
-    timing: Timing,
-    previous_us: int,
-    submitted_us: int,
-    index: int,
-    gap_us: int,
-    key: int,
-    given_us: int,
+    timing: Timing, previous_us: int, submitted_us: int, index: int, gap_us: int, key: int, given_us: int
 ) -> int:
     """When the txn ``index`` is submitted, its gap being drawn; NO_MORE at the end of the source.
 

@@ -80,13 +80,7 @@ def own_table(tables: Floats, at: int, client: int) -> int:
 
 @rule
 def choose_partitions(
-    code: Floats,
-    at: int,
-    is_written: bool,
-    key: int,
-    position: int,
-    out: MutableInts,
-    out_start: int,
+    code: Floats, at: int, is_written: bool, key: int, position: int, out: MutableInts, out_start: int
 ) -> tuple[int, int]:
     """Partitions of the table at ``position`` of the txn with this key; none is written if the table is not.
 

@@ -107,13 +107,7 @@ def rank_in(out: Ints, out_start: int, filled: int, item: int) -> int:
 
 @rule
 def scan_remaining(
-    tails: Floats,
-    start: int,
-    total: int,
-    out: Ints,
-    out_start: int,
-    filled: int,
-    target: float,
+    tails: Floats, start: int, total: int, out: Ints, out_start: int, filled: int, target: float
 ) -> tuple[float, int]:
     """Add the weights not yet picked, last index first, until their sum is above ``target``.
 
@@ -138,14 +132,7 @@ def scan_remaining(
 
 @rule
 def pick_another(
-    tails: Floats,
-    start: int,
-    total: int,
-    key: int,
-    counter: int,
-    out: Ints,
-    out_start: int,
-    filled: int,
+    tails: Floats, start: int, total: int, key: int, counter: int, out: Ints, out_start: int, filled: int
 ) -> int:
     """One index, by weight among those not yet picked: exact, however little weight is left."""
     for attempt in range(TRIES_MAX):
@@ -161,14 +148,7 @@ def pick_another(
 
 @rule
 def pick_distinct(
-    tails: Floats,
-    start: int,
-    total: int,
-    count: int,
-    key: int,
-    counter: int,
-    out: MutableInts,
-    out_start: int,
+    tails: Floats, start: int, total: int, count: int, key: int, counter: int, out: MutableInts, out_start: int
 ) -> None:
     """Pick ``count`` of ``total`` one after another without replacement; leaves them ascending in ``out``.
 

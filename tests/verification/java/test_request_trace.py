@@ -8,8 +8,7 @@ from verification.suites.java.request_trace import Recorded, Request, bill, from
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "Cr", "Cr Mr mw Lh Lr Lw Mw Cr Cs", "Cr 20(Lh Lr) 20(mr) 2(mw) Lw Mw 2(Cr)", "Cr Sr Lw Cs Sr Sw Sr"],
+    "text", ["", "Cr", "Cr Mr mw Lh Lr Lw Mw Cr Cs", "Cr 20(Lh Lr) 20(mr) 2(mw) Lw Mw 2(Cr)", "Cr Sr Lw Cs Sr Sw Sr"]
 )
 def test_a_trace_is_the_same_after_writing_and_reading(text):
     assert text == to_text(from_text(text))

@@ -6,12 +6,7 @@ from collections import Counter
 
 import pytest
 
-from verification.suites.pyiceberg.pyiceberg_requests import (
-    checks_of,
-    recording,
-    requests_text,
-    story_of,
-)
+from verification.suites.pyiceberg.pyiceberg_requests import checks_of, recording, requests_text, story_of
 from verification.suites.pyiceberg.stories import (
     BEHIND,
     DELETE,

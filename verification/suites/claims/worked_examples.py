@@ -75,11 +75,7 @@ def _behind() -> Iterator[Check]:
 
 def _retry_requests() -> Iterator[Check]:
     """Requests of one retry, five commits behind: those of the run less those of a txn alone."""
-    expected = {
-        "fast_append": (1, 1, 1, 0, 0),
-        "merge_append": (1, 1, 1, 7, 7),
-        "validated_overwrite": (1, 6, 1, 0, 0),
-    }
+    expected = {"fast_append": (1, 1, 1, 0, 0), "merge_append": (1, 1, 1, 7, 7), "validated_overwrite": (1, 6, 1, 0, 0)}
     columns = ("metadata_read", "manifest_list_read", "manifest_list_write", "manifest_read", "manifest_write")
     for kind, counts in expected.items():
         operation = f"source.txn.operation_types={{{kind}=1.0}}"

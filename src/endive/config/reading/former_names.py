@@ -18,10 +18,7 @@ FAILURE: Final = "failure"
 READ_WRITE: Final = ("read", "write")
 
 VALUES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = MappingProxyType(
-    {
-        ("storage", "vintage"): {"seeds": "original"},
-        ("catalog", "append_preset"): {"seed004": "append_design"},
-    }
+    {("storage", "vintage"): {"seeds": "original"}, ("catalog", "append_preset"): {"seed004": "append_design"}}
 )
 REPLACED: Final = MappingProxyType(
     {
@@ -53,16 +50,10 @@ _STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
 # earlier wins: T_PUT goes before T_MANIFEST_LIST for lists (internals document), and after the keys of other objects.
 # What [storage.objects] gives itself wins over all of them.
 PLAIN_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
-    {
-        "T_METADATA_ROOT": (("catalog", "read"),),
-        "T_COMPACTION": (("log", "cas"),),
-    }
+    {"T_METADATA_ROOT": (("catalog", "read"),), "T_COMPACTION": (("log", "cas"),)}
 )
 CONDITIONAL_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
-    {
-        "T_CAS": (("catalog", "cas"),),
-        "T_APPEND": (("log", "append"), ("manifest_list", "append")),
-    }
+    {"T_CAS": (("catalog", "cas"),), "T_APPEND": (("log", "append"), ("manifest_list", "append"))}
 )
 READ_WRITE_LATENCIES: Final = MappingProxyType(
     {"T_MANIFEST_LIST": "manifest_list", "T_MANIFEST_FILE": "manifest", "T_TABLE_METADATA": "metadata"}

@@ -167,9 +167,5 @@ def _read(path: Path) -> Recipe:
     )
     texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation", "failure")}
     return Recipe(
-        name=path.stem,
-        **texts,
-        sources=tuple(document["sources"]),
-        parameters=parameters,
-        template=document[SOURCE],
+        name=path.stem, **texts, sources=tuple(document["sources"]), parameters=parameters, template=document[SOURCE]
     )

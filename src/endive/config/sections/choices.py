@@ -125,9 +125,7 @@ def _check_tables(value: Any) -> tuple[int | str, ...]:
 
 
 TableList = Annotated[
-    tuple[int | str, ...],
-    PlainValidator(_check_tables),
-    Described("a table's number or name, or a list of them"),
+    tuple[int | str, ...], PlainValidator(_check_tables), Described("a table's number or name, or a list of them")
 ]
 
 

@@ -9,15 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Discriminator,
-    Field,
-    GetCoreSchemaHandler,
-    Tag,
-    TypeAdapter,
-    model_validator,
-)
+from pydantic import BeforeValidator, Discriminator, Field, GetCoreSchemaHandler, Tag, TypeAdapter, model_validator
 from pydantic_core import core_schema
 
 from endive.config.values import (

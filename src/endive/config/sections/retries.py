@@ -75,14 +75,10 @@ class RetryBackoff(Table):
         2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
     )
     max_ms: Milliseconds = Field(
-        60_000.0,
-        description="Longest pause, before jitter.",
-        json_schema_extra={"default_text": "by policy"},
+        60_000.0, description="Longest pause, before jitter.", json_schema_extra={"default_text": "by policy"}
     )
     jitter: Probability = Field(
-        0.1,
-        description="Random share of the pause.",
-        json_schema_extra={"default_text": "by policy"},
+        0.1, description="Random share of the pause.", json_schema_extra={"default_text": "by policy"}
     )
 
 

@@ -66,9 +66,7 @@ class ExperimentSection(Table):
     """What to call the run."""
 
     label: Text | None = Field(
-        None,
-        description="A name for people; changes no result.",
-        json_schema_extra={"default_text": "none"},
+        None, description="A name for people; changes no result.", json_schema_extra={"default_text": "none"}
     )
 
 

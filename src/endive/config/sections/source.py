@@ -93,12 +93,7 @@ class ShortRuntime(Spec):
 
     def to_table(self) -> dict[str, Any]:
         """As a lognormal by mean."""
-        return {
-            "distribution": "lognormal",
-            "mean_ms": self.mean_ms,
-            "sigma": self.sigma,
-            "shift_ms": self.min_ms,
-        }
+        return {"distribution": "lognormal", "mean_ms": self.mean_ms, "sigma": self.sigma, "shift_ms": self.min_ms}
 
 
 def _runtime_tag(value: Any) -> str:
@@ -245,10 +240,7 @@ class SourceKeys(Table):
         "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas.",
     )
     deletes: (
-        Annotated[
-            Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"],
-            OneOf(),
-        ]
+        Annotated[Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"], OneOf()]
         | None
     ) = Field(
         None,
@@ -314,8 +306,7 @@ class TransactionConfig(Table):
     )
     manifest_list_entry_bytes: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
     conflicting_manifests: CountTable = Field(
-        default=ExponentialCount(),
-        description="Manifests merged at a real conflict.",
+        default=ExponentialCount(), description="Manifests merged at a real conflict."
     )
 
 
@@ -324,12 +315,9 @@ class SourceConfig(SourceKeys):
 
     name: Annotated[str, SourceName()] = Field(description="Unique name.")
     arrivals: Arrivals = Field(
-        description="When txns are submitted.",
-        json_schema_extra={"example": '{kind = "poisson", mean_ms = 100.0}'},
+        description="When txns are submitted.", json_schema_extra={"example": '{kind = "poisson", mean_ms = 100.0}'}
     )
     start_ms: Milliseconds = Field(0.0, description="No txn is submitted before.")
     stop_ms: Milliseconds | None = Field(
-        None,
-        description="No txn is submitted from here on.",
-        json_schema_extra={"default_text": "the end"},
+        None, description="No txn is submitted from here on.", json_schema_extra={"default_text": "the end"}
     )

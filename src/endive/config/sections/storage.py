@@ -11,13 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.sections.distribution import (
-    SEED_FLOOR_MS,
-    Distribution,
-    Spec,
-    refuse_bad_normal,
-    spelt_out,
-)
+from endive.config.sections.distribution import SEED_FLOOR_MS, Distribution, Spec, refuse_bad_normal, spelt_out
 from endive.config.values import (
     Forms,
     LatencyMs,

@@ -5,15 +5,7 @@
 
 from endive.config.expression import Expression
 from endive.config.study.axis import Axis
-from endive.config.study.study import (
-    Drop,
-    Report,
-    Study,
-    SweepPoint,
-    consecutive_seeds,
-    load_study,
-    run_identity,
-)
+from endive.config.study.study import Drop, Report, Study, SweepPoint, consecutive_seeds, load_study, run_identity
 
 __all__ = [
     "Axis",

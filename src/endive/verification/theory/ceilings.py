@@ -113,10 +113,7 @@ def _terms(protocol: str) -> dict[str, Any]:
 
 
 def _per_l(
-    protocol: str,
-    catalog: Mapping[str, Any],
-    terms: Mapping[str, Any],
-    clients: int = CLIENTS,
+    protocol: str, catalog: Mapping[str, Any], terms: Mapping[str, Any], clients: int = CLIENTS
 ) -> tuple[float, float]:
     """Commits and attempts per L of a saturated run."""
     think = {"distribution": "exponential", "mean_ms": L_MS}

@@ -246,12 +246,7 @@ def _simulated_ms(provider: str, cycle: Cycle, commits: int) -> float:
     """Mean time between commits of the same clients in the engine."""
     warmup_ms = 2.0 * cycle.pause_max_ms
     duration_ms = commits * cycle.mean_ms + 2.0 * warmup_ms
-    pause = {
-        "policy": "full_jitter",
-        "base_ms": cycle.pause_max_ms,
-        "multiplier": 1.0,
-        "max_ms": cycle.pause_max_ms,
-    }
+    pause = {"policy": "full_jitter", "base_ms": cycle.pause_max_ms, "multiplier": 1.0, "max_ms": cycle.pause_max_ms}
     think = {"distribution": "uniform", "low_ms": 0.0, "high_ms": cycle.pause_max_ms}
     config = {
         "simulation": {"duration_ms": duration_ms, "warmup_ms": warmup_ms, "cooldown_ms": warmup_ms},

@@ -107,11 +107,7 @@ def _fixed_service(load: float, txns: int) -> Check:
 
 
 def _served(
-    workers: int,
-    service: Mapping[str, Any],
-    rate_per_ms: float,
-    txns: int,
-    runtime: Mapping[str, Any] | None = None,
+    workers: int, service: Mapping[str, Any], rate_per_ms: float, txns: int, runtime: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     config = {
         "simulation": {"duration_ms": txns / rate_per_ms, "warmup_ms": 60_000.0, "cooldown_ms": 60_000.0},
