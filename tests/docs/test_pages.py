@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.make_docs import ROOT, all_pages, differences, remake
-from tools.page_pieces import Kind, PageError, commands_of, pieces_of
+from tools.make_docs import CONSOLE, ROOT, PageError, all_pages, commands_of, differences, pieces_of, remake
 
 # Quick to make, and between them every kind of piece but studies.
 IN_EVERY_TEST_RUN = ("docs/reference/profiles.md", "docs/reference/configuration.md", "docs/model/storage.md")
@@ -32,11 +31,11 @@ def test_every_page_shows_what_its_quick_commands_print(name):
 
 @pytest.mark.parametrize("page", all_pages(), ids=lambda page: page.name)
 def test_every_mark_in_a_page_is_understood(page):
-    found = list(pieces_of(page.read_text(encoding="utf-8")))
+    pieces = list(pieces_of(page.read_text(encoding="utf-8")))
 
-    for piece in found:
-        if piece.kind is Kind.CONSOLE:
-            assert list(commands_of(piece))
+    for piece in pieces:
+        if piece.kind == CONSOLE:
+            assert commands_of(piece)
 
 
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Path:

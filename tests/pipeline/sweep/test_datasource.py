@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.conftest import STUDY
 from tests.pipeline.in_process import InProcessSpark
-from tools.page_pieces import Kind, pieces_of
+from tools.make_docs import SCRIPT, pieces_of
 
 from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
@@ -94,10 +94,10 @@ def test_an_option_that_cannot_be_used_is_told(read, options, problem):
 
 def test_the_snippet_of_the_guide_runs_as_it_stands(spark, monkeypatch, capsys):
     text = (ROOT / "docs/guides/cluster.md").read_text(encoding="utf-8")
-    snippet = next(piece for piece in pieces_of(text) if piece.kind is Kind.SCRIPT)
+    snippet = next(piece for piece in pieces_of(text) if piece.kind == SCRIPT)
     monkeypatch.chdir(ROOT)
 
-    exec("\n".join(snippet.body), {})
+    exec(snippet.body, {})
 
     assert ["4.0", "8.0"] == sorted({line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[3:-2]})
 
