@@ -56,10 +56,10 @@ def gather(folder: Path) -> None:
 def loaded_from_elsewhere(site: Path) -> list[str]:
     """Pages that would ask another host for a part of themselves."""
     return [
-        f"{page.relative_to(site)}: {found['host']}"
+        f"{page.relative_to(site)}: {loaded['host']}"
         for page in sorted(site.rglob("*.html"))
-        for found in _LOADED.finditer(page.read_text(encoding="utf-8"))
-        if 'rel="canonical"' not in found[0]
+        for loaded in _LOADED.finditer(page.read_text(encoding="utf-8"))
+        if 'rel="canonical"' not in loaded[0]
     ]
 
 

@@ -38,13 +38,13 @@ class Advisory:
 def read_advisories(path: Path = FILE) -> tuple[list[Advisory], dict[str, str]]:
     """All advisories, and by identifier why one is accepted."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
-    found = [
+    advisories = [
         Advisory(
             each["package"], each["id"], each["about"], SpecifierSet(each["affected"], prereleases=True), each["source"]
         )
         for each in document["advisory"]
     ]
-    return found, dict(document.get("accepted", {}))
+    return advisories, dict(document.get("accepted", {}))
 
 
 def find_concerned(pins: list[Pin], advisories: list[Advisory], accepted: dict[str, str]) -> list[str]:

@@ -92,10 +92,10 @@ def main() -> int:
         for mutation in mutations:
             if time.monotonic() > end_s:
                 break
-            found = is_caught(root, mutation)
+            caught = is_caught(root, mutation)
             planted += 1
-            missed += [] if found else [mutation.name]
-            print(f"{'caught' if found else 'MISSED'}  {mutation.name}  ({mutation.file})", flush=True)
+            missed += [] if caught else [mutation.name]
+            print(f"{'caught' if caught else 'MISSED'}  {mutation.name}  ({mutation.file})", flush=True)
     told = f"; missed: {', '.join(missed)}" if missed else ""
     print(f"{planted - len(missed)} of {planted} mistakes caught{told}")
     return 1 if missed else 0

@@ -28,9 +28,9 @@ class Pin:
 
 def read_pins(layers: tuple[str, ...] = ALL, folder: Path = ROOT / "requirements") -> list[Pin]:
     """Every pin of these layers."""
-    found = []
+    pins = []
     for layer in layers:
         text = (folder / f"{layer}.txt").read_text(encoding="utf-8")
         for match in _PIN.finditer(text):
-            found.append(Pin(match["name"], match["version"].strip(), layer, tuple(_HASH.findall(match["rest"]))))
-    return sorted(found)
+            pins.append(Pin(match["name"], match["version"].strip(), layer, tuple(_HASH.findall(match["rest"]))))
+    return sorted(pins)

@@ -69,10 +69,10 @@ def provide(commands: Sequence[str], out: Path) -> bool:
 
 def folder_of(command: str) -> str:
     """The folder below out/ that a command works on."""
-    found = _OUT.search(command)
-    if not found:
+    folder = _OUT.search(command)
+    if not folder:
         raise StudyError(f"'{command}' names no folder. Give it as out/NAME.")
-    return found[1]
+    return folder[1]
 
 
 def _is_valid(kept: Path) -> bool:

@@ -47,8 +47,8 @@ def main() -> None:
     }
     if columns == FIGURES:
         places = {number: (side, "") for number, side in sides.items()}
-        found = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
-        cells = {(row, figure): shown for figure, column in found for (row, _), shown in column}
+        columns = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
+        cells = {(row, figure): shown for figure, column in columns for (row, _), shown in column}
         print("\n".join(_table(rows, cells, labels)))
         return
     places = {number: (side, points[number][columns]) for number, side in sides.items()}

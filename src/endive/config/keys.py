@@ -61,7 +61,7 @@ def alternatives(annotation: Any, tags: tuple[str, ...] = ()) -> list[Alternativ
         forms = [item.written for item in arguments[1:] if isinstance(item, Forms)]
         return alternatives(forms[0] if forms else arguments[0], tags + own)
     if get_origin(annotation) in (Union, types.UnionType, tuple):
-        return [found for argument in arguments for found in alternatives(argument, tags)]
+        return [table for argument in arguments for table in alternatives(argument, tags)]
     return []
 
 
@@ -87,15 +87,12 @@ def table_at(table: type[Table], place: tuple[str | int, ...]) -> Alternative | 
     for part in place:
         if isinstance(part, int):
             continue
-        chosen = [found for found in current if part in found.tags]
+        chosen = [each for each in current if part in each.tags]
         if part.startswith("<") and chosen:
             current = chosen
             continue
         fields = (
-            field
-            for found in current
-            for name, field in found.table.model_fields.items()
-            if key_of(name, field) == part
+            field for each in current for name, field in each.table.model_fields.items() if key_of(name, field) == part
         )
         field = next(fields, None)
         if field is None:
@@ -157,8 +154,8 @@ def _walk(prefix: str, table: type[Table]) -> Iterator[str]:
             yield path
         if get_origin(field.annotation) is tuple:
             continue
-        for found in tables_of(field):
-            yield from _walk(path, found.table)
+        for inner in tables_of(field):
+            yield from _walk(path, inner.table)
 
 
 @lru_cache(maxsize=1)

@@ -79,9 +79,9 @@ def _lognormal(spec: Mapping[str, Any], where: str) -> _Family:
     given = [key for key in _LOGNORMALS if key in spec]
     if len(given) == 1:
         return _LOGNORMALS[given[0]]
-    found = " and ".join(given) if given else "none of them"
+    locations = " and ".join(given) if given else "none of them"
     raise ConfigError(
-        f"{where}: a lognormal is given by exactly one of mu, median_ms, mean_ms; found {found}. "
+        f"{where}: a lognormal is given by exactly one of mu, median_ms, mean_ms; found {locations}. "
         "mu is the mean of the logarithm, and for sigma above zero the mean exceeds the median."
     )
 

@@ -85,8 +85,8 @@ class RunFolder:
         if not self.path.is_dir():
             raise OutputError(f"Cannot write {self.path}: it is a file; name a folder.")
         with output_errors(self.path):
-            found = sorted(entry.name for entry in self.path.iterdir())
-        foreign = [name for name in found if name not in self._ours and not name.startswith(self._left)]
+            names = sorted(entry.name for entry in self.path.iterdir())
+        foreign = [name for name in names if name not in self._ours and not name.startswith(self._left)]
         if foreign:
             others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
             raise OutputError(

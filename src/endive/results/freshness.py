@@ -169,11 +169,11 @@ def _of_stream(stream: Stream, window: Window, client: Ints, submit: Ints, end: 
     client, submit, end, fate = (column[order] for column in (client, submit, end, fate))
     clients = max(1, stream.clients)
     edges = np.searchsorted(client, np.arange(clients + 1))
-    found = []
+    ages = []
     for first, last in pairwise(edges):
         part = slice(first, last)
-        found.append(_of_client(stream, window, submit[part], end[part], fate[part]))
-    return join_ages(found)
+        ages.append(_of_client(stream, window, submit[part], end[part], fate[part]))
+    return join_ages(ages)
 
 
 def _of_client(stream: Stream, window: Window, submit: Ints, end: Ints, fate: Ints) -> Ages:

@@ -262,31 +262,33 @@ def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[s
 
 
 def _contention(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Contention]:
-    found: dict[int, Contention] = {}
+    contention: dict[int, Contention] = {}
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
         late = _extra_time(inner, "penalty", "is missing. Give the distribution of a contended answer's extra time")
         if late is not None:
             window_ms, penalty, text, note = late
-            found[op] = Contention(
+            contention[op] = Contention(
                 window_ms=window_ms, penalty=penalty, text=text, known=note.known, source=note.source
             )
-    return found
+    return contention
 
 
 def _throttling(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Throttling]:
-    found: dict[int, Throttling] = {}
+    throttling: dict[int, Throttling] = {}
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
         held = _extra_time(inner, "delay", "is missing. Give the distribution of a throttled request's wait")
         if held is not None:
             window_ms, delay, text, note = held
-            found[op] = Throttling(window_ms=window_ms, delay=delay, text=text, known=note.known, source=note.source)
-    return found
+            throttling[op] = Throttling(
+                window_ms=window_ms, delay=delay, text=text, known=note.known, source=note.source
+            )
+    return throttling
 
 
 def _crowding(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Crowding]:
-    found: dict[int, Crowding] = {}
+    crowding: dict[int, Crowding] = {}
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
         window_ms, note = inner.number("window_ms", above=0.0), _note(inner)
@@ -295,8 +297,8 @@ def _crowding(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Cr
         if not 1 <= len(tables) <= CROWD_TABLES_MAX or rivals != sorted(set(rivals)):
             inner.problem("among", f"gives {rivals} rivals. Give one to {CROWD_TABLES_MAX} tables, their rivals rising")
         inner.finish()
-        found[op] = Crowding(window_ms=window_ms, tables=tuple(tables), known=note.known, source=note.source)
-    return found
+        crowding[op] = Crowding(window_ms=window_ms, tables=tuple(tables), known=note.known, source=note.source)
+    return crowding
 
 
 def _crowd_table(table: ProfileTable) -> CrowdTable:

@@ -48,11 +48,11 @@ class ProfileTable:
 
     def has(self, dotted: str) -> bool:
         """Whether a key is there, followed through tables at its dots."""
-        found: Any = self._data
+        value: Any = self._data
         for key in dotted.split("."):
-            if not isinstance(found, Mapping) or key not in found:
+            if not isinstance(value, Mapping) or key not in value:
                 return False
-            found = found[key]
+            value = value[key]
         return True
 
     def expect(self, *keys: str) -> None:

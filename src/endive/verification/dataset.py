@@ -26,7 +26,7 @@ def check_dataset(folder: Path, session: SessionMaker) -> Outcome:
     with spark_errors():
         from endive.pipeline.analysis.recount import recount
 
-        found = recount(spark, dataset)
+        counts = recount(spark, dataset)
     checks = [
         Check.exact(
             each.figure,
@@ -36,6 +36,6 @@ def check_dataset(folder: Path, session: SessionMaker) -> Outcome:
             unit="values",
             note=f"the first difference, written and derived: {each.difference}" if each.difference else "",
         )
-        for each in found
+        for each in counts
     ]
     return Outcome(suite=NAME, checks=tuple(checks), command=f"endive verify {NAME} DIR")

@@ -69,10 +69,10 @@ class PageFolder:
         if not path.exists():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            index = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             raise OutputError(f"'{path}' is not JSON. Remove it and run every suite again.") from None
-        return dict(found)
+        return dict(index)
 
     def _write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text, encoding="utf-8")
@@ -91,10 +91,10 @@ def summary(outcome: Outcome) -> dict[str, Any]:
 
 def kinds(checks: Iterable[Check]) -> dict[str, list[Check]]:
     """Checks by what they compare, in the order they were made."""
-    found: dict[str, list[Check]] = {}
+    by_kind: dict[str, list[Check]] = {}
     for check in checks:
-        found.setdefault(check.name, []).append(check)
-    return found
+        by_kind.setdefault(check.name, []).append(check)
+    return by_kind
 
 
 def _kind(name: str, checks: list[Check]) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def worst_of(checks: Sequence[Check]) -> Check:
 
 def worst_verdict(judged: Sequence[Check]) -> str:
     """Of checks of one kind: wrong before unclear before right; shown if none is judged."""
-    found = {check.verdict for check in judged}
-    return next((verdict for verdict in (WRONG, UNCLEAR, RIGHT) if verdict in found), SHOWN)
+    verdicts = {check.verdict for check in judged}
+    return next((verdict for verdict in (WRONG, UNCLEAR, RIGHT) if verdict in verdicts), SHOWN)
 
 
 def limits_text(checks: Sequence[Check]) -> str:

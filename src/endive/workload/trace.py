@@ -106,14 +106,14 @@ def _submissions_us(path: Path, columns: Columns) -> list[int]:
     column = RELATIVE_TIME if RELATIVE_TIME in columns else ISO_TIME
     read = time_us if column == RELATIVE_TIME else epoch_us
     cells = columns[column]
-    found = [read(path, row, column, cell) for row, cell in rows(cells)]
-    for row in range(2, len(found) + 1):
-        if found[row - 1] < found[row - 2]:
+    times_us = [read(path, row, column, cell) for row, cell in rows(cells)]
+    for row in range(2, len(times_us) + 1):
+        if times_us[row - 1] < times_us[row - 2]:
             raise TraceError(
                 f"trace {path}, row {row}, column {column}: {cells[row - 1]} comes after "
                 f"{cells[row - 2]}. Sort the file by {column}, ascending."
             )
-    return found if column == RELATIVE_TIME else [us - found[0] for us in found]
+    return times_us if column == RELATIVE_TIME else [us - times_us[0] for us in times_us]
 
 
 def time_us(path: Path, row: int, column: str, cell: Cell) -> int:

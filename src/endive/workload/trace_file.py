@@ -39,11 +39,11 @@ def read_columns(path: Path, columns: Sequence[str] = COLUMNS) -> Columns:
         raise TraceError(f"trace {path} ends in {path.suffix!r}. Give a file that ends in .csv or .parquet.")
     try:
         with open_regular(path, bytes_max=BYTES_MAX, noun="a trace", name=f"trace {path}") as file:
-            found = _read_csv(path, file) if path.suffix == ".csv" else _read_parquet(path, file)
+            table = _read_csv(path, file) if path.suffix == ".csv" else _read_parquet(path, file)
     except IntakeError as error:
         raise TraceError(f"{error} Check the path of the source's arrivals.") from None
-    _refuse_columns(path, list(found), columns)
-    return found
+    _refuse_columns(path, list(table), columns)
+    return table
 
 
 def rows(cells: Sequence[Cell]) -> enumerate[Cell]:

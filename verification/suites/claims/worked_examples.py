@@ -55,19 +55,19 @@ def _costs() -> Iterator[Check]:
 
 def _behind() -> Iterator[Check]:
     """150 s behind at 25 commits per second; the rivals stop after the first retry has read."""
-    found = play("behind")
-    lists, history_ms = found.only("behind", "history_lists"), found.only("behind", "phase_history_ms")
+    run = play("behind")
+    lists, history_ms = run.only("behind", "history_lists"), run.only("behind", "phase_history_ms")
     for name, expected, actual, unit in (
         ("lists read by both retries: 3,750 and 705", 4_455.0, lists, "lists"),
         ("batches of four: 938 and 177", 1_115.0, history_ms / 30.0, "batches"),
-        ("attempts", 3.0, found.only("behind", "attempts"), "attempts"),
+        ("attempts", 3.0, run.only("behind", "attempts"), "attempts"),
     ):
         yield Check.exact(f"internals: {name}", {}, expected=expected, actual=actual, unit=unit)
     yield Check.relative(
         "internals: commit latency, about 33.6 s",
         {},
         expected=33.6,
-        actual=found.only("behind", "commit_latency_ms") / 1_000.0,
+        actual=run.only("behind", "commit_latency_ms") / 1_000.0,
         allowed=0.005,
         unit="s",
     )

@@ -39,8 +39,8 @@ class Spec(Table):
 
     def to_table(self) -> dict[str, Any]:
         """The full table ``endive.distributions.from_table`` reads; absent keys were not given."""
-        found = ((key, getattr(self, key)) for key in self.ordered_fields())
-        return {key: value for key, value in found if value is not None}
+        values = ((key, getattr(self, key)) for key in self.ordered_fields())
+        return {key: value for key, value in values if value is not None}
 
 
 class Family(Spec):
@@ -73,8 +73,8 @@ class Lognormal(Family):
     def _has_one_location(self) -> Self:
         given = [key for key in ("mu", "median_ms", "mean_ms") if getattr(self, key) is not None]
         if len(given) != 1:
-            found = f"given: {', '.join(given)}" if given else "none is given"
-            raise refusal(f"needs exactly one of mu, median_ms, mean_ms; {found}.", shows_value=False)
+            locations = f"given: {', '.join(given)}" if given else "none is given"
+            raise refusal(f"needs exactly one of mu, median_ms, mean_ms; {locations}.", shows_value=False)
         location_ms = self.mean_ms if self.median_ms is None else self.median_ms
         if location_ms is not None and self.shift_ms is not None and location_ms <= self.shift_ms:
             raise refusal(f"must be greater than shift_ms = {self.shift_ms}, which it includes.", key=given[0])

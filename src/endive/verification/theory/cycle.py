@@ -198,20 +198,20 @@ def expected_cycle(provider: str) -> Cycle:
     plain_ms = float(np.mean((1.0 - parts.share_of_read) * parts.read + parts.build + parts.leg))
     reads_per_ms = READS_PER_WINDOW / plain_ms
     for _ in range(5):  # the delay of throttling depends on the rate, and the rate on it
-        found = sample_cycle(parts, reads_per_ms)
-        window_ms = plain_ms + found.throttled * float(parts.delay.mean())
+        sample = sample_cycle(parts, reads_per_ms)
+        window_ms = plain_ms + sample.throttled * float(parts.delay.mean())
         reads_per_ms = READS_PER_WINDOW / window_ms
-    found = sample_cycle(parts, reads_per_ms)
-    commits_per_ms = 1.0 / found.mean_ms
-    late_ms = found.contended * float(parts.penalty.mean())
+    sample = sample_cycle(parts, reads_per_ms)
+    commits_per_ms = 1.0 / sample.mean_ms
+    late_ms = sample.contended * float(parts.penalty.mean())
     attempt_ms = window_ms + parts.share_of_read * float(parts.read.mean()) + late_ms
     lost_ms = float(np.mean(np.maximum(parts.refusal - parts.leg, 0.0)))
-    won_ms = float(np.mean(parts.swap - parts.leg)) + float(parts.read.mean()) + found.crowded_ms
+    won_ms = float(np.mean(parts.swap - parts.leg)) + float(parts.read.mean()) + sample.crowded_ms
     lost_per_ms = reads_per_ms - commits_per_ms
     busy = reads_per_ms * attempt_ms + lost_per_ms * lost_ms + commits_per_ms * won_ms
     pause_ms = (CLIENTS - busy) / reads_per_ms
     assert pause_ms > 2.0 * window_ms, "too few clients for reads that are spread out"
-    return Cycle(mean_ms=found.mean_ms, pause_max_ms=2.0 * pause_ms, reads_per_ms=reads_per_ms)
+    return Cycle(mean_ms=sample.mean_ms, pause_max_ms=2.0 * pause_ms, reads_per_ms=reads_per_ms)
 
 
 def sample_cycle(parts: _Attempt, reads_per_ms: float) -> _Sampled:
