@@ -7,6 +7,7 @@ listed: speed of the earlier program, its file names, plans of a migration.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ def _requirement(lines: str, text: str, evidence: str, difference: str = "") -> 
     )
 
 
+@functools.cache
 def find_tests(folder: Path = ROOT / "tests") -> dict[str, str]:
     """Where each test function stands: ``tests/.../test_x.py`` by name (its first place)."""
     places: dict[str, str] = {}
