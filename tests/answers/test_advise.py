@@ -244,7 +244,7 @@ def test_blame_is_by_removal_and_of_all_together_where_each_hides_the_others():
 
 
 def made(words, *levers, outcome=NOT_MET, gain=0.0):
-    by_name = {lever.name: lever for lever in LEVERS}
+    by_name = {lever.name: lever for lever in reversed(LEVERS)}  # of two formats the first, Iceberg
     return Advice(
         words=words,
         levers=tuple(by_name[name] for name in levers),

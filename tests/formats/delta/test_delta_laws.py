@@ -61,10 +61,13 @@ def test_what_happens_where_it_has_read_fails_a_txn_by_kind_level_and_client(cli
     }
 
 
-@pytest.mark.parametrize(("older", "clean_to", "deletes"), [(0, 0, 0), (3, 3, 4), (20, 10, 15)])
-def test_expired_commits_and_the_checkpoints_among_them_are_deleted_and_no_others(older, clean_to, deletes):
+@pytest.mark.parametrize(
+    ("older", "at_once", "clean_to", "deletes"),
+    [(0, 1, 0, 0), (3, 1, 3, 4), (20, 1, 10, 15), (20, 1000, 10, 1), (20, 7, 10, 3)],
+)
+def test_expired_commits_and_the_checkpoints_among_them_are_deleted_and_no_others(older, at_once, clean_to, deletes):
     plan = DeltaPlan()
-    protocol = DeltaProtocol(checkpoint_interval=2, cleans_log=1)
+    protocol = DeltaProtocol(checkpoint_interval=2, cleans_log=1, files_per_delete=at_once)
     plan_clean_up(protocol, DeltaSituation(base=10, older=older, cleaned=0), plan)
 
     assert (clean_to, deletes) == (plan.clean_to, plan.deletes)

@@ -27,8 +27,9 @@ LIST: Final = "commit_file.list"
 HINT_READ: Final = "last_checkpoint.read"
 NO_HINT: Final = "HEAD last_checkpoint!404"  # a GET that finds nothing, by a client of a file system
 CREATE: Final = "commit_file.create"
+BULK_DELETE: Final = "POST"  # of expired files of the log
 # What a client of a file system asks besides: whether a path is there, and drafts that are renamed.
-OF_THE_FILE_SYSTEM: Final = re.compile(r"PROBE|HEAD .*|.* (crc_draft|log)(!\d+)?|POST.*")
+OF_THE_FILE_SYSTEM: Final = re.compile(r"PROBE|HEAD .*|.* (crc_draft|log)(!\d+)?|POST .*")
 _WORD: Final = re.compile(r"(?P<method>[A-Z]+)(?: (?P<kind>[a-z_]+)(?P<version>[+-]\d+)?)?(?:!(?P<status>\d+))?")
 
 Bill = Counter[str]
@@ -108,6 +109,8 @@ def _name(word: str) -> str | None:
         return None
     if match["method"] == "LIST":
         return LIST
+    if word == BULK_DELETE:
+        return "commit_file.delete"
     if match["kind"] == "commit" and match["method"] == "PUT":
         return CREATE
     return f"{OBJECTS[match['kind']]}.{OPERATIONS[match['method']]}"

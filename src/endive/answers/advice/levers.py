@@ -341,9 +341,10 @@ LEVERS: Final = (
     ),
     Lever(
         "isolation",
-        SETTING,
+        SYSTEM,
         NEEDS,
-        "a table whose metadata says delta.isolationLevel = WriteSerializable; open-source Delta Spark sets it nowhere",
+        "a table whose metadata says delta.isolationLevel = WriteSerializable, as Databricks has it by default; "
+        "open-source Delta Spark keeps to it there and refuses to set it",
         VERDICT,
         "rows that blind appends add meanwhile are not seen: a MERGE may insert a key that is there already",
         offers.write_serializable,

@@ -35,7 +35,7 @@ class DeltaPlan(Record):
     checksum_reads: Int32  # of the version before, to make the next; who lost no race has it
     reload_reads: Int32  # commit files of a compaction's own update after its commit, in every round
     reload_checkpoint: Int64  # the checkpoint that it reads; 0: none
-    deletes: Int32  # files of the log that its clean-up deletes
+    deletes: Int32  # requests by which its clean-up deletes files of the log
     is_checkpointed: Int8
     old_checkpoint: Int64  # what a checkpoint is made from: the one before, and the commit files since
     new_files: Int32

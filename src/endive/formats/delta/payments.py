@@ -29,7 +29,7 @@ from endive.formats.delta.draws import (
     UPDATE_READ,
     WINNER_READ,
 )
-from endive.formats.delta.protocol import CATALOG_MANAGED, DYNAMODB, SINGLE_DRIVER, lists_beside
+from endive.formats.delta.protocol import CATALOG_MANAGED, DELTA_RS, DYNAMODB, SINGLE_DRIVER, lists_beside
 from endive.formats.delta.table import checkpoint_bytes
 from endive.formats.nesting import TableState
 from endive.formats.payer import Payer
@@ -194,9 +194,21 @@ def pay_checkpoint(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
     payer.many(world, txn, PHASE_CHECKPOINT, counter, CHECKPOINT, WRITE, size_bytes, 1, 1)
     counter, size_bytes = slot(attempt, HINT_WRITE, position), own.sizes.hint_bytes
     payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, WRITE, size_bytes, 1, 1)
-    if own.protocol.cleans_log == 1:
-        counter = slot(attempt, CLEAN_DELETE, position)
-        payer.many(world, txn, PHASE_CHECKPOINT, counter, COMMIT_FILE, DELETE, 0, plan.deletes, 1)
+    if plan.deletes > 0:
+        pay_clean_log(payer, world, txn, position, plan)
+
+
+@rule
+def pay_clean_log(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """Expired files are deleted; delta-rs then loads the table once more, from the checkpoint it has just made."""
+    own, counter = world.format.delta, slot(txn.row.attempts, CLEAN_DELETE, position)
+    payer.many(world, txn, PHASE_CHECKPOINT, counter, COMMIT_FILE, DELETE, 0, plan.deletes, 1)
+    if own.protocol.client == DELTA_RS:
+        counter, size_bytes = counter + (1 << 20), own.sizes.hint_bytes
+        payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
+        payer.many(world, txn, PHASE_CHECKPOINT, counter + 1, COMMIT_FILE, LIST, 0, 1, 1)
+        counter = counter + (1 << 20)
+        pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter, plan.version, 0)
 
 
 @rule

@@ -100,4 +100,5 @@ def plan_clean_up(protocol: DeltaProtocol, situation: DeltaSituation, plan: Delt
     if protocol.cleans_log == 1 and expired > situation.cleaned:
         interval = protocol.checkpoint_interval
         plan.clean_to = expired
-        plan.deletes = expired - situation.cleaned + expired // interval - situation.cleaned // interval
+        files = expired - situation.cleaned + expired // interval - situation.cleaned // interval
+        plan.deletes = -(-files // protocol.files_per_delete)

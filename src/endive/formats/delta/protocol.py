@@ -25,6 +25,7 @@ class DeltaProtocol(Record):
     after_lists: Int32  # listings after a commit that tell nothing new
     own_reads: Int32  # how often it reads its own commit afterwards
     checkpoint_lists: Int32  # listings that go with a checkpoint
+    files_per_delete: Int32 = 1  # of the log, where expired ones are deleted
     client: Int8
     log_store: Int8
     looks_first: Int8  # it lists the log before its first attempt
@@ -54,6 +55,7 @@ PRESETS: Final[dict[str, dict[str, int]]] = {
         "after_lists": 2,
         "own_reads": 2,
         "checkpoint_lists": 1,
+        "files_per_delete": 1000,
     },
 }
 
