@@ -359,3 +359,13 @@ def test_a_predicate_is_offered_to_a_statement_that_read_all_of_a_table_with_par
     base = base_of({"catalog": {"type": "cas", **partitions}, "source": [source]})
 
     assert keys == [dict(offer.keys) for offer in partition_predicate(base)]
+
+
+def test_what_helps_is_shown_and_the_rest_is_not():
+    """Where the objective is missed by far, retries help; where it is met as it is, nothing is worth a row."""
+    missed, met = advised("writers.success_rate >= 99.9 %"), advised("writers.success_rate >= 1 %")
+
+    assert missed.helpful
+    assert all(advice.gain > 0.0 or advice in missed.enough for advice in missed.helpful)
+    assert all(advice.gain <= 0.0 for advice in missed.advice if advice not in missed.helpful)
+    assert met.helpful == tuple(advice for advice in met.advice if advice.helps)

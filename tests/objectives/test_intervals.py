@@ -9,6 +9,7 @@ from endive.objectives import Estimate
 from endive.objectives.intervals import (
     degrees_of,
     design_of,
+    events_estimate,
     mean_estimate,
     newcombe,
     percentile_estimate,
@@ -179,13 +180,13 @@ def test_runs_that_differ_widen_a_percentile_to_what_runs_show():
     assert (9.0, 440.0) == ends(apart)
 
 
-def test_a_percentile_beyond_all_that_was_seen_reaches_ten_times_as_far_or_as_its_tail_is_too_thick():
+def test_a_percentile_beyond_all_that_was_seen_reaches_three_times_as_far_or_as_its_tail_is_too_thick():
     """24 values in two runs: Z^2 / (24 / design + Z^2) of all may lie beyond the largest, a seventh."""
     runs = [np.arange(12.0), np.arange(12.0)]
     beyond = Z * Z / (24 / (1 + 0.01 * 11) + Z * Z)
 
     assert math.isclose(11.0 * beyond / 0.01, percentile_estimate(runs, 99, 0.95).high, rel_tol=1e-9)
-    assert 110.0 == percentile_estimate(runs, 95, 0.95).high
+    assert 33.0 == percentile_estimate(runs, 90, 0.95).high
     assert 11.0 == percentile_estimate(runs, 80, 0.95).high
 
 
@@ -239,6 +240,16 @@ def test_a_source_that_committed_nothing_may_commit_a_little():
 
     assert (0.0, 0.0) == (found.value, found.low)
     assert math.isclose(-math.log(0.025) / 400.0, found.high, rel_tol=1e-12)
+
+
+def test_retries_that_no_run_shows_may_come_together_in_others():
+    """As few failures would: txns of a run of 1,001 are taken to be correlated by 1 %, so 11 tell as much as one."""
+    none, two = (events_estimate([count, 0, 0, 0], [1_001] * 4, 0.95) for count in (0, 2))
+
+    assert (0.0, -math.log(0.025) * 11.0 / 4_004.0) == pytest.approx(ends(none), rel=1e-12)
+    skew = 1.959963984540054**2 * (1.0 + 10.0 * 0.8) / 2.0  # two seen of ten: a fifth less correlated
+    assert (2.0 + skew + math.sqrt(skew**2 + 4.0 * skew)) / 4_004.0 == pytest.approx(two.high, rel=1e-9)
+    assert rate_estimate([10, 0, 0, 0], [1_001.0] * 4, 0.95) == events_estimate([10, 0, 0, 0], [1_001] * 4, 0.95)
 
 
 def test_a_count_that_every_run_shows_may_be_one_off_in_some():

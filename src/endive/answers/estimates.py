@@ -16,6 +16,7 @@ from endive.answers.sample import Sample
 from endive.objectives import Estimate, Objective, Subject, Verdict, judge
 from endive.objectives.intervals import (
     Floats,
+    events_estimate,
     percentile_estimate,
     rate_estimate,
     ratio_estimate,
@@ -31,6 +32,7 @@ from endive.results.summary import figures_of
 _PER_S: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
 _PER_RUN: Final = ("txns", "counters", "requests")
 _PER_COMMIT: Final = ("requests", "per_committed_txn")
+_RETRIES: Final = ("retries_mean",)
 _COMMITS: Final = (("committed_per_s",), ("txns", "committed"))
 
 Path = tuple[str, ...]
@@ -144,13 +146,15 @@ def _ratio(path: Path, figures: Sequence[dict[str, Any]], windows: Sequence[Wind
     values = [_at(figure, ("requests", "total") if path == _PER_COMMIT else path) for figure in figures]
     is_sum = path[0] in _PER_RUN
     y = [(value or 0.0) * (1.0 if is_sum else weight) for value, weight in zip(values, weights, strict=True)]
-    is_count = path[0] in (*_PER_S, *_PER_RUN, "retries_mean") and path != _PER_COMMIT
+    if path == _RETRIES:
+        return events_estimate(y, weights, confidence)
+    is_count = path[0] in (*_PER_S, *_PER_RUN) and path != _PER_COMMIT
     return (rate_estimate if is_count else ratio_estimate)(y, weights, confidence)
 
 
 def _weight(path: Path, figures: dict[str, Any], window: Window) -> float:
     """What a figure is a mean over."""
-    if path == ("retries_mean",):
+    if path == _RETRIES:
         return float(figures["txns"]["committed"] + sum(figures["txns"]["aborted"].values()))
     if path[0] in _PER_S:
         return window.length_us / 1e6

@@ -6,6 +6,7 @@ Options and the table; the trials are ``endive.answers.advice.advise``'s.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -36,7 +37,7 @@ def advise(
         bool, typer.Option("--hypothetical", help="Try also what no release has: shown last, and said to be so.")
     ] = False,
     show_all: Annotated[
-        bool, typer.Option("--all", help="Show every change that was tried, not only the best.")
+        bool, typer.Option("--all", help="Show every change that was tried, not only those that help.")
     ] = False,
     overrides: Annotated[
         list[str] | None,
@@ -107,8 +108,12 @@ def _print(found: Advised, show_all: bool) -> None:
 
     console = stdout()
     console.print(Text(advice_sentence(found), style="bold"))
-    console.print(_table(found, show_all))
-    for advice in found.advice[:3]:
+    shown = found.advice if show_all else found.helpful[:_SHOWN]
+    console.print(_table(found, shown))
+    useless = [advice.words for advice in found.advice if advice not in found.helpful and advice not in shown]
+    if useless:
+        console.print(Text(f"No help ({len(useless)} of {len(found.advice)}): {'; '.join(useless)}."))
+    for advice in shown[:3]:
         console.print(Text(f"{advice.words}: {advice.availability}. Gives up: {advice.gives_up}."))
     print_warnings(console, found.caveats)
 
@@ -121,7 +126,7 @@ def _takes(advice: Advice) -> str:
     return EFFORTS[advice.effort[1]] if advice.levers else ""
 
 
-def _table(found: Advised, show_all: bool) -> Table:
+def _table(found: Advised, shown: Sequence[Advice]) -> Table:
     from endive.answers.compare_page import signed_estimate
     from endive.cli.tables import new_table, number
     from endive.objectives.verdict_text import figure_text
@@ -133,7 +138,7 @@ def _table(found: Advised, show_all: bool) -> Table:
     table.add_column("takes")
     for column in (field.name, "effect", "requests", "USD / 1,000"):
         table.add_column(column, justify="right")
-    for advice in (found.now, *found.advice[: None if show_all else _SHOWN]):
+    for advice in (found.now, *shown):
         table.add_row(
             advice.words,
             advice.verdict.outcome,
@@ -143,7 +148,7 @@ def _table(found: Advised, show_all: bool) -> Table:
             number(advice.requests_per_commit, 1),
             number(advice.usd_per_1000_commits, 4),
         )
-    hidden = 0 if show_all else len(found.advice) - _SHOWN
-    table.caption = f"requests and list price of a commit{f'; {hidden} more with --all' if hidden > 0 else ''}"
+    hidden = len(found.advice) - len(shown)
+    table.caption = f"requests and list price of a commit{f'; {hidden} more with --all' if hidden else ''}"
     table.caption_justify = "left"
     return table

@@ -36,9 +36,10 @@ SHARE_DEGREES: Final = 1.25
 # degrees of their excess fall with the cube of this part of them, to one. Chosen by coverage of tables that tip.
 KINDS_SEEN: Final = 7.5
 # Where at most so many of all values may lie beyond the largest that was seen, they are its tail, which reaches so many
-# times as far, or as many times as it is too thick for the percentile.
+# times as far, or as many times as it is too thick for the percentile. Chosen by coverage: twice as far covers as well
+# as ten times, once does not.
 TAIL_MOST: Final = 0.25
-TAIL_REACH: Final = 10.0
+TAIL_REACH: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,13 @@ def design_of(
     measured = np.nan_to_num(measured, nan=0.0, posinf=0.0)
     seen = whole * measured + (few - whole) * np.maximum(0.0, measured - 1.0)
     seen = seen + (least - few) * np.maximum(0.0, measured - chance)
+    return np.maximum(seen, unseen_design(txns_per_run, events))
+
+
+def unseen_design(txns_per_run: Any, events: Any) -> Any:
+    """The design effect of txns of which so few turned out the rarer way that runs cannot show it; takes arrays too."""
     thin = np.maximum(0.0, 1.0 - np.asarray(events, np.float64) / EVENTS_ENOUGH)
-    unseen = 1.0 + CORRELATION_UNSEEN * (np.asarray(txns_per_run, np.float64) - 1.0) * thin
-    return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))
+    return np.maximum(1.0, 1.0 + CORRELATION_UNSEEN * (np.asarray(txns_per_run, np.float64) - 1.0) * thin)
 
 
 def wilson(share: Any, n: Any, z: float) -> tuple[Any, Any]:
@@ -226,6 +231,19 @@ def rate_estimate(counts: Sequence[float], lengths: Sequence[float], confidence:
         max(high, found.value + unseen),
         runs=found.runs,
     )
+
+
+def events_estimate(counts: Sequence[float], of: Sequence[float], confidence: float) -> Estimate:
+    """Events per txn, such as retries: few of them are no surer than as few failures would be."""
+    found, n = rate_estimate(counts, of, confidence), sum(of)
+    if found.value is None or found.low is None or found.high is None or sum(counts) >= EVENTS_ENOUGH:
+        return found
+    design = unseen_design(sum(count * count for count in of) / n, sum(counts))
+    if found.value:
+        low, high = score_ends(found.value, normal_z(confidence) * math.sqrt(design * sum(counts)) / n)
+    else:
+        low, high = 0.0, none_reach(confidence) * design / n
+    return Estimate(found.value, min(found.low, float(low)), max(found.high, float(high)), runs=found.runs)
 
 
 def count_reach(runs: Any, confidence: float) -> Any:

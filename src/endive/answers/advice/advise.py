@@ -101,6 +101,13 @@ class Advised:
         """The changes that meet the objective, the least first."""
         return tuple(advice for advice in self.advice if advice.verdict.outcome == MET)
 
+    @property
+    def helpful(self) -> tuple[Advice, ...]:
+        """The changes that bring the figure closer to the objective; surely, if nothing has to change."""
+        if self.now.verdict.outcome == MET:
+            return tuple(advice for advice in self.advice if advice.helps)
+        return tuple(advice for advice in self.advice if advice.gain > 0.0 or advice in self.enough)
+
 
 def advise_on(
     base: Base,

@@ -36,7 +36,8 @@ LOG_PHYSICAL_ATTEMPTS_MAX = 10
 
 def _counts(value: Any) -> Any:
     if not isinstance(value, (list, tuple)) or not value:
-        raise refusal("must be a list of whole numbers, one for each table, such as [100, 10].")
+        same = " The same number for every table is num_partitions." if type(value) is int else ""
+        raise refusal(f"must be a list of whole numbers, one for each table, such as [100, 10].{same}")
     return tuple(value)
 
 
