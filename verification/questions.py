@@ -58,12 +58,12 @@ def ask(command: str) -> dict[str, Any]:
     return answer
 
 
-def rows_again(replicator: Replicator) -> Iterator[dict[str, Any]]:
-    """Every question with each of its seeds: how often the answer holds, and the answers."""
+def rows_again(replicator: Replicator, done: int) -> Iterator[dict[str, Any]]:
+    """Every question with each of its seeds, after those that are done: how often the answer holds, and the answers."""
     asked = tomllib.loads((HERE / "questions.toml").read_text(encoding="utf-8"))["question"]
     texts = {question["name"]: question.get("config") for question in asked}
     with tempfile.TemporaryDirectory() as folder:
-        for question in asked:
+        for question in asked[done:]:
             file = Path(folder) / "asked.toml"
             file.write_text(question.get("config") or texts[question["same_as"]], encoding="utf-8")
             word = question["command"].split()[0]
@@ -220,14 +220,14 @@ def throw(die: random.Random) -> tuple[str, SimulationConfig, Subject]:
             return f"{' + '.join(recipes)}, load x {load:g}; {where}", config, _subject(source, figure)
 
 
-def rows_thrown(replicator: Replicator, seed: int, count: int) -> Iterator[dict[str, Any]]:
+def rows_thrown(replicator: Replicator, seed: int, places: range) -> Iterator[dict[str, Any]]:
     """The answer of ``endive run`` to each question, what other seeds say, and whether a verdict is wrong.
 
     The objective is near what other seeds say, on either side. A source of which hardly any txn ends has no figure to
     ask for, and the die is thrown again.
     """
-    die = random.Random(seed)
-    for _ in range(count):
+    for place in places:
+        die = random.Random(f"{seed}, question {place}")
         while True:
             made_of, config, subject = throw(die)
             others = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + 2 * TRUTH_SEEDS))
@@ -355,24 +355,25 @@ def main() -> None:
     parser.add_argument("--only", choices=("again", "thrown"), help="make this piece and keep the other")
     parser.add_argument("--die", type=int, default=7, help="seed of the die")
     parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--go-on", action="store_true", help="keep the questions of a piece that were asked already")
     parser.add_argument("--note", default="", help="what a reader should know of how the die was thrown")
     parser.add_argument("--page", action="store_true", help="only write the page again, from the pieces that are there")
     parser.add_argument("--pieces", type=Path, default=Path("out/questions"), help="folder of the pieces")
     parser.add_argument("--out", type=Path, default=PAGE)
     asked = parser.parse_args()
     asked.pieces.mkdir(parents=True, exist_ok=True)
-    makers: dict[str, Callable[[Replicator], Iterator[dict[str, Any]]]] = {
+    makers: dict[str, Callable[[Replicator, int], Iterator[dict[str, Any]]]] = {
         "again": rows_again,
-        "thrown": lambda replicator: rows_thrown(replicator, asked.die, asked.count),
+        "thrown": lambda replicator, done: rows_thrown(replicator, asked.die, range(done, asked.count)),
     }
     files = {name: asked.pieces / f"{name}.json" for name in makers}
     for name in [] if asked.page else [asked.only] if asked.only else makers:
-        rows = []
+        rows = json.loads(files[name].read_text(encoding="utf-8")) if asked.go_on and files[name].exists() else []
         with Replicator() as replicator:
-            for row in makers[name](replicator):
+            for row in makers[name](replicator, len(rows)):
                 rows.append(row)
                 print(json.dumps(row), flush=True)
-        files[name].write_text(json.dumps(rows), encoding="utf-8")
+                files[name].write_text(json.dumps(rows), encoding="utf-8")
     again, thrown = (json.loads(file.read_text(encoding="utf-8")) if file.exists() else [] for file in files.values())
     asked.out.write_text(page(again, thrown, asked.die, asked.note), encoding="utf-8")
 

@@ -24,3 +24,11 @@ def test_a_merge_that_read_the_table_never_commits_beside_one_append_a_minute():
 
     assert "holds" == finding.verdict
     assert finding.what.startswith("Beside one append a minute 0 of 72 MERGEs commit that read the table")
+
+
+def test_the_quick_claims_of_the_readme_hold():
+    """The one about rates of appends takes longer; ``endive verify claims`` runs it."""
+    by_name = {claim.name: claim for claim in PAGE_CLAIMS}
+
+    for name in ("twenty jobs", "retries at 2/s", "snapshots that nobody expires"):
+        assert "holds" == judge(by_name[name]).verdict, name

@@ -64,6 +64,46 @@ def _nightly_together() -> Ruling:
     )
 
 
+def _merge_by_day() -> Ruling:
+    few, now = play("merge_by_day", "source.stream.arrivals.per_s=0.2"), play("merge_by_day")
+    more, snapshot = play("merge_by_day", "source.merge.retry=20"), play("merge_by_day", SNAPSHOT)
+    what = (
+        f"Beside an append every five seconds {_told(few)} MERGEs commit, beside one a second {_told(now)}, with 20 "
+        f"retries {_told(more)}, under snapshot isolation {_told(snapshot)}."
+    )
+    shares = [run.share("merge", "committed") for run in (few, now, more, snapshot)]
+    return _ruled(min(shares[0], shares[3]) >= 0.95 and max(shares[1:3]) == 0.0, what, few, now, more, snapshot)
+
+
+def _writers(*overrides: str) -> tuple[Play, float]:
+    run = play("twenty", *overrides)
+    return run, run.share("writers", "committed")
+
+
+def _twenty_jobs() -> Ruling:
+    (now, fine), (more, less) = _writers(), _writers("source.writers.arrivals.clients=26")
+    what = f"{100 * fine:.2f} % of the commits of twenty jobs get through, {100 * less:.2f} % of those of 26."
+    return _ruled(less < 0.99 <= fine, what, now, more)
+
+
+def _ten_retries() -> Ruling:
+    two = 'source.writers.arrivals={kind="poisson",per_s=2}'
+    (few, four), (many, ten) = _writers(two), _writers(two, "source.writers.retry=10")
+    what = f"At 2/s {100 * four:.2f} % commit with four retries, {100 * ten:.2f} % with ten."
+    return _ruled(four < 0.99 and ten >= 0.995, what, few, many)
+
+
+def _kept_snapshots() -> Ruling:
+    base = ('source.writers.arrivals={kind="poisson",per_s=0.5}', "table.snapshots_kept_max=0")
+    found = [_writers(*base, f"table.initial_snapshots={count}") for count in (1, 1_000, 100_000)]
+    one, thousand, many = (share for _, share in found)
+    what = (
+        f"Beside 1 old snapshot {100 * one:.1f} % commit, beside 1,000 {100 * thousand:.1f} %, beside 100,000 "
+        f"{100 * many:.1f} %."
+    )
+    return _ruled(min(one, thousand) >= 0.999 and many < 0.99, what, *(run for run, _ in found))
+
+
 PAGE_CLAIMS: Final = (
     Claim(
         "a MERGE that read the table",
@@ -92,5 +132,28 @@ PAGE_CLAIMS: Final = (
         "With one partition and a compaction at the same time MERGEs fail under snapshot isolation too.",
         HOLDS,
         _nightly_together,
+    ),
+    Claim(
+        "a MERGE by day and the rate of appends",
+        README,
+        "At one append a second on S3 no MERGE of other partitions commits, whatever its retries; under snapshot "
+        "isolation it does.",
+        HOLDS,
+        _merge_by_day,
+    ),
+    Claim(
+        "twenty jobs",
+        README,
+        "Twenty jobs are fine, and there is room for a few more, not for many.",
+        HOLDS,
+        _twenty_jobs,
+    ),
+    Claim("retries at 2/s", README, "More retries: 99.9 % at 2/s takes ten.", HOLDS, _ten_retries),
+    Claim(
+        "snapshots that nobody expires",
+        README,
+        "Snapshots that nobody expires cost nothing up to 1,000; 100,000 break a table with a commit every 2 s.",
+        HOLDS,
+        _kept_snapshots,
     ),
 )
