@@ -79,6 +79,19 @@ def test_series_that_differ_are_told_apart(tmp_path):
     )
 
 
+def test_four_ways_of_one_axis_are_each_told_with_where_they_end(tmp_path):
+    """Each further way takes a twentieth more load; the first meets the objective nowhere."""
+    ways = ("iceberg", "spec", "merge", "pyiceberg")
+    study = SyntheticStudy("study", {"load_per_s": (3.1, 3.25, 3.4, 8), "commit.protocol": ways}, has_groups=False)
+    answer = answer_of(tmp_path, study)
+
+    assert (
+        "At least 99 % of txns commit up to 3.4 txns/s with pyiceberg; up to 3.25 txns/s with merge; up to 3.1 txns/s "
+        "with spec; nowhere with iceberg; cannot tell" in answer.headline
+    )
+    assert ("iceberg", "nowhere") == answer.rows[0][:2]
+
+
 def test_many_curves_are_told_along_the_axis_that_decides_the_most(tmp_path):
     """Each further value adds a twentieth to the capacity, and the second axis has one more than the first."""
     axes = {

@@ -12,8 +12,8 @@ from endive.report.charts.stacks import OTHER, request_colours
 from endive.report.report import make_report
 
 ALL = [
-    "latency-throughput",
     "success",
+    "latency-throughput",
     "throughput",
     "latency",
     "phases",

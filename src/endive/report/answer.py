@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.axis_curve import Curve, curves, named_value, place_words
-from endive.report.deciding_axis import NOWHERE, along_deciding_axis
+from endive.report.axis_curve import NOWHERE, Curve, curves, named_value, place_words
+from endive.report.deciding_axis import along_deciding_axis
 from endive.report.doubt import doubt_words, telling_words
 from endive.report.material import Material
 from endive.report.reading import Row
@@ -29,7 +29,8 @@ from endive.report.words import (
     with_interval,
 )
 
-_GROUPS_TOLD: Final = 3
+_GROUPS_TOLD: Final = 4
+_GROUPS_OF_AXES: Final = 3  # where several axes set curves apart
 _LABELS_TOLD: Final = 4
 
 
@@ -96,7 +97,7 @@ def _headline(material: Material, found: Sequence[Curve]) -> str:
     claim = material.question.claim
     groups: dict[str, list[Curve]] = {}
     for curve in found:
-        groups.setdefault(curve.where() if any(curve.meets) else NOWHERE, []).append(curve)
+        groups.setdefault(curve.where_met(), []).append(curve)
     if set(groups) == {NOWHERE}:
         groups = {found[0].where(): list(found)}
     if len(groups) == 1:
@@ -105,7 +106,7 @@ def _headline(material: Material, found: Sequence[Curve]) -> str:
             return f"{first}{_around(material, found[0])}."
         return f"{first}, {_whichever(material, found)}{_extremes(material, found)}."
     ordered = sorted(groups, key=lambda where: -_met_share(groups[where][0]))
-    is_long = len(ordered) > _GROUPS_TOLD or max(len(alike) for alike in groups.values()) > _LABELS_TOLD
+    is_long = len(ordered) > _GROUPS_OF_AXES or max(len(alike) for alike in groups.values()) > _LABELS_TOLD
     if is_long and len(found[0].values) > 1:
         return f"{claim(along_deciding_axis(found, _met_share))}."
     if len(ordered) > _GROUPS_TOLD:
@@ -249,9 +250,7 @@ def _cost(curve: Curve, count: int) -> str:
     return (
         f"From {curve.places[low]} to {curve.places[high]}{who}, P95 of commit latency goes from "
         f"{with_interval(first, 'commit_latency_p95_ms')} to {with_interval(last, 'commit_latency_p95_ms')}"
-        f"{_survivors(last, 'commit_latency_p95_ms')}, and a committed txn takes "
-        f"{with_interval(last, 'requests_per_committed_txn')} requests instead of "
-        f"{with_interval(first, 'requests_per_committed_txn')}."
+        f"{_survivors(last, 'commit_latency_p95_ms')}, and a committed txn takes {_requests(first, last)}."
     )
 
 
@@ -263,9 +262,17 @@ def _cost_line(curve: Curve) -> str:
     return (
         f"From {curve.places[curve.rows.index(first)]} to {curve.places[curve.rows.index(last)]}: P95 "
         f"{number(first['commit_latency_p95_ms'])} to {number(last['commit_latency_p95_ms'])} ms"
-        f"{_survivors(last, 'commit_latency_p95_ms')}, requests per commit "
-        f"{number(first['requests_per_committed_txn'])} to {number(last['requests_per_committed_txn'])}"
+        f"{_survivors(last, 'commit_latency_p95_ms')}, {_requests(first, last, is_short=True)}"
     )
+
+
+def _requests(first: Row, last: Row, *, is_short: bool = False) -> str:
+    """Requests of a commit at both ends; once if they are the same."""
+    figure = "requests_per_committed_txn"
+    before, after = ((number(row[figure]) if is_short else with_interval(row, figure)) for row in (first, last))
+    if before == after:
+        return f"{before} requests per commit" if is_short else f"{before} requests at both"
+    return f"requests per commit {before} to {after}" if is_short else f"{after} requests instead of {before}"
 
 
 def _survivors(row: Row, figure: str) -> str:
@@ -281,7 +288,7 @@ def _table_row(material: Material, curve: Curve) -> tuple[str, ...]:
     state = material.question.state
     return (
         curve.label or "all",
-        curve.where(),
+        curve.where_met(),
         "-" if missed is None else f"{curve.places[missed]}: {state(curve.rows[missed]['point'])}",
         with_interval(most, "committed_per_s"),
         percent(most["success_rate"]),

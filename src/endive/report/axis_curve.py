@@ -13,6 +13,7 @@ from endive.report.words import listed
 
 _LISTED: Final = 4
 _AT_MOST: Final = ", at most"
+NOWHERE: Final = "nowhere"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Curve:
         return after[0] if after else self.meets.index(False)
 
     def where(self) -> str:
-        """Where the objective is met, in words that follow a verb."""
+        """Where the objective is met, in words that follow a verb; all places if none is, for a sentence with "not"."""
         met = [place for place, meets in enumerate(self.meets) if meets]
         if len(self.places) == 1:
             return f"at {self.places[0]}"
@@ -65,6 +66,10 @@ class Curve:
         if len(met) <= _LISTED:
             return f"only at {listed([self.places[place] for place in met])}"
         return f"at {len(met)} of {len(self.places)} places from {self.span()}"
+
+    def where_met(self) -> str:
+        """The same; "nowhere" if no place meets it."""
+        return self.where() if any(self.meets) else NOWHERE
 
     def span(self) -> str:
         """From the first place to the last, with the unit once."""

@@ -9,7 +9,6 @@ from endive.report.axis_curve import Curve
 from endive.report.words import listed, quoted
 
 _VALUES_TOLD: Final = 4
-NOWHERE: Final = "nowhere"
 
 
 def along_deciding_axis(found: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
@@ -20,7 +19,7 @@ def along_deciding_axis(found: Sequence[Curve], met_share: Callable[[Curve], flo
     ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
     told = ordered if len(ordered) <= _VALUES_TOLD else [ordered[0], ordered[-1]]
     parts = [f"{_span(groups[value], met_share)} with {quoted(value)}" for value in told]
-    is_moved = any(len({_where(curve) for curve in groups[value]}) > 1 for value in told)
+    is_moved = any(len({curve.where_met() for curve in groups[value]}) > 1 for value in told)
     ending = f", depending on {listed(others)}" if is_moved else f", whatever {listed(others)}"
     left = f"; {len(ordered) - 2} other values of {found[0].values[place][0]} lie between" if told != ordered else ""
     return f"{'; '.join(parts)}{ending}{left}"
@@ -43,11 +42,8 @@ def _grouped(found: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
 def _span(group: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
     """From the worst of several curves to the best."""
     worst, best = min(group, key=met_share), max(group, key=met_share)
-    return _where(worst) if _where(worst) == _where(best) else f"{_where(worst)} at worst and {_where(best)} at best"
-
-
-def _where(curve: Curve) -> str:
-    return curve.where() if any(curve.meets) else NOWHERE
+    low, high = worst.where_met(), best.where_met()
+    return low if low == high else f"{low} at worst and {high} at best"
 
 
 def _mean(values: Sequence[float]) -> float:

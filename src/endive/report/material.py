@@ -14,7 +14,16 @@ from endive.report.charts.chart import Legend, Spec, marks
 from endive.report.charts.chart_rows import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
-from endive.report.words import PERCENT_FIGURES, STORE_NAMES, figure_words, log_ticks, shown
+from endive.report.words import (
+    PERCENT_FIGURES,
+    S_PER_H,
+    STORE_NAMES,
+    figure_words,
+    is_per_hour,
+    log_ticks,
+    round_ticks,
+    shown,
+)
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
 FRESHNESS: Final = tuple(f"freshness_{name}_ms" for name in ("p95", "p50", "p99", "max"))
@@ -221,12 +230,28 @@ def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False
             "scale": {"domain": [0, 1]},
             "axis": {"format": ".0%", "tickCount": 5},
         }
+    if unit == "txns/s" and values and is_per_hour(max(values)):
+        return {
+            "field": figure,
+            "type": "quantitative",
+            "title": title or f"{name} (per hour)",
+            **_hourly(values, is_log),
+        }
     return {
         "field": figure,
         "type": "quantitative",
         "title": title or (f"{name} ({unit})" if unit else name),
         **scaled(values, is_log=is_log),
     }
+
+
+def _hourly(values: Sequence[float], is_log: bool) -> Spec:
+    """The same for rates that people count by the hour: data stay per second, the labels are per hour."""
+    most = S_PER_H * max(values)
+    spec = scaled([S_PER_H * value for value in values], is_log=is_log)
+    ticks = spec["axis"].get("values") or round_ticks(most)
+    spec["axis"] |= {"values": [tick / S_PER_H for tick in ticks], "labelExpr": "format(3600 * datum.value, ',.3~r')"}
+    return spec
 
 
 def number_format(figure: str) -> str:

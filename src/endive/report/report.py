@@ -24,6 +24,7 @@ from endive.report.words import figure_words
 REPORT: Final = "report.html"
 UNSAID: Final = "unsaid_"  # how such warnings begin
 _LINES_MAX: Final = 5
+_ANSWERING: Final = (("success_rate", "success"), ("freshness", "freshness"), ("_commit", "latency"))  # the first chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +172,7 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
     drawn.add(attempts(material))
     drawn.add(convoy(material))
     drawn.add(timeline(material))
+    drawn.begin_with(next((chart for words, chart in _ANSWERING if words in question.objective.text), ""))
 
 
 def _missing(material: Material) -> str:

@@ -83,7 +83,7 @@ _VALUE_NAMES: Final[Mapping[str, Mapping[str, str]]] = {  # where a value does n
     },
 }
 _THOUSANDS_FROM: Final = 10_000
-_S_PER_H: Final = 3_600.0
+S_PER_H: Final = 3_600.0
 _PER_HOUR_BELOW: Final = 0.01  # txns/s: a rate that nobody counts by the second
 _UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
 
@@ -220,9 +220,14 @@ def shown(figure: str, value: float | None) -> str:
     if figure in PERCENT_FIGURES:
         return percent(value)
     unit = figure_words(figure)[1]
-    if unit == "txns/s" and value and value < _PER_HOUR_BELOW:
-        return f"{number(_S_PER_H * value)} per hour"
+    if unit == "txns/s" and value is not None and is_per_hour(value):
+        return f"{number(S_PER_H * value)} per hour"
     return f"{number(value)} {unit}".strip() if unit in ("ms", "txns/s") else number(value)
+
+
+def is_per_hour(rate_per_s: float) -> bool:
+    """Whether people would count it by the hour."""
+    return rate_per_s < _PER_HOUR_BELOW
 
 
 def with_interval(row: Mapping[str, Any], figure: str) -> str:
@@ -234,7 +239,7 @@ def with_interval(row: Mapping[str, Any], figure: str) -> str:
     if figure in PERCENT_FIGURES:
         return f"{text} [{_points(low)}, {_points(high)}]"
     if text.endswith("per hour"):
-        return f"{text} [{number(_S_PER_H * low)}, {number(_S_PER_H * high)}]"
+        return f"{text} [{number(S_PER_H * low)}, {number(S_PER_H * high)}]"
     return f"{text} [{number(low)}, {number(high)}]"
 
 
@@ -252,6 +257,13 @@ def value_text(value: Any, key: str = "") -> str:
         text = f"{value:g}"
         return text if len(text) <= 5 or value == int(value) else f"{value:.3g}"
     return str(value)
+
+
+def round_ticks(most: float) -> list[float]:
+    """Ticks from zero up to a number, at most seven: multiples of 1, 2 or 5 of a power of ten."""
+    power = 10.0 ** math.floor(math.log10(most / 6)) if most > 0 else 1.0
+    step = next(step * power for step in (1, 2, 5, 10) if step * power * 6 >= most)
+    return [index * step for index in range(math.floor(most / step * 1.0001) + 1)]
 
 
 def log_ticks(low: float, high: float) -> list[float]:

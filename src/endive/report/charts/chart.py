@@ -143,6 +143,10 @@ class Drawn:
         else:
             self.omissions.append(made)
 
+    def begin_with(self, chart_id: str) -> None:
+        """Put one chart before all others, if it was drawn."""
+        self.charts.sort(key=lambda chart: chart.id != chart_id)
+
 
 # ---- parts of specifications ---------------------------------------------------------------------------
 

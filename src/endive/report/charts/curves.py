@@ -28,7 +28,6 @@ from endive.report.material import (
     drawn_values,
     ends_text,
     number_format,
-    scaled,
     with_ends,
     x_channel,
     y_channel,
@@ -218,12 +217,7 @@ def _loop_variant(material: Material, figure: str) -> Variant:
     is_log = material.is_wide("configurations", figure)
     up = y_channel(figure, drawn_values(material, "configurations", figure), is_log=is_log)
     commits = material.values("configurations", "committed_per_s")
-    along: Spec = {
-        "field": "committed_per_s",
-        "type": "quantitative",
-        "title": "commits (txns/s)",
-        **scaled(commits, is_log=material.is_wide("configurations", "committed_per_s")),
-    }
+    along = y_channel("committed_per_s", commits, is_log=material.is_wide("configurations", "committed_per_s"))
     along["axis"]["grid"] = False
     layers = curve_layers(
         legend,
