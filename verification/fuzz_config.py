@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from endive import simulate
 from endive.config import load_simulation_config, parse_config
 from endive.config.study import load_study
 from endive.errors import EndiveError
@@ -192,6 +193,7 @@ def fuzz(cases: int, seed: int = 1, keep: Path | None = None, seconds_max: float
     """Read so many mutated texts, or as many as there is time for."""
     found = Outcome()
     known = all_subjects()
+    simulate({"simulation": {"duration_ms": 1000.0}}, engine="compiled")  # no case pays for compiling the engine
     end_s = time.monotonic() + seconds_max
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(cases):
