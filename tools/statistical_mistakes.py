@@ -123,8 +123,8 @@ STATISTICS: Final = (
     (
         "a design effect below 1",
         _OBJECTIVES + "intervals.py",
-        "return np.maximum(np.maximum(1.0, seen), np.where(thin > 0.0, unseen, 1.0))",
-        "return np.maximum(seen, np.where(thin > 0.0, unseen, 0.0))",
+        "return np.maximum(seen, unseen_design(txns_per_run, events))",
+        "return np.maximum(seen, unseen_design(txns_per_run, events) - 1.0)",
         INTERVALS,
     ),
     (
