@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.axis_curve import NOWHERE, Curve, curves, named_value, place_words
+from endive.report.axis_curve import NOWHERE, Curve, make_curves, named_value, place_words
 from endive.report.deciding_axis import along_deciding_axis
 from endive.report.doubt import doubt_words, telling_words
 from endive.report.material import Material
@@ -20,12 +20,12 @@ from endive.report.words import (
     FIGURE_NAMES,
     PHASE_NAMES,
     REASON_NAMES,
-    counted,
+    count_words,
     figure_words,
-    listed,
+    join_words,
     number,
     percent,
-    quoted,
+    quote,
     with_interval,
 )
 
@@ -55,29 +55,29 @@ def answer(material: Material) -> Answer:
     seeds = _seeds_text(rows)
     if len(rows) == 1:
         return _of_one(material, rows[0], seeds)
-    return _of_curves(material, curves(material), seeds, len(rows))
+    return _of_curves(material, make_curves(material), seeds, len(rows))
 
 
 # ---- several configurations --------------------------------------------------------------------------------
 
 
-def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -> Answer:
-    best = max(found, key=lambda curve: _commits(curve.rows[curve.most]))
-    headline = f"{_headline(material, found).removesuffix('.')}{doubt_words(material, found)}."
-    missed = _missed(material, found)
+def _of_curves(material: Material, curves: list[Curve], seeds: str, count: int) -> Answer:
+    best = max(curves, key=lambda curve: _commits(curve.rows[curve.most]))
+    headline = f"{_headline(material, curves).removesuffix('.')}{doubt_words(material, curves)}."
+    missed = _missed(material, curves)
     differing = _differing(material)
-    sentences = [missed, *differing, _most(material, best, len(found)), _cost(best, len(found))]
+    sentences = [missed, *differing, _most(material, best, len(curves)), _cost(best, len(curves))]
     lines = (
-        f"{material.study.title}: {counted(count, 'configuration')}, {seeds}",
+        f"{material.study.title}: {count_words(count, 'configuration')}, {seeds}",
         headline.removesuffix("."),
         (missed or (differing[0] if differing else "The objective is missed nowhere.")).removesuffix("."),
-        _most(material, best, len(found)).removesuffix("."),
+        _most(material, best, len(curves)).removesuffix("."),
         _cost_line(best),
     )
     return Answer(
         headline=headline,
         paragraph=" ".join(sentence for sentence in sentences if sentence),
-        scale=f"{counted(count, 'configuration')}, {seeds}. Objective: {material.question.objective.text}.",
+        scale=f"{count_words(count, 'configuration')}, {seeds}. Objective: {material.question.objective.text}.",
         lines=tuple(line for line in lines if line),
         headings=(
             "configuration",
@@ -88,36 +88,36 @@ def _of_curves(material: Material, found: list[Curve], seeds: str, count: int) -
             "P95 there (ms)",
             "requests per commit there",
         ),
-        rows=tuple(_table_row(material, curve) for curve in found),
+        rows=tuple(_table_row(material, curve) for curve in curves),
     )
 
 
-def _headline(material: Material, found: Sequence[Curve]) -> str:
+def _headline(material: Material, curves: Sequence[Curve]) -> str:
     """Where the objective is met: curves that agree together, and how near the next place is."""
     claim = material.question.claim
     groups: dict[str, list[Curve]] = {}
-    for curve in found:
+    for curve in curves:
         groups.setdefault(curve.where_met(), []).append(curve)
     if set(groups) == {NOWHERE}:
-        groups = {found[0].where(): list(found)}
+        groups = {curves[0].where(): list(curves)}
     if len(groups) == 1:
-        first = claim(next(iter(groups)), is_denied=not any(found[0].meets))
-        if len(found) == 1:
-            return f"{first}{_around(material, found[0])}."
-        return f"{first}, {_whichever(material, found)}{_extremes(material, found)}."
+        first = claim(next(iter(groups)), is_denied=not any(curves[0].meets))
+        if len(curves) == 1:
+            return f"{first}{_around(material, curves[0])}."
+        return f"{first}, {_whichever(material, curves)}{_extremes(material, curves)}."
     ordered = sorted(groups, key=lambda where: -_met_share(groups[where][0]))
     is_long = len(ordered) > _GROUPS_OF_AXES or max(len(alike) for alike in groups.values()) > _LABELS_TOLD
-    if is_long and len(found[0].values) > 1:
-        return f"{claim(along_deciding_axis(found, _met_share))}."
+    if is_long and len(curves[0].values) > 1:
+        return f"{claim(along_deciding_axis(curves, _met_share))}."
     if len(ordered) > _GROUPS_TOLD:
-        told = [f"{where} with {_labels(groups[where])}" for where in (ordered[0], ordered[-1])]
+        ends = [f"{where} with {_labels(groups[where])}" for where in (ordered[0], ordered[-1])]
         between = sum(len(groups[where]) for where in ordered[1:-1])
-        return f"{claim(told[0])}, but {told[1]}; {counted(between, 'other')} lie between."
+        return f"{claim(ends[0])}, but {ends[1]}; {count_words(between, 'other')} lie between."
     return f"{claim('; '.join(f'{where} with {_labels(groups[where])}' for where in ordered))}."
 
 
 def _around(material: Material, curve: Curve) -> str:
-    """What is found at the last place that meets the objective, and at the first that does not."""
+    """What is curves at the last place that meets the objective, and at the first that does not."""
     state = material.question.state
     missed = curve.first_missed
     if missed is None:
@@ -133,62 +133,62 @@ def _around(material: Material, curve: Curve) -> str:
     return f"{there}{here}"
 
 
-def _extremes(material: Material, found: Sequence[Curve]) -> str:
+def _extremes(material: Material, curves: Sequence[Curve]) -> str:
     """Best and worst at the first miss, where all curves end at the same place; the best of all if none meets."""
     state = material.question.state
-    if not any(any(curve.meets) for curve in found):
+    if not any(any(curve.meets) for curve in curves):
         best, place = max(
-            ((curve, place) for curve in found for place in range(len(curve.rows))),
+            ((curve, place) for curve in curves for place in range(len(curve.rows))),
             key=lambda at: _success(at[0].rows[at[1]]),
         )
-        return f"; the best is {state(best.rows[place]['point'])}, with {quoted(best.label)} at {best.places[place]}"
-    missing = [curve for curve in found if curve.first_missed is not None]
+        return f"; the best is {state(best.rows[place]['point'])}, with {quote(best.label)} at {best.places[place]}"
+    missing = [curve for curve in curves if curve.first_missed is not None]
     if not missing:
         return ""
     ordered = sorted(missing, key=lambda curve: _success(curve.rows[curve.first_missed or 0]))
     worst, best = ordered[0], ordered[-1]
     place = worst.first_missed or 0
-    told = f"{state(worst.rows[place]['point'])} with {quoted(worst.label)}"
+    figures = f"{state(worst.rows[place]['point'])} with {quote(worst.label)}"
     if worst.places[place] == best.places[best.first_missed or 0] and _success(worst.rows[place]) < _success(
         best.rows[place]
     ):
-        told = f"{state(best.rows[place]['point'])} with {quoted(best.label)}, but {told}"
-    return f"; at {worst.places[place]} it is {told}"
+        figures = f"{state(best.rows[place]['point'])} with {quote(best.label)}, but {figures}"
+    return f"; at {worst.places[place]} it is {figures}"
 
 
-def _whichever(material: Material, found: Sequence[Curve]) -> str:
-    labels = [quoted(curve.label) for curve in found]
-    is_met = any(any(curve.meets) for curve in found)
+def _whichever(material: Material, curves: Sequence[Curve]) -> str:
+    labels = [quote(curve.label) for curve in curves]
+    is_met = any(any(curve.meets) for curve in curves)
     if len(labels) == 2:
         return f"with {labels[0]} and with {labels[1]} alike"
     if len(labels) <= _LABELS_TOLD:
-        return f"with {listed(labels)} alike"
+        return f"with {join_words(labels)} alike"
     names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
     kind = f"values of {names[0]}" if len(names) == 1 else "combinations"
     return f"{'for all' if is_met else 'with any of the'} {len(labels)} {kind}"
 
 
 def _labels(alike: Sequence[Curve]) -> str:
-    labels = [quoted(curve.label) for curve in alike]
+    labels = [quote(curve.label) for curve in alike]
     if len(labels) > _LABELS_TOLD:
         return f"{labels[0]} and {len(labels) - 1} others"
-    return listed(labels)
+    return join_words(labels)
 
 
 def _met_share(curve: Curve) -> float:
     return sum(curve.meets) / len(curve.meets) + 1e-6 * curve.held
 
 
-def _missed(material: Material, found: Sequence[Curve]) -> str:
+def _missed(material: Material, curves: Sequence[Curve]) -> str:
     """The first place that misses the objective, and why its txns abort."""
-    missing = [curve for curve in found if curve.first_missed is not None]
+    missing = [curve for curve in curves if curve.first_missed is not None]
     if not missing:
         return ""
     first = min(missing, key=lambda curve: (_met_share(curve), curve.first_missed or 0))
     place = first.first_missed or 0
     row = first.rows[place]
     reason = _main_reason(material, row["point"])
-    if len(found) == 1:  # the headline has said how many commit
+    if len(curves) == 1:  # the headline has said how many commit
         return f"At {first.places[place]}, {reason}." if reason else ""
     state = material.question.state(row["point"])
     why = f"; {reason}" if reason else ""
@@ -202,7 +202,7 @@ def _differing(material: Material) -> list[str]:
     rows = material.subject_rows()
     asked = (material.study.facts.get("report") or {}).get("metrics") or ()
     wanted = [figure for figure in asked if figure in FIGURE_NAMES] or ["commit_latency_p95_ms"]
-    told = []
+    sentences = []
     for figure in [figure for figure in wanted if figure not in ("success_rate", "committed_per_s")][:2]:
         known = [row for row in rows if row.get(figure) is not None]
         if len(known) < 2:
@@ -210,11 +210,11 @@ def _differing(material: Material) -> list[str]:
         low, high = min(known, key=lambda row: float(row[figure])), max(known, key=lambda row: float(row[figure]))
         if low[figure] != high[figure]:
             name = " ".join(figure_words(figure)).removesuffix(" ms").removesuffix(" txns/s")
-            told.append(
+            sentences.append(
                 f"{name[:1].upper()}{name[1:]} goes from {with_interval(low, figure)} ({_where(material, low)}) to "
                 f"{with_interval(high, figure)} ({_where(material, high)}{_survivors(high, figure)})."
             )
-    return told
+    return sentences
 
 
 def _most(material: Material, curve: Curve, count: int) -> str:
@@ -392,5 +392,5 @@ def _success(row: Row) -> float:
 def _seeds_text(rows: Sequence[Row]) -> str:
     fewest, most = min(row["seeds"] for row in rows), max(row["seeds"] for row in rows)
     if fewest == most:
-        return f"{counted(fewest, 'seed')} each" if len(rows) > 1 else counted(fewest, "seed")
+        return f"{count_words(fewest, 'seed')} each" if len(rows) > 1 else count_words(fewest, "seed")
     return f"{fewest} to {most} seeds each"

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from endive.objectives.duration import MS_PER_UNIT
 from endive.report.reading import Row, Study
-from endive.report.words import axis_words, labelled, value_text
+from endive.report.words import add_unit, axis_words, value_text
 
 SERIES_MAX: Final = 8  # colours that can be told apart; a study that asks for more gets dashes and shapes too
 PANELS_MAX: Final = 6
@@ -35,7 +35,7 @@ class Axis:
     @property
     def title(self) -> str:
         """Name and unit."""
-        return labelled(self.name, self.unit)
+        return add_unit(self.name, self.unit)
 
     @property
     def is_numeric(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from endive.report.axes import Axis, make_axis
 from endive.report.material import Material
 from endive.report.reading import Row
-from endive.report.words import listed
+from endive.report.words import join_words
 
 _LISTED: Final = 4
 _AT_MOST: Final = ", at most"
@@ -64,7 +64,7 @@ class Curve:
         if met == list(range(met[0], len(self.places))):
             return f"from {self.places[met[0]]} on"
         if len(met) <= _LISTED:
-            return f"only at {listed([self.places[place] for place in met])}"
+            return f"only at {join_words([self.places[place] for place in met])}"
         return f"at {len(met)} of {len(self.places)} places from {self.span()}"
 
     def where_met(self) -> str:
@@ -83,10 +83,10 @@ class Curve:
             return f"with {_both_or_all(self.places)}"
         if len(met) > _LISTED:
             return f"with {len(met)} of {len(self.places)}"
-        return f"with {listed([self.places[place] for place in met])} only"
+        return f"with {join_words([self.places[place] for place in met])} only"
 
 
-def curves(material: Material) -> list[Curve]:
+def make_curves(material: Material) -> list[Curve]:
     """Configurations that agree in everything but the load, or in what the study is drawn along, in its order."""
     facts = material.study.facts
     rows = material.subject_rows()
@@ -163,5 +163,5 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _both_or_all(places: Sequence[str]) -> str:
     if len(places) == 2:
-        return f"both {listed(list(places))}"
-    return f"all of {listed(list(places))}" if len(places) <= _LISTED else f"all {len(places)}"
+        return f"both {join_words(list(places))}"
+    return f"all of {join_words(list(places))}" if len(places) <= _LISTED else f"all {len(places)}"

@@ -12,7 +12,7 @@ from typing import Final
 from endive.report.axis_curve import named_label
 from endive.report.material import Material
 from endive.report.reading import Row
-from endive.report.words import WARNING_NAMES, counted
+from endive.report.words import WARNING_NAMES, count_words
 
 _PLACES_MAX: Final = 60
 
@@ -49,7 +49,7 @@ def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:
         text = str(placed[0]["text"])
     else:
         seeds = any(row["seed"] is not None for row in placed)
-        count = counted(len(placed), "run") if seeds else f"{points:,} of {counted(total, 'configuration')}"
+        count = count_words(len(placed), "run") if seeds else f"{points:,} of {count_words(total, 'configuration')}"
         text = f"{count}. The first: {placed[0]['text']}"
     places = [f"{_place(material, row)}: {row['text']}" for row in placed]
     return Caution(

@@ -18,9 +18,9 @@ from endive.report.axis_curve import named_label
 from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
-from endive.report.material import FIGURES, Material, drawn_values, scaled, success_label, with_ends, x_channel
+from endive.report.material import FIGURES, Material, drawn_values, scale, success_label, with_ends, x_channel
 from endive.report.reading import Row
-from endive.report.words import figure_words, listed, number
+from endive.report.words import figure_words, join_words, number
 
 STUDY: Final = "study"
 _COMPARED: Final = ("success_rate", "committed_per_s", "commit_latency_p95_ms", "requests_per_committed_txn")
@@ -265,7 +265,7 @@ def _change_channel(figure: str, label: str, values: Sequence[float]) -> Spec:
     channel: Spec = {"field": f"{figure}_change", "type": "quantitative", "title": label}
     if figure == "success_rate":
         return {**channel, "scale": {"zero": True}, "axis": {"format": "+.0%"}}
-    return {**channel, **scaled([*values, 0.8, 1.25], is_log=True)}
+    return {**channel, **scale([*values, 0.8, 1.25], is_log=True)}
 
 
 def _change_label(figure: str, first: str) -> str:
@@ -296,7 +296,9 @@ def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tu
             if known:
                 facts.append(_range_words(merged, figure, known))
         if facts:
-            sentences.append(f"{name} against {names[0]}, over {len(own)} configurations in common: {listed(facts)}.")
+            sentences.append(
+                f"{name} against {names[0]}, over {len(own)} configurations in common: {join_words(facts)}."
+            )
             line = line or f"{name} against {names[0]}: {'; '.join(facts[:2])}"
     return " ".join(sentences), line
 

@@ -6,35 +6,35 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from endive.report.axis_curve import Curve
-from endive.report.words import listed, quoted
+from endive.report.words import join_words, quote
 
 _VALUES_TOLD: Final = 4
 
 
-def along_deciding_axis(found: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+def along_deciding_axis(curves: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
     """Where the objective is met for each value of the axis that decides the most, and what else moves it."""
-    place = max(range(len(found[0].values)), key=lambda place: _explained(found, place, met_share))
-    groups = _grouped(found, place)
-    others = [name for index, (name, _) in enumerate(found[0].values) if index != place]
+    place = max(range(len(curves[0].values)), key=lambda place: _explained(curves, place, met_share))
+    groups = _grouped(curves, place)
+    others = [name for index, (name, _) in enumerate(curves[0].values) if index != place]
     ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
-    told = ordered if len(ordered) <= _VALUES_TOLD else [ordered[0], ordered[-1]]
-    parts = [f"{_span(groups[value], met_share)} with {quoted(value)}" for value in told]
-    is_moved = any(len({curve.where_met() for curve in groups[value]}) > 1 for value in told)
-    ending = f", depending on {listed(others)}" if is_moved else f", whatever {listed(others)}"
-    left = f"; {len(ordered) - 2} other values of {found[0].values[place][0]} lie between" if told != ordered else ""
+    values = ordered if len(ordered) <= _VALUES_TOLD else [ordered[0], ordered[-1]]
+    parts = [f"{_span(groups[value], met_share)} with {quote(value)}" for value in values]
+    is_moved = any(len({curve.where_met() for curve in groups[value]}) > 1 for value in values)
+    ending = f", depending on {join_words(others)}" if is_moved else f", whatever {join_words(others)}"
+    left = f"; {len(ordered) - 2} other values of {curves[0].values[place][0]} lie between" if values != ordered else ""
     return f"{'; '.join(parts)}{ending}{left}"
 
 
-def _explained(found: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
+def _explained(curves: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
     """How much of the differences between curves the values of one axis account for."""
-    whole = _mean([met_share(curve) for curve in found])
-    groups = _grouped(found, place).values()
+    whole = _mean([met_share(curve) for curve in curves])
+    groups = _grouped(curves, place).values()
     return sum(len(group) * (_mean([met_share(curve) for curve in group]) - whole) ** 2 for group in groups)
 
 
-def _grouped(found: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
+def _grouped(curves: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
     groups: dict[str, list[Curve]] = {}
-    for curve in found:
+    for curve in curves:
         groups.setdefault(curve.values[place][1], []).append(curve)
     return groups
 

@@ -9,11 +9,11 @@ from endive.report.axis_curve import Curve
 from endive.report.material import Material
 
 
-def doubt_words(material: Material, found: Sequence[Curve]) -> str:
+def doubt_words(material: Material, curves: Sequence[Curve]) -> str:
     """Where the objective is met by the estimates alone, and what would tell."""
     met = [
         (row["point"], place)
-        for curve in found
+        for curve in curves
         for row, place, meets in zip(curve.rows, curve.places, curve.meets, strict=True)
         if meets
     ]

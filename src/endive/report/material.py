@@ -22,7 +22,7 @@ from endive.report.words import (
     is_per_hour,
     log_ticks,
     round_ticks,
-    shown,
+    show,
 )
 
 LATENCIES: Final = tuple(f"commit_latency_{name}_ms" for name in ("p50", "p95", "p99", "mean"))
@@ -166,7 +166,7 @@ def asked_metrics(study: Study) -> tuple[str, ...]:
 def ends_text(material: Material, dataset: str, figure: str, selected: Sequence[str]) -> str:
     """From where to where a figure goes along x, series by series, in words."""
     rows = [row for row in material.rows(dataset, selected) if row.get(figure) is not None]
-    told = []
+    parts = []
     for mark in material.legend.marks:
         own = [row for row in rows if row["s"] == mark.label]
         own.sort(key=lambda row: row["x"] if row["x"] is not None else 0.0)
@@ -175,13 +175,13 @@ def ends_text(material: Material, dataset: str, figure: str, selected: Sequence[
         name = f"{mark.label}: " if material.has_series else ""
         first, last = own[0], own[-1]
         if first is last:
-            told.append(f"{name}{shown(figure, first[figure])}")
+            parts.append(f"{name}{show(figure, first[figure])}")
             continue
-        told.append(
-            f"{name}{shown(figure, first[figure])} at {first['xl']}, {shown(figure, last[figure])} at {last['xl']}"
+        parts.append(
+            f"{name}{show(figure, first[figure])} at {first['xl']}, {show(figure, last[figure])} at {last['xl']}"
         )
-    more = len(told) - _SERIES_TOLD
-    text = "; ".join(told[:_SERIES_TOLD])
+    more = len(parts) - _SERIES_TOLD
+    text = "; ".join(parts[:_SERIES_TOLD])
     return f"{text}; and {more} more." if more > 0 else f"{text}."
 
 
@@ -210,7 +210,7 @@ def x_channel(axis: Axis | None, *, ordinal: bool = False) -> Spec:
     return channel
 
 
-def scaled(values: Sequence[float], *, is_log: bool) -> Spec:
+def scale(values: Sequence[float], *, is_log: bool) -> Spec:
     """Scale and axis for values that are no shares: from zero, or by factors with few ticks."""
     if not is_log:
         return {"scale": {"zero": True, "nice": True}, "axis": {"format": ",~r", "tickCount": 6}}
@@ -241,14 +241,14 @@ def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False
         "field": figure,
         "type": "quantitative",
         "title": title or (f"{name} ({unit})" if unit else name),
-        **scaled(values, is_log=is_log),
+        **scale(values, is_log=is_log),
     }
 
 
 def _hourly(values: Sequence[float], is_log: bool) -> Spec:
     """The same for rates that people count by the hour: data stay per second, the labels are per hour."""
     most = S_PER_H * max(values)
-    spec = scaled([S_PER_H * value for value in values], is_log=is_log)
+    spec = scale([S_PER_H * value for value in values], is_log=is_log)
     ticks = spec["axis"].get("values") or round_ticks(most)
     spec["axis"] |= {"values": [tick / S_PER_H for tick in ticks], "labelExpr": "format(3600 * datum.value, ',.3~r')"}
     return spec

@@ -20,7 +20,7 @@ from endive.report.comparison import Comparison
 from endive.report.material import Material
 from endive.report.report import Report, Section
 from endive.report.simulated import configuration_text, simulated_lines
-from endive.report.words import counted
+from endive.report.words import count_words
 
 ASSETS: Final = Path(__file__).parent / "assets"
 _CURVES_SHOWN: Final = 12
@@ -350,7 +350,7 @@ def _footer(report: Report) -> str:
     runs = sum(int(section.material.study.facts["runs"]) for section in report.sections)
     seeds = "95 % intervals are two-sided, of the mean over seeds, by Student's t; with few seeds they are wide."
     return (
-        f"<footer><p>{counted(runs, 'run')} of Endive {escape(report.version)}, model version "
+        f"<footer><p>{count_words(runs, 'run')} of Endive {escape(report.version)}, model version "
         f"{report.model_version}. {seeds} "
         "A txn counts if it was submitted in the window between warm-up and cool-down. Every number of this page "
         "stands in the "

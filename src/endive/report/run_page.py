@@ -33,7 +33,7 @@ from endive.report.charts.run_specs import (
     themed,
     time_spec,
 )
-from endive.report.words import number, percent, shown
+from endive.report.words import number, percent, show
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
 from endive.results.freshness import Ages, ages_of
 from endive.results.window import Window
@@ -121,7 +121,7 @@ def _counts(block: Mapping[str, Any]) -> str:
 def _table(summary: Mapping[str, Any]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(_counts(block))}</td><td>{percent(block["success_rate"])}'
-        f"</td><td>{shown('committed_per_s', block['committed_per_s'])}</td>"
+        f"</td><td>{show('committed_per_s', block['committed_per_s'])}</td>"
         + "".join(f"<td>{number(block['commit_latency_ms'][part])}</td>" for part in ("p50", "p95", "p99"))
         + "</tr>"
         for name, block in summary["by_source"].items()

@@ -12,7 +12,7 @@ from endive.config.toml_text import toml_text, value_text
 from endive.objectives import duration_text
 from endive.report.axes import Layout
 from endive.report.reading import Study
-from endive.report.words import counted, listed, number
+from endive.report.words import count_words, join_words, number
 
 _VALUES_TOLD: Final = 12
 _SOURCE_FIRST: Final = ("arrivals", "operation_types", "runtime", "retry", "retry_backoff")
@@ -60,8 +60,10 @@ def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Li
         f"{duration_text(times['duration_ms'])}; txns submitted from {duration_text(start)} to {duration_text(end)} "
         "count",
     )
-    yield "seeds", f"{counted(len(kept['seeds']), 'seed')}: {_ends(kept['seeds'])}"
-    runs = f"{counted(int(study.facts['runs']), 'run')} of {counted(int(study.facts['points']), 'configuration')}"
+    yield "seeds", f"{count_words(len(kept['seeds']), 'seed')}: {_ends(kept['seeds'])}"
+    runs = (
+        f"{count_words(int(study.facts['runs']), 'run')} of {count_words(int(study.facts['points']), 'configuration')}"
+    )
     yield "runs", runs
     yield "model version, first configuration", f"{study.model_version}, {kept['config_hash']}"
     yield "command", f"endive study {study.folder.name}/studies/{study.name}.toml"
@@ -84,7 +86,7 @@ def _known(figures: list[Mapping[str, Any]]) -> str:
     for figure in figures:
         text = f"{figure['of']} {figure['object']} {figure['operation']} ({number(figure['mean_ms'])} ms)"
         levels.setdefault(figure["known"], []).append(text.replace("_", " "))
-    return "; ".join(f"{level}: {listed(texts)}" for level, texts in levels.items())
+    return "; ".join(f"{level}: {join_words(texts)}" for level, texts in levels.items())
 
 
 def _ends(seeds: list[int]) -> str:

@@ -186,7 +186,7 @@ def _split_unit(name: str) -> tuple[str, str]:
     return name.replace("_", " "), ""
 
 
-def labelled(name: str, unit: str) -> str:
+def add_unit(name: str, unit: str) -> str:
     """Name and unit as one title."""
     return f"{name} ({unit})" if unit else name
 
@@ -215,7 +215,7 @@ def _points(share: float) -> str:
     return next((text for text in texts if share >= 1 or not text.startswith("100")), "> 99.99")
 
 
-def shown(figure: str, value: float | None) -> str:
+def show(figure: str, value: float | None) -> str:
     """A figure's value in a sentence, with its unit."""
     if figure in PERCENT_FIGURES:
         return percent(value)
@@ -233,7 +233,7 @@ def is_per_hour(rate_per_s: float) -> bool:
 def with_interval(row: Mapping[str, Any], figure: str) -> str:
     """A mean with its 95 % interval in brackets, if it has one."""
     low, high = row.get(f"{figure}_ci95_low"), row.get(f"{figure}_ci95_high")
-    text = shown(figure, row[figure])
+    text = show(figure, row[figure])
     if low is None or high is None or row[figure] is None or low == high:
         return text
     if figure in PERCENT_FIGURES:
@@ -280,18 +280,18 @@ def _within(low: float, high: float, steps: Sequence[float], powers: range) -> l
     return [tick for tick in ticks if low * 0.99 <= tick <= high * 1.01]
 
 
-def listed(items: list[str]) -> str:
+def join_words(items: list[str]) -> str:
     """Items as part of a sentence."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def quoted(label: str) -> str:
+def quote(label: str) -> str:
     """A label that can stand in a list: in quotes if it holds a comma itself."""
     return f'"{label}"' if ", " in label and "(" not in label else label
 
 
-def counted(count: int, noun: str) -> str:
+def count_words(count: int, noun: str) -> str:
     """A number of things."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -12,7 +12,7 @@ from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, f
 from endive.report.charts.curves import curve_layers
 from endive.report.material import Material, drawn_values, with_ends, x_channel, y_channel
 from endive.report.reading import Row
-from endive.report.words import KIND_NAMES, figure_label, shown
+from endive.report.words import KIND_NAMES, figure_label, show
 
 _FIGURES: Final = ("success_rate", "commit_latency_p95_ms", "committed_per_s", "requests_per_committed_txn")
 _COUNTER_NAMES: Final = {
@@ -193,7 +193,7 @@ def _ends(material: Material, dataset: str, figure: str, names: Sequence[str]) -
         own = [row for row in rows if row["name"] == name]
         if own:
             first, last = own[0], own[-1]
-            there = f", {shown(figure, last[figure])} at {last['xl']}" if last is not first else ""
-            told.append(f"{name}: {shown(figure, first[figure])} at {first['xl']}{there}")
+            there = f", {show(figure, last[figure])} at {last['xl']}" if last is not first else ""
+            told.append(f"{name}: {show(figure, first[figure])} at {first['xl']}{there}")
     who = f"For {layout.series.labels[0]}: " if layout.series else ""
     return f"{who}{'; '.join(told)}."
