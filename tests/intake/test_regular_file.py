@@ -7,7 +7,7 @@ import os
 import pytest
 
 from endive.errors import IntakeError, ObservationError
-from endive.intake import read_bytes, refused_as
+from endive.intake import lines, read_bytes, read_lines, refused_as
 
 
 def refusal(path) -> str:
@@ -45,3 +45,15 @@ def test_a_refusal_becomes_the_error_of_whoever_asked(tmp_path):
         refused_as(ObservationError, begin="table: "),
     ):
         read_bytes(tmp_path / "x", bytes_max=1, noun="a letter", name="it")
+
+
+def test_lines_are_bounded_in_length_and_number(tmp_path, monkeypatch):
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\r\n" + b"x" * 50 + b"\n\nlast")
+
+    assert [b"one", b"x" * 11, b"", b"last"] == list(read_lines(path, bytes_max=100, line_bytes_max=10, noun="a log"))
+    monkeypatch.setattr(lines, "LINES_MAX", 3)
+    with pytest.raises(IntakeError, match="has more than 3 lines"):
+        list(read_lines(path, bytes_max=100, line_bytes_max=10, noun="a log"))
+    with pytest.raises(IntakeError, match="a log may have 20"):
+        list(read_lines(path, bytes_max=20, line_bytes_max=10, noun="a log"))

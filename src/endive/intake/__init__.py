@@ -10,6 +10,7 @@ from endive.intake.depth import NESTING_MAX, is_deeper_than
 from endive.intake.gzipped import expand_gzip, is_gzip
 from endive.intake.http_answer import fetch, refuse_other_host
 from endive.intake.json_text import parse_json, refuse_json_size
+from endive.intake.lines import read_lines
 from endive.intake.regular_file import open_regular, read_bytes, refused_as
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "parse_json",
     "plain_avro",
     "read_bytes",
+    "read_lines",
     "refuse_json_size",
     "refuse_other_host",
     "refused_as",

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from endive.errors import ObservationError
+
 APPEND: Final = "append"
 OVERWRITE: Final = "overwrite"
 DELETE: Final = "delete"
@@ -17,6 +19,7 @@ REPLACE: Final = "replace"
 OPERATIONS: Final = (APPEND, OVERWRITE, DELETE, REPLACE)  # org.apache.iceberg.DataOperations
 UNKNOWN: Final = "unknown"
 TABLE_MOVED: Final = "table_moved"  # the reason of a statement that fails before any attempt
+COMMITS_MAX: Final = 500_000  # of a table or a log
 WORKING_ENGINES: Final = ("spark", "trino", "presto", "pyiceberg")  # an append of theirs writes files before it commits
 
 
@@ -117,6 +120,12 @@ class TableHistory:
 def in_order(commits: Iterable[Commit]) -> tuple[Commit, ...]:
     """By time; equal times by the table's own number."""
     return tuple(sorted(commits, key=lambda commit: (commit.time_us, commit.sequence_number)))
+
+
+def refuse_too_many(count: int, name: str) -> None:
+    """ObservationError for more commits than are read; ``name`` is how the message calls what holds them."""
+    if count > COMMITS_MAX:
+        raise ObservationError(f"{name} has more than {COMMITS_MAX:,} commits; so many are not read.")
 
 
 def is_cut(commits: Sequence[Commit]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from endive.errors import ObservationError
+from endive.errors import ConfigError, ObservationError
 from endive.observation.fitting.configuration import configuration
 from endive.observation.fitting.delta_configuration import delta_configuration
 from endive.observation.fitting.findings import findings
@@ -93,7 +93,13 @@ def observe(history: TableHistory, make_page: MakePage | None = None) -> Observe
     sources = fit_sources(history)
     configure = delta_configuration if history.catalog_kind == DELTA else configuration
     document, assumed = configure(history, sources)
-    document, rates, chosen = settle(document, sources, history.duration_ms)
+    try:
+        document, rates, chosen = settle(document, sources, history.duration_ms)
+    except ConfigError as error:  # nobody wrote these keys: what is odd are the times or sizes of the commits
+        raise ObservationError(
+            f"{history.name} was written to in a way that cannot be simulated: {error.problems[0]} Are the times and "
+            "sizes of its commits right?"
+        ) from None
     assumed += chosen
     seen = findings(history, sources, assumed, rates)
     comments = [

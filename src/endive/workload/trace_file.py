@@ -57,29 +57,40 @@ def is_empty(cell: Cell) -> bool:
 
 
 def _read_csv(path: Path, file: BinaryIO) -> Columns:
-    lines: list[list[str]] = []
-    cells = 0
+    """Cells go to their columns at once: a list for each row would take as much memory again."""
+    found: Columns = {}
+    columns: list[list[Cell]] = []
+    rows = cells = 0
     try:
         for line in csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True):
             cells += len(line)
-            _refuse_size(path, len(lines), cells)
-            if line:
-                lines.append(line)
+            _refuse_size(path, rows, cells)
+            if not found and line:
+                found = _header(path, line)
+                columns = list(found.values())
+            elif line:
+                rows += 1
+                if len(line) != len(columns):
+                    raise TraceError(
+                        f"trace {path}, row {rows}: {len(line)} cells, but the header names {len(columns)} columns. "
+                        "Give every row one cell per column; an empty cell is allowed."
+                    )
+                for column, cell in zip(columns, line, strict=True):
+                    column.append(cell)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TraceError(f"trace {path} cannot be read as CSV: {error}.") from error
-    if not lines:
+    if not found:
         raise TraceError(f"trace {path} is empty. Give it a header line with at least the column submit_ms.")
-    header = [name.strip() for name in lines[0]]
-    for index, name in enumerate(header):
-        if name in header[:index]:
+    return found
+
+
+def _header(path: Path, line: Sequence[str]) -> Columns:
+    found: Columns = {}
+    for name in (cell.strip() for cell in line):
+        if name in found:
             raise TraceError(f"trace {path} has two columns named {name!r}. Remove one of them.")
-    for row, line in rows(lines[1:]):
-        if len(line) != len(header):
-            raise TraceError(
-                f"trace {path}, row {row}: {len(line)} cells, but the header names {len(header)} columns. "
-                "Give every row one cell per column; an empty cell is allowed."
-            )
-    return {name: [line[index] for line in lines[1:]] for index, name in enumerate(header)}
+        found[name] = []
+    return found
 
 
 def _read_parquet(path: Path, file: BinaryIO) -> Columns:

@@ -86,6 +86,15 @@ def test_reports_of_another_table_are_refused(write):
             "the commit report lacks 'time-unit'",
         ),
         ("CommitReport{tableName=t}\n", "the commit report names no snapshotId."),
+        (
+            JSON.replace("870256153", '"nan"'),
+            "cannot be right: duration_ms = nan, but a commit has 0 to 2,592,",
+        ),
+        (JSON.replace("870256153", "1e999"), "cannot be right: duration_ms = inf"),
+        (JSON.replace("870256153", "-1"), "cannot be right: duration_ms = -1e-06"),
+        (JSON.replace('"value":2', '"value":0'), "cannot be right: attempts = 0, but a commit has 1 to 1,000,000."),
+        (JSON.replace('"value":2', f'"value":{10**400}'), "cannot be right: int too large"),
+        ("CommitReport{tableName=t, snapshotId=1, totalDuration=P999DT0S}\n", "cannot be right: duration_ms = 8.63"),
     ],
 )
 def test_a_file_without_usable_reports_is_refused(write, content, message):

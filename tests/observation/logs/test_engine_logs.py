@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ import pytest
 from tests.observation.fitting.test_sources import commits, history
 
 from endive.errors import ObservationError
+from endive.observation import history as history_module
 from endive.observation.logs.engine_lines import read_engine_lines
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.logs.log_join import join_log, without_early_rows
@@ -193,6 +195,46 @@ def test_lines_that_say_nothing_of_commits_are_refused(tmp_path):
 
     with pytest.raises(ObservationError, match="has no line of a commit that is known"):
         read_engine_lines(path)
+
+
+def test_a_log_without_end_is_refused_and_no_line_is_read_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(history_module, "COMMITS_MAX", 3)
+    path = tmp_path / "app.log"
+    line = FLINK.splitlines(keepends=True)[0]
+
+    path.write_text("x" * 100_000 + "\n" + line.rstrip() + "y" * 100_000 + "\n" + line)
+    assert 2 == len(read_engine_lines(path)[0].commits)
+    path.write_text(5 * line)
+    with pytest.raises(ObservationError, match="has more than 3 commits"):
+        read_engine_lines(path)
+    events_path = tmp_path / "local-1"
+    events_path.write_text(events(*(statement(n, "AppendData", n, n + 1, jobs_until_ms=n)[:1] for n in range(5))))
+    with pytest.raises(ObservationError, match="has more than 3 commits"):
+        read_event_log(events_path)
+
+
+def test_statements_that_do_not_end_cost_the_others_nothing(tmp_path):
+    path = tmp_path / "local-1"
+    parts = [statement(number, "AppendData", 1_000, 3_000, jobs_until_ms=2_400) for number in range(12_000)]
+    path.write_text(events(*(part[:1] for part in parts), *(part[3:] for part in parts[::-1])))
+    begin_s = time.process_time()
+
+    (log,) = read_event_log(path)
+
+    assert 12_000 == len(log.commits)
+    assert time.process_time() - begin_s < 3.0  # 0.5 s; each looking through all others took over 4
+
+
+def test_a_pause_of_years_is_not_simulated(tmp_path):
+    path = tmp_path / "app.log"
+    minutes = [FLINK.splitlines(keepends=True)[0].replace("12:00:00", f"12:{minute:02d}:00") for minute in range(20)]
+    path.write_text("".join(minutes) + minutes[-1].replace("2026", "2057"))
+    (log,) = read_engine_lines(path)
+    begin_s = time.process_time()
+
+    assert observe(log).findings["commits"] == 21
+
+    assert time.process_time() - begin_s < 60.0  # 16 million txns in each of three runs would be hours
 
 
 # ---- a table and a log ------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ ISOLATION: Final = "delta.isolationLevel"
 ISOLATIONS: Final = {"serializable": "serializable", "writeserializable": "write_serializable"}
 READING: Final = ("merge", "append_after_read")
 INTERVAL_MAX: Final = 1_000_000
+VERSION_MAX: Final = 1_000_000  # that a configuration can begin with
 
 
 def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tuple[dict[str, Any], list[str]]:
@@ -36,7 +37,13 @@ def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) 
         told = ", ".join(f"{count:,} of {engine}" for engine, count in others.items())
         assumed.append(f'delta.client = "{client}": the model has one client, and there are commits {told}')
     settings = history.shape.settings
-    delta: dict[str, Any] = {"client": client, "initial_version": history.shape.snapshots}
+    versions = history.shape.snapshots
+    if versions > VERSION_MAX:  # as far from a checkpoint, for whatever interval divides half of it
+        versions = VERSION_MAX // 2 + versions % (VERSION_MAX // 2)
+        assumed.append(
+            f"delta.initial_version = {versions:,} instead of {history.shape.snapshots:,}, the most there is"
+        )
+    delta: dict[str, Any] = {"client": client, "initial_version": versions}
     interval = settings.get(INTERVAL, "")
     if interval.isascii() and interval.isdecimal() and 0 < int(interval) <= INTERVAL_MAX:
         delta["checkpoint_interval"] = int(interval)

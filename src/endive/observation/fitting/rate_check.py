@@ -19,6 +19,7 @@ from endive.observation.exact_intervals import count_interval
 from endive.observation.fitting.sources import FittedSource, usual
 from endive.observation.history import TABLE_MOVED
 from endive.simulation import Simulation
+from endive.workload.expected_txns import expected_txns
 
 RUNS: Final = 3
 TXNS_MAX: Final = 20_000  # in one run; of a busier table a part of the time is simulated
@@ -100,16 +101,12 @@ def settle(
 
 def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float) -> dict[str, Simulated]:
     """What each source does in the time the table was watched, or in as much of it as is affordable."""
-    total = sum(len(source.commits) for source in sources)
-    part = min(1.0, TXNS_MAX / total)
-    plain = apply_overrides(document, {})
-    plain["simulation"] = {**plain["simulation"], "duration_ms": max(1.0, part * window_ms)}
-    plain["simulation"] |= {"warmup_ms": 0.0, "cooldown_ms": 0.0}
-    for source in plain["source"]:
-        if source.get("start_ms", 0.0) >= plain["simulation"]["duration_ms"]:
-            source.pop("start_ms")
-            source.pop("stop_ms", None)
-    simulation = Simulation(parse_config(plain))
+    part = min(1.0, TXNS_MAX / sum(len(source.commits) for source in sources))
+    config = parse_config(_timed(document, part * window_ms))
+    if (total := expected_txns(config)) > TXNS_MAX:  # of one that was seldom written to for most of the time
+        part *= TXNS_MAX / total
+        config = parse_config(_timed(document, part * window_ms))
+    simulation = Simulation(config)
     engine = "reference" if total <= REFERENCE_TXNS_MAX else "auto"
     submitted: Counter[str] = Counter()
     committed: Counter[str] = Counter()
@@ -131,6 +128,17 @@ def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], windo
         )
         for source in sources
     }
+
+
+def _timed(document: Mapping[str, Any], duration_ms: float) -> dict[str, Any]:
+    """For so long, measured as a whole; a source that would begin later begins at once."""
+    plain = apply_overrides(document, {})
+    plain["simulation"] |= {"duration_ms": max(1.0, duration_ms), "warmup_ms": 0.0, "cooldown_ms": 0.0}
+    for source in plain["source"]:
+        if source.get("start_ms", 0.0) >= plain["simulation"]["duration_ms"]:
+            source.pop("start_ms")
+            source.pop("stop_ms", None)
+    return plain
 
 
 def _seen(source: FittedSource) -> int:

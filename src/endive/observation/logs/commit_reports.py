@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.errors import ObservationError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import parse_json, read_lines, refused_as
 from endive.observation.history import TableHistory
 
 _UNIT_MS: Final = {
@@ -29,6 +29,12 @@ _UNIT_MS: Final = {
 }
 BYTES_MAX: Final = 256 * 2**20
 LINE_BYTES_MAX: Final = 2**20
+_POSSIBLE: Final = {
+    "snapshot_id": (-(2**63), 2**63 - 1),
+    "duration_ms": (0, 30 * 86_400_000),
+    "attempts": (1, 1_000_000),
+    "manifests": (0, 1_000_000_000),
+}
 _LOGGED: Final = "CommitReport{"
 _ISO_DURATION: Final = re.compile(r"P(?:(\d{1,9})D)?T?(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?")
 _LINE_FIELDS: Final = {
@@ -51,13 +57,25 @@ class CommitReport:
     attempts: int | None
     manifests: int | None = None
 
+    def __post_init__(self) -> None:
+        """ValueError for a figure that no commit has."""
+        for name, (low, high) in _POSSIBLE.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:  # what is no number is not between any two
+                raise ValueError(f"{name} = {value:.6g}, but a commit has {low:,} to {high:,}")
+
 
 def read_reports(path: Path) -> list[CommitReport]:
     """Every commit report in a file; other lines of a log, and scan reports, are passed over."""
     with refused_as(ObservationError):
-        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a file of reports", name=f"reports '{path}'")
-        lines = content.decode("utf-8", "replace").splitlines()
-        found = [report for number, line in enumerate(lines, 1) for report in _reports(path, number, line)]
+        lines = read_lines(
+            path,
+            bytes_max=BYTES_MAX,
+            line_bytes_max=LINE_BYTES_MAX,
+            noun="a file of reports",
+            name=f"reports '{path}'",
+        )
+        found = [report for number, line in enumerate(lines, 1) for report in _read_line(path, number, line)]
     if not found:
         raise ObservationError(
             f"reports '{path}' holds no commit report. Give JSON lines as a REST catalog receives them, or the log of "
@@ -100,6 +118,16 @@ def _joined(commit: Any, report: CommitReport | None) -> Any:
     )
 
 
+def _read_line(path: Path, number: int, line: bytes) -> list[CommitReport]:
+    try:
+        return list(_reports(path, number, line.decode("utf-8", "replace")))
+    except KeyError as error:
+        told = f"lacks {error}"
+    except (TypeError, ValueError, OverflowError) as error:
+        told = f"cannot be right: {error}"
+    raise ObservationError(f"reports '{path}', line {number}: the commit report {told}.")
+
+
 def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
     if _LOGGED in line:
         yield _logged(path, number, line[line.index(_LOGGED) :])
@@ -112,26 +140,23 @@ def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
     if not isinstance(document, dict) or not isinstance(document.get("metrics", {}), dict):
         raise ObservationError(f"reports '{path}', line {number} is not a report: metrics is no object.")
     if document.get("report-type", "commit-report") == "commit-report" and "metrics" in document:
-        yield _parsed(path, number, document)
+        yield _parsed(document)
 
 
-def _parsed(path: Path, number: int, document: Mapping[str, Any]) -> CommitReport:
+def _parsed(document: Mapping[str, Any]) -> CommitReport:
     metrics: Mapping[str, Any] = document["metrics"]
     timer = metrics.get("total-duration")
-    try:
-        duration_ms = None
-        if timer is not None:
-            duration_ms = round(float(timer["total-duration"]) * _UNIT_MS[str(timer["time-unit"]).lower()], 6)
-        created, kept = (_value(metrics, key) for key in ("manifests-created", "manifests-kept"))
-        return CommitReport(
-            table=printable(str(document.get("table-name", ""))),
-            snapshot_id=int(document["snapshot-id"]),
-            duration_ms=duration_ms,
-            attempts=_value(metrics, "attempts"),
-            manifests=None if created is None or kept is None else created + kept,
-        )
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ObservationError(f"reports '{path}', line {number}: the commit report lacks {error}.") from None
+    duration_ms = None
+    if timer is not None:
+        duration_ms = round(float(timer["total-duration"]) * _UNIT_MS[str(timer["time-unit"]).lower()], 6)
+    created, kept = (_value(metrics, key) for key in ("manifests-created", "manifests-kept"))
+    return CommitReport(
+        table=printable(str(document.get("table-name", ""))),
+        snapshot_id=int(document["snapshot-id"]),
+        duration_ms=duration_ms,
+        attempts=_value(metrics, "attempts"),
+        manifests=None if created is None or kept is None else created + kept,
+    )
 
 
 def _value(metrics: Mapping[str, Any], key: str) -> int | None:

@@ -17,13 +17,13 @@ from typing import Final
 
 from endive.config.printable import printable
 from endive.errors import ObservationError
-from endive.intake import read_bytes, refused_as
-from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order
+from endive.intake import read_lines, refused_as
+from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 
 BYTES_MAX: Final = 512 * 2**20
-LINE_MAX: Final = 4_000
+LINE_MAX: Final = 4_000  # of what is read of a line
 FLINK: Final = "flink"
 KAFKA: Final = "kafka-connect"
 _TIME: Final = re.compile(r"^\W{0,3}(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)[.,](\d{3})\d{0,6}(Z|[+-]\d\d:?\d\d)?")
@@ -49,19 +49,18 @@ class _Entry:
 
 def read_engine_lines(path: Path) -> list[TableHistory]:
     """One history per table that lines speak of; failures that name no table belong to the one the log is about."""
-    with refused_as(ObservationError):
-        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a log", name=f"log '{path}'")
     tables: dict[str, list[Commit]] = {}
     failed: list[Commit] = []
-    lost = 0
-    for entry in _entries(content.decode("utf-8", "replace")):
+    lost = count = 0
+    for entry in _entries(path):
         if _RETRIED in entry.text:
             lost += 1
             continue
+        refuse_too_many(count + len(failed), f"log '{path}'")
         made = _committed(entry, lost + 1)
         if made is not None:
             tables.setdefault(made[0], []).append(made[1])
-            lost = 0
+            count, lost = count + 1, 0
         elif _FAILED.search(entry.text) and (_EXCEPTION in entry.text + entry.below or "Commit" in entry.text):
             failed.append(_failure(entry, lost + 1))
             lost = 0
@@ -85,16 +84,20 @@ def read_engine_lines(path: Path) -> list[TableHistory]:
     ]
 
 
-def _entries(text: str) -> Iterator[_Entry]:
+def _entries(path: Path) -> Iterator[_Entry]:
     entry: _Entry | None = None
-    for line in text.splitlines():
-        time_us = _time_us(line)
-        if time_us is not None:
-            if entry is not None:
-                yield entry
-            entry = _Entry(time_us, line[:LINE_MAX])
-        elif entry is not None and len(entry.below) < LINE_MAX:
-            entry.below += "\n" + line[:LINE_MAX]
+    with refused_as(ObservationError):
+        for content in read_lines(
+            path, bytes_max=BYTES_MAX, line_bytes_max=LINE_MAX, noun="a log", name=f"log '{path}'"
+        ):
+            line = content.decode("utf-8", "replace")
+            time_us = _time_us(line)
+            if time_us is not None:
+                if entry is not None:
+                    yield entry
+                entry = _Entry(time_us, line)
+            elif entry is not None and len(entry.below) < LINE_MAX:
+                entry.below += "\n" + line
     if entry is not None:
         yield entry
 

@@ -16,12 +16,13 @@ from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.errors import IntakeError, ObservationError
-from endive.intake import open_regular, parse_json, read_bytes, refused_as
-from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order
+from endive.intake import open_regular, parse_json, read_lines, refused_as
+from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 
 BYTES_MAX: Final = 512 * 2**20
+LOG_BYTES_MAX: Final = 4 * BYTES_MAX  # of all files of a rolling log
 LINE_BYTES_MAX: Final = 16 * 2**20
 FILES_MAX: Final = 1_000
 MARK: Final = '"SparkListener'
@@ -53,6 +54,7 @@ class _Statement:
     query: str
     begin_ms: int
     worked_until_ms: int = 0
+    executions: int = 1  # that are its own: an inner one of a micro-batch is its outer's
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class _Log:
     jobs: dict[int, int] = field(default_factory=dict)
     tables: dict[str, list[Commit]] = field(default_factory=dict)
     rewritings: int = 0
+    statements: int = 0  # that began: whether they end or not, they take their place
 
 
 def is_event_log(path: Path) -> bool:
@@ -86,9 +89,13 @@ def _parts(folder: Path) -> list[Path]:
 def read_event_log(path: Path) -> list[TableHistory]:
     """One history per table that statements of the application wrote to."""
     log = _Log()
-    for file in _parts(path)[:FILES_MAX] if path.is_dir() else [path]:
+    files = _parts(path)[:FILES_MAX] if path.is_dir() else [path]
+    if path.is_dir() and sum(file.stat().st_size for file in files) > LOG_BYTES_MAX:
+        raise ObservationError(f"event log '{path}' has more than {LOG_BYTES_MAX:,} bytes; so many are not read.")
+    for file in files:
         for event in _events(file):
             _take(log, event)
+            refuse_too_many(log.statements, f"event log '{path}'")
     if not log.tables:
         raise ObservationError(
             f"event log '{path}' has no statement that wrote to an Iceberg table ({len(log.running)} did not end). "
@@ -115,18 +122,20 @@ def read_event_log(path: Path) -> list[TableHistory]:
 
 def _events(path: Path) -> Iterator[Mapping[str, Any]]:
     """The events that matter; lines that are cut off at the end of a file are passed over."""
+    name = f"event log '{path}'"
     with refused_as(ObservationError):
-        content = read_bytes(path, bytes_max=BYTES_MAX, noun="an event log", name=f"event log '{path}'")
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        head = line[:200]
-        if not any(word in head for word in (b"SQLExecution", b"ListenerJob", b"ApplicationStart")):
-            continue
-        try:
-            event = parse_json(line, name=f"event log '{path}', line {number}", bytes_max=LINE_BYTES_MAX)
-        except IntakeError:
-            continue
-        if isinstance(event, dict):
-            yield event
+        for line in read_lines(
+            path, bytes_max=BYTES_MAX, line_bytes_max=LINE_BYTES_MAX, noun="an event log", name=name
+        ):
+            head = line[:200]
+            if not any(word in head for word in (b"SQLExecution", b"ListenerJob", b"ApplicationStart")):
+                continue
+            try:
+                event = parse_json(line, name=name, bytes_max=LINE_BYTES_MAX)
+            except IntakeError:
+                continue
+            if isinstance(event, dict):
+                yield event
 
 
 def _take(log: _Log, event: Mapping[str, Any]) -> None:
@@ -170,7 +179,9 @@ def _begin(log: _Log, event: Mapping[str, Any]) -> None:
         return
     if isinstance(root, int) and root != own and root in log.running:
         log.running[own] = log.running[root]  # the inner of a micro-batch: its jobs are the outer's
+        log.running[root].executions += 1
         return
+    log.statements += 1
     operation, overwrite = _NODES[node]
     query = _QUERY.search(told)
     scan = _SCAN.search(plan)
@@ -186,7 +197,8 @@ def _begin(log: _Log, event: Mapping[str, Any]) -> None:
 
 
 def _end(log: _Log, statement: _Statement, event: Mapping[str, Any]) -> None:
-    if any(other is statement for other in log.running.values()):
+    statement.executions -= 1
+    if statement.executions:
         return  # the inner of a micro-batch has ended, the outer goes on
     end_ms = _number(event, "time")
     if end_ms < statement.begin_ms:

@@ -15,7 +15,7 @@ from typing import Final
 from endive.config.printable import printable
 from endive.config.values import abridge
 from endive.errors import ObservationError
-from endive.observation.history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order
+from endive.observation.history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 from endive.workload.trace import epoch_us, time_us
@@ -39,6 +39,7 @@ def read_log(path: Path) -> list[TableHistory]:
     read_time = epoch_us if time == ISO_TIME else time_us
     durations = "duration_ms" if "duration_ms" in columns else "duration"
     names = (time, OPERATION, "table", durations, "attempts", "outcome", "writer", "snapshot_id", *_MORE)
+    refuse_too_many(len(columns[time]), f"log {path}")
     blank: list[Cell] = [None] * len(columns[time])
     tables: dict[str, list[Commit]] = {}
     for row, cells in rows(list(zip(*(columns.get(name, blank) for name in names), strict=True))):

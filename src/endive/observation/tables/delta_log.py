@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.errors import ObservationError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import parse_json, read_bytes, read_lines, refused_as
 from endive.observation.history import (
     APPEND,
     DELETE,
@@ -26,6 +26,7 @@ from endive.observation.history import (
     TableHistory,
     TableShape,
     in_order,
+    refuse_too_many,
 )
 
 FOLDER: Final = "_delta_log"
@@ -34,10 +35,11 @@ DELTA: Final = "delta"
 CLIENT: Final = "client"  # beside the table's properties: who made most commits
 COMMIT_BYTES_MAX: Final = 64 * 2**20
 LOG_BYTES_MAX: Final = 1024 * 2**20
-COMMITS_MAX: Final = 500_000
+ACTIONS_MAX: Final = 2_000_000  # of all commits: the path of every file is kept
 TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
 COUNT_MAX: Final = 10**15
 TEXT_CHARACTERS_MAX: Final = 200
+Partition = tuple[str, ...]
 PROPERTIES: Final = (
     "delta.checkpointInterval",
     "delta.enableDeletionVectors",
@@ -51,7 +53,7 @@ WRITER_KEYS: Final = ("job.jobId", "notebook.notebookId", "clusterId", "userName
 RUNTIMES: Final = ("executionTimeMs", "execution_time_ms")  # Delta Spark's, delta-rs's
 KINDS: Final = {APPEND: "blind_append", OVERWRITE: "merge", DELETE: "merge", REPLACE: "optimize"}
 _COLUMN: Final = re.compile(r"\b(?!(?:and|or|not|in|is|null|true|false|between|like)\b)[a-z_]\w*", re.IGNORECASE)
-_COMMIT: Final = re.compile(r"(\d{20})\.json")
+_COMMIT: Final = re.compile(r"([0-9]{20})\.json")
 
 
 def delta_folder(place: str) -> Path | None:
@@ -67,13 +69,28 @@ def delta_folder(place: str) -> Path | None:
 class _Tally:
     """What is known of the table after the commits read so far."""
 
-    metadata: dict[str, Any] = field(default_factory=dict)
-    files: dict[str, tuple[str, ...]] = field(default_factory=dict)  # path -> partition
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    columns: frozenset[str] = frozenset()  # that the table is partitioned by
+    files: dict[str, Partition] = field(default_factory=dict)
+    partitions: dict[Partition, Partition] = field(default_factory=dict)  # each once, however many files are in it
     unknown_files: int | None = 0  # files of a checkpoint that no commit read here has added
     engines: Counter[str] = field(default_factory=Counter)
     silent: Counter[str] = field(default_factory=Counter)  # commits without files, by operation
     undated: int = 0
     bytes_read: int = 0
+    actions: int = 0
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What one commit did to the table's files, and what it says of itself."""
+
+    info: Mapping[str, Any] = field(default_factory=dict)
+    application: str = ""
+    added: dict[str, Partition] = field(default_factory=dict)
+    removed: dict[str, Partition] = field(default_factory=dict)
+    added_bytes: int = 0
+    is_of_data: bool = False
 
 
 def read_delta_log(place: str, *, writer_key: str | None = None) -> TableHistory:
@@ -131,8 +148,7 @@ def _versions(folder: Path) -> dict[int, Path]:
         match = _COMMIT.fullmatch(path.name)
         if match is not None:
             found[int(match[1])] = path
-        if len(found) > COMMITS_MAX:
-            raise ObservationError(f"'{folder}' has more than {COMMITS_MAX:,} commits; so many are not read.")
+        refuse_too_many(len(found), f"'{folder}'")
     return found
 
 
@@ -152,11 +168,13 @@ def _hint(folder: Path) -> dict[str, int]:
 def _actions(path: Path, tally: _Tally) -> Iterator[tuple[str, dict[str, Any]]]:
     """The actions of one commit: each line an object with one member."""
     with refused_as(ObservationError):
-        content = read_bytes(path, bytes_max=COMMIT_BYTES_MAX, noun="a commit")
-        tally.bytes_read += len(content)
-        if tally.bytes_read > LOG_BYTES_MAX:
-            raise ObservationError(f"'{path.parent}' has more than {LOG_BYTES_MAX:,} bytes; so many are not read.")
-        for number, line in enumerate(content.splitlines(), start=1):
+        lines = read_lines(path, bytes_max=COMMIT_BYTES_MAX, line_bytes_max=COMMIT_BYTES_MAX, noun="a commit")
+        for number, line in enumerate(lines, start=1):
+            tally.bytes_read += len(line) + 1
+            tally.actions += 1
+            if tally.bytes_read > LOG_BYTES_MAX or tally.actions > ACTIONS_MAX:
+                limits = f"{LOG_BYTES_MAX:,} bytes or {ACTIONS_MAX:,} actions"
+                raise ObservationError(f"'{path.parent}' has more than {limits}; so many are not read.")
             if not line.strip():
                 continue
             action = parse_json(line, name=f"'{path}', line {number},", bytes_max=COMMIT_BYTES_MAX)
@@ -167,24 +185,34 @@ def _actions(path: Path, tally: _Tally) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield kind, body
 
 
-def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> Commit | None:
-    """What one commit did; None of one that changed no file."""
-    info: dict[str, Any] = {}
-    added: list[dict[str, Any]] = []
-    removed: list[dict[str, Any]] = []
-    application = ""
+def _changes(path: Path, tally: _Tally) -> _Changes:
+    found = _Changes()
     for kind, body in _actions(path, tally):
         if kind == "commitInfo":
-            info = body
+            found.info = body
         elif kind == "metaData":
-            tally.metadata = body
+            columns, configuration = body.get("partitionColumns"), body.get("configuration")
+            named = columns if isinstance(columns, list) else ()
+            tally.columns = frozenset(str(each).lower() for each in named)
+            tally.configuration = configuration if isinstance(configuration, dict) else {}
         elif kind == "txn":
-            application = _text(body.get("appId"))
+            found.application = _text(body.get("appId"))
         elif kind in ("add", "remove"):
             if not isinstance(body.get("path"), str):
                 raise ObservationError(f"'{path}' has a file without a path.")
-            (added if kind == "add" else removed).append(body)
-    _count_files(tally, added, removed)
+            partition = _partition(body)
+            files = found.added if kind == "add" else found.removed
+            files[body["path"]] = tally.partitions.setdefault(partition, partition)
+            found.added_bytes += (_number(body.get("size")) or 0) if kind == "add" else 0
+            found.is_of_data |= bool(body.get("dataChange", True))
+    return found
+
+
+def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> Commit | None:
+    """What one commit did; None of one that changed no file."""
+    changes = _changes(path, tally)
+    info, added, removed = changes.info, changes.added, changes.removed
+    _count_files(tally, changes)
     operation = _text(info.get("operation")) or UNKNOWN
     if not added and not removed:
         tally.silent[operation] += 1
@@ -195,43 +223,42 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     metrics = metrics if isinstance(metrics, dict) else {}
     retries = _number(metrics.get("num_retries"))
     took = next((found for key in RUNTIMES if (found := _number(metrics.get(key))) is not None), None)
-    word = _operation(added, removed)
+    word = _operation(changes)
     return Commit(
         time_us=1000 * _time_ms(path, info, tally),
         operation=word,
         kind=_kind(word, info),
-        writer=_writer(info, engine, application, writer_key),
+        writer=_writer(info, engine, changes.application, writer_key),
         engine=engine,
         snapshot_id=version,
         parent_id=version - 1 if version else None,
         sequence_number=version,
         added_files=len(added),
-        removed_files=len({each["path"] for each in removed}),
+        removed_files=len(removed),
         total_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
-        added_bytes=sum(_number(each.get("size")) or 0 for each in added),
-        changed_partitions=len({_partition(each) for each in (*added, *removed)}) or None,
+        added_bytes=changes.added_bytes,
+        changed_partitions=len({*added.values(), *removed.values()}),
         runtime_ms=None if took is None else float(took),
         read=_read(info, engine, tally) if word in (OVERWRITE, DELETE) else "",
         attempts=None if retries is None else retries + 1,
     )
 
 
-def _count_files(tally: _Tally, added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> None:
-    for each in removed:
-        known = tally.files.pop(each["path"], None)
+def _count_files(tally: _Tally, changes: _Changes) -> None:
+    for path in changes.removed:
+        known = tally.files.pop(path, None)
         if known is None and tally.unknown_files:
             tally.unknown_files -= 1
-    for each in added:
-        tally.files[each["path"]] = _partition(each)
+    tally.files |= changes.added
 
 
-def _operation(added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> str:
+def _operation(changes: _Changes) -> str:
     """By its files: those of a compaction change no data."""
-    if not any(each.get("dataChange", True) for each in (*added, *removed)):
+    if not changes.is_of_data:
         return REPLACE
-    if not removed:
+    if not changes.removed:
         return APPEND
-    return OVERWRITE if added else DELETE
+    return OVERWRITE if changes.added else DELETE
 
 
 def _kind(operation: str, info: Mapping[str, Any]) -> str:
@@ -247,14 +274,12 @@ def _read(info: Mapping[str, Any], engine: str, tally: _Tally) -> str:
     """
     parameters = info.get("operationParameters")
     predicate = _text(parameters.get("predicate")) if isinstance(parameters, dict) else ""
-    columns = tally.metadata.get("partitionColumns")
     named = {word.lower() for word in _COLUMN.findall(predicate)}
     if not named:
         return "table"
-    own = {str(each).lower() for each in columns} if isinstance(columns, list) else set()
-    if not named & own:
+    if not named & tally.columns:
         return "files" if engine == "delta-rs" else "table"
-    return "files" if named - own else "partitions"
+    return "files" if named - tally.columns else "partitions"
 
 
 def _time_ms(path: Path, info: Mapping[str, Any], tally: _Tally) -> int:
@@ -306,16 +331,13 @@ def _number(value: Any) -> int | None:
     return value if _is_count(value) else None
 
 
-def _partition(file: Mapping[str, Any]) -> tuple[str, ...]:
+def _partition(file: Mapping[str, Any]) -> Partition:
     values = file.get("partitionValues")
     return tuple(f"{key}={value}" for key, value in sorted(values.items())) if isinstance(values, dict) else ()
 
 
 def _shape(tally: _Tally, newest: int) -> TableShape:
-    columns = tally.metadata.get("partitionColumns")
-    fields = len(columns) if isinstance(columns, list) else 0
-    configuration = tally.metadata.get("configuration")
-    given = configuration if isinstance(configuration, dict) else {}
+    fields, given = len(tally.columns), tally.configuration
     partitions = len(set(tally.files.values())) if fields and tally.files else None
     return TableShape(
         snapshots=newest + 1,

@@ -14,13 +14,12 @@ from typing import Any, Final
 from endive.config.printable import printable
 from endive.errors import ObservationError
 from endive.intake import expand_gzip, is_gzip, refuse_json_size, refused_as
-from endive.observation.history import Commit, TableHistory, TableShape, in_order, is_cut
+from endive.observation.history import COMMITS_MAX, Commit, TableHistory, TableShape, in_order, is_cut
 from endive.observation.tables.snapshots import MetadataError, commit_of
 from endive.observation.tables.table_properties import read_properties
 
 FORMATS: Final = (1, 2, 3)
 BYTES_MAX: Final = 128 * 2**20  # of JSON, expanded
-SNAPSHOTS_MAX: Final = 500_000
 SNAPSHOTS: Final = "snapshots"
 FORMAT_VERSION: Final = "format-version"
 # What is read besides the snapshots, all of it optional or checked, and the type it has.
@@ -51,8 +50,8 @@ def history_of(content: bytes, name: str, *, writer_key: str | None = None) -> T
             if key == SNAPSHOTS and value is not None:
                 commits.append(commit_of(value, writer_key))
                 snapshot_chars += chars
-                if len(commits) > SNAPSHOTS_MAX:
-                    raise MetadataError(f"it has more than {SNAPSHOTS_MAX:,} snapshots")
+                if len(commits) > COMMITS_MAX:
+                    raise MetadataError(f"it has more than {COMMITS_MAX:,} snapshots")
             elif key in HEAD:
                 head[key] = value
         _check_head(head)
