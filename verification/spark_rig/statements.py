@@ -17,6 +17,7 @@ import argparse
 import datetime
 import itertools
 import json
+import random
 import re
 import shutil
 import sys
@@ -82,6 +83,25 @@ RIVALS: Final = {
     "rewrite_data_files, p = 3": VICTIMS["rewrite_data_files, p = 3"],
     "rewrite_data_files, p = 9": VICTIMS["rewrite_data_files, p = 3"].replace("p = 3", "p = 9"),
 }
+# Statements of which a die threw cells: any mode, level, format version and rival.
+THROWN: Final = {
+    "merge, upsert": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 3 AS p, 1 AS v) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *",
+    "merge, upsert, t.p = 3": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 3 AS p, 1 AS v) s "
+    "ON t.id = s.id AND t.p = 3 WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *",
+    "merge, delete, t.p in (3, 5)": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id) s "
+    "ON t.id = s.id AND t.p IN (3, 5) WHEN MATCHED THEN DELETE",
+    "update, id < 31": "UPDATE {t} SET v = {wait}(1) WHERE id < 31",
+    "update, p in (3, 5)": "UPDATE {t} SET v = {wait}(1) WHERE p IN (3, 5)",
+    "delete, p = 3 and v = 0": "DELETE FROM {t} WHERE p = 3 AND v = 0 AND {wait}(id) > 0",
+}
+THROWN_RIVALS: Final = {
+    "update, a row of p = 9": "UPDATE {t} SET v = 2 WHERE p = 9 AND id = 91",
+    "insert overwrite, p = 9": "INSERT OVERWRITE {t} PARTITION (p = 9) SELECT 94, 0",
+    "merge, inserts into p = 3": "MERGE INTO {t} t USING (SELECT 39 AS id, 3 AS p, 0 AS v) s ON t.id = s.id "
+    "WHEN NOT MATCHED THEN INSERT *",
+}
+SEED, THROWS = 9191, 24
 SLOW_ROWS: Final = 600_000  # more of them in the table whose compaction a rival has to overtake
 
 
@@ -117,7 +137,7 @@ class Ground:
 
         def run() -> None:
             try:
-                session.sql({**VICTIMS, **OTHERS}[victim].format(t=self.table, wait="wait_for_rival")).collect()
+                session.sql({**VICTIMS, **OTHERS, **THROWN}[victim].format(t=self.table, wait="wait_for_rival")).collect()
                 end["outcome"] = "committed"
             except Exception as error:
                 end.update(ending(error))
@@ -138,7 +158,7 @@ class Ground:
     def _let_rival_commit(self, rival: str) -> bool:
         """Whether it did: beside a compaction that was faster it may fail."""
         try:
-            self._spark.newSession().sql(RIVALS[rival].format(t=self.table)).collect()
+            self._spark.newSession().sql({**RIVALS, **THROWN_RIVALS}[rival].format(t=self.table)).collect()
         except Exception as error:
             print(f"{self.table}: {rival}: {ending(error)}", file=sys.stderr)
             return False
@@ -205,7 +225,16 @@ def _all_keys() -> list[str]:
         for victim in VICTIMS
         for rival in RIVALS
         if isolation == ISOLATIONS[0] or not victim.startswith("rewrite")
-    ] + [_key(2, mode, ISOLATIONS[0], victim, rival) for mode in MODES for victim in OTHERS for rival in OTHER_RIVALS]
+    ] + [
+        *(_key(2, mode, ISOLATIONS[0], victim, rival) for mode in MODES for victim in OTHERS for rival in OTHER_RIVALS),
+        *thrown_keys(),
+    ]
+
+
+def thrown_keys() -> list[str]:
+    """Cells that nobody chose."""
+    cells = list(itertools.product(FORMATS, MODES, ISOLATIONS, THROWN, (*RIVALS, *THROWN_RIVALS)))
+    return [_key(*cell) for cell in random.Random(SEED).sample(cells, THROWS)]
 
 
 def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> str:
@@ -221,11 +250,11 @@ def _play_ground(
     end_s: float,
 ) -> None:
     version, mode, isolation, is_slow = ground
-    victims = [each for each in (*VICTIMS, *OTHERS) if each.startswith("rewrite") == is_slow]
+    victims = [each for each in (*VICTIMS, *OTHERS, *THROWN) if each.startswith("rewrite") == is_slow]
     cells = [
         (victim, rival)
         for victim in victims
-        for rival in RIVALS
+        for rival in (*RIVALS, *THROWN_RIVALS)
         if _key(version, mode, isolation, victim, rival) in wanted
     ]
     if not cells or time.monotonic() > end_s:

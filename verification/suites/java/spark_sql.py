@@ -40,7 +40,14 @@ READ: Final = {
     "merge, t.id < 50": "columns",
     "merge, t.p < 5": "partitions",
     "delete, id = 30": "columns",
+    "merge, upsert": "table",
+    "merge, upsert, t.p = 3": "partitions",
+    "merge, delete, t.p in (3, 5)": "partitions",
+    "update, id < 31": "columns",
+    "update, p in (3, 5)": "partitions",
+    "delete, p = 3 and v = 0": "partitions",
 }
+WHOLE_PARTITION: Final = ("update, p = 3", "rewrite_data_files, p = 3", "update, p in (3, 5)", "delete, p = 3 and v = 0")
 OVERWRITES: Final = {"validated_overwrite": 1.0}
 
 
@@ -67,10 +74,9 @@ class Cell(NamedTuple):
     @property
     def meets(self) -> bool:
         """Whether both touch the same file."""
-        if self.is_elsewhere or self.rival.startswith("insert"):
+        if self.is_elsewhere or self.rival.startswith(("insert", "merge, inserts")):
             return (self.victim, self.rival) == ("merge, t.id < 50", "insert, p = 3")  # the new row, 39, is one it read
-        takes_all = self.victim in ("update, p = 3", "rewrite_data_files, p = 3")
-        return takes_all or "the same file" in self.rival or self.rival.startswith("rewrite")
+        return self.victim in WHOLE_PARTITION or "the same file" in self.rival or self.rival.startswith("rewrite")
 
 
 def run(options: Options) -> Outcome:
@@ -140,7 +146,9 @@ def victim(cell: Cell) -> dict[str, Any]:
 def rival(cell: Cell) -> dict[str, Any]:
     """The statement that overtakes it: checked by nobody, since it is alone."""
     statement = cell.rival.partition(",")[0]
-    if statement == "insert":
+    if cell.rival.startswith("insert overwrite"):
+        return {"operation_types": OVERWRITES, "checks": "none", "overwrite": "overwrite_files"}
+    if statement == "insert" or cell.rival.startswith("merge, inserts"):
         return {"operation_types": {"fast_append": 1.0}}
     if statement == "rewrite_data_files":
         return {"operation_types": {"rewrite_files": 1.0}}
@@ -151,5 +159,5 @@ def rival(cell: Cell) -> dict[str, Any]:
         return {**keys, "overwrite": "overwrite_files"}
     if statement == "delete":
         return {**keys, "overwrite": "row_delta", "adds_rows": False}
-    rows = {"added_rows": "apart"} if "id = 30" in cell.victim else {}  # the new file has the rival's row, and no other
+    rows = {"added_rows": "apart"} if cell.victim.endswith(("id = 30", "id < 31")) else {}  # the new file has the rival's row, and no other
     return {**keys, "overwrite": "row_delta", **rows}
