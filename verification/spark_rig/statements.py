@@ -102,6 +102,7 @@ THROWN_RIVALS: Final = {
     "WHEN NOT MATCHED THEN INSERT *",
 }
 SEED, THROWS = 9191, 24
+STATEMENTS: Final = {**VICTIMS, **OTHERS, **THROWN}
 SLOW_ROWS: Final = 600_000  # more of them in the table whose compaction a rival has to overtake
 
 
@@ -137,7 +138,7 @@ class Ground:
 
         def run() -> None:
             try:
-                session.sql({**VICTIMS, **OTHERS, **THROWN}[victim].format(t=self.table, wait="wait_for_rival")).collect()
+                session.sql(STATEMENTS[victim].format(t=self.table, wait="wait_for_rival")).collect()
                 end["outcome"] = "committed"
             except Exception as error:
                 end.update(ending(error))
@@ -250,7 +251,7 @@ def _play_ground(
     end_s: float,
 ) -> None:
     version, mode, isolation, is_slow = ground
-    victims = [each for each in (*VICTIMS, *OTHERS, *THROWN) if each.startswith("rewrite") == is_slow]
+    victims = [each for each in STATEMENTS if each.startswith("rewrite") == is_slow]
     cells = [
         (victim, rival)
         for victim in victims

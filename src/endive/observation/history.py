@@ -17,6 +17,8 @@ OVERWRITE: Final = "overwrite"
 DELETE: Final = "delete"
 REPLACE: Final = "replace"
 OPERATIONS: Final = (APPEND, OVERWRITE, DELETE, REPLACE)  # org.apache.iceberg.DataOperations
+DELTA_CHANGES: Final = ("merge", "optimize")  # kinds of Delta that are no appends
+DELTA_WORDS: Final = {OVERWRITE: "merge", DELETE: DELETE, REPLACE: "optimize"}
 UNKNOWN: Final = "unknown"
 TABLE_MOVED: Final = "table_moved"  # the reason of a statement that fails before any attempt
 COMMITS_MAX: Final = 500_000  # of a table or a log
@@ -54,6 +56,11 @@ class Commit:
     read: str = ""  # what it had read, if the exception tells
     is_submission: bool = False  # time_us is when it began, not when its snapshot was made
     is_reported: bool = False  # Iceberg's own timer says how long the commit took
+
+    @property
+    def word(self) -> str:
+        """What it did, in the words of its format; an append is one in both."""
+        return DELTA_WORDS.get(self.operation, self.operation) if self.kind in DELTA_CHANGES else self.operation
 
     @property
     def worked_ms(self) -> float | None:

@@ -157,6 +157,13 @@ def test_an_observed_table_is_replayed(folder):
     assert {"stream", "deletes", "compactions"} == sources
 
 
+def test_what_was_seen_is_told_in_words_of_delta():
+    seen = observe(read_delta_log(str(RECORDED))).findings
+
+    assert {"append", "delete", "merge", "optimize"} == set(seen["operations"])
+    assert set() == {name for name in ("overwrite", "compaction") if name in str(seen["sources"])}
+
+
 def test_a_log_that_was_cleaned_up(tmp_path):
     place = write_log(tmp_path / "t", [[info(), file("add", f"f{at}")] for at in range(4)], first=10)
     hint = tmp_path / "t" / "_delta_log" / "_last_checkpoint"

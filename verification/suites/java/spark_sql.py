@@ -47,7 +47,7 @@ READ: Final = {
     "update, p in (3, 5)": "partitions",
     "delete, p = 3 and v = 0": "partitions",
 }
-WHOLE_PARTITION: Final = ("update, p = 3", "rewrite_data_files, p = 3", "update, p in (3, 5)", "delete, p = 3 and v = 0")
+ALL_OF_IT: Final = ("update, p = 3", "rewrite_data_files, p = 3", "update, p in (3, 5)", "delete, p = 3 and v = 0")
 OVERWRITES: Final = {"validated_overwrite": 1.0}
 
 
@@ -76,7 +76,7 @@ class Cell(NamedTuple):
         """Whether both touch the same file."""
         if self.is_elsewhere or self.rival.startswith(("insert", "merge, inserts")):
             return (self.victim, self.rival) == ("merge, t.id < 50", "insert, p = 3")  # the new row, 39, is one it read
-        return self.victim in WHOLE_PARTITION or "the same file" in self.rival or self.rival.startswith("rewrite")
+        return self.victim in ALL_OF_IT or "the same file" in self.rival or self.rival.startswith("rewrite")
 
 
 def run(options: Options) -> Outcome:
@@ -159,5 +159,6 @@ def rival(cell: Cell) -> dict[str, Any]:
         return {**keys, "overwrite": "overwrite_files"}
     if statement == "delete":
         return {**keys, "overwrite": "row_delta", "adds_rows": False}
-    rows = {"added_rows": "apart"} if cell.victim.endswith(("id = 30", "id < 31")) else {}  # the new file has the rival's row, and no other
+    is_apart = cell.victim.endswith(("id = 30", "id < 31"))  # the new file has the rival's row, and no other
+    rows = {"added_rows": "apart"} if is_apart else {}
     return {**keys, "overwrite": "row_delta", **rows}

@@ -41,7 +41,7 @@ def findings(
         "failed": len(commits) - len(made),
         "manifests_first": next((each.manifests for each in commits if each.manifests is not None), None),
         "commits_per_hour": round(len(made) / hours, 3),
-        "operations": dict(Counter(commit.operation for commit in commits).most_common()),
+        "operations": dict(Counter(commit.word for commit in commits).most_common()),
         "gaps_ms": quantiles(_gaps_ms(made)),
         "durations_ms": quantiles([each.duration_ms for each in made if each.duration_ms is not None]),
         "durations_from": _durations_from(commits),
@@ -74,7 +74,7 @@ def _source(source: FittedSource) -> dict[str, Any]:
         "engine": commits[0].engine,
         "commits": len(commits),
         "failed": sum(not commit.is_committed for commit in commits),
-        "operations": dict(Counter(commit.operation for commit in commits).most_common()),
+        "operations": dict(Counter(commit.word for commit in commits).most_common()),
         "pattern": source.arrivals.pattern,
         "arrivals": source.arrivals.table,
         "gaps_ms": quantiles(_gaps_ms(commits)),
@@ -138,7 +138,7 @@ def per_interval(history: TableHistory) -> list[dict[str, Any]]:
     span = max(1, history.commits[-1].time_us - begin)
     width = max(_HOUR_US, -(-span // _BINS_MAX)) if span > 4 * _HOUR_US else max(1, -(-span // 24))
     counted: Counter[tuple[int, str]] = Counter(
-        ((commit.time_us - begin) // width, commit.operation) for commit in history.commits
+        ((commit.time_us - begin) // width, commit.word) for commit in history.commits
     )
     per_hour = _HOUR_US / width
     return [

@@ -72,7 +72,7 @@ def _chained(commits: Sequence[Commit]) -> list[Writer]:
 
 
 def _word(commit: Commit) -> str:
-    return REWRITE_MANIFESTS if commit.kind == REWRITE_MANIFESTS else WORDS[commit.operation]
+    return REWRITE_MANIFESTS if commit.kind == REWRITE_MANIFESTS else WORDS.get(commit.word, commit.word)
 
 
 def _shape(name: str) -> str:

@@ -133,7 +133,7 @@ def convoy(material: Material) -> Chart | Omission:
         return Omission(title=title, why=_NO_TXNS)
     rows = material.subject_rows("convoy")
     if not rows:
-        return Omission(title=title, why="no txn read history; only validated overwrites and the merge protocol do.")
+        return Omission(title=title, why="no txn read history.")
     measures = (
         ("history_lists_mean", "manifest lists read per txn"),
         ("history_mean_ms", "time spent reading history (ms)"),
