@@ -8,10 +8,12 @@ from endive.answers.advice.advise_text import advice_sentence
 from endive.answers.advice.causes import causes_of
 from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
 from endive.answers.advice.offers import partition_predicate
+from endive.answers.advice.shifts import shift_away
 from endive.answers.estimates import judge_samples
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
+from endive.config import parse_config
 from endive.config.rules.key_effects import DELTA
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
@@ -369,3 +371,15 @@ def test_what_helps_is_shown_and_the_rest_is_not():
     assert all(advice.gain > 0.0 or advice in missed.enough for advice in missed.helpful)
     assert all(advice.gain <= 0.0 for advice in missed.advice if advice not in missed.helpful)
     assert met.helpful == tuple(advice for advice in met.advice if advice.helps)
+
+
+def test_a_job_that_brings_data_is_not_told_to_bring_them_once_a_night():
+    """A compaction may run once for each MERGE; a sink that commits every five minutes has to go on."""
+    streams, merge, compaction = parse_config(two_causes()).sources
+    arrivals = compaction.arrivals.model_copy(update={"period_ms": 300_000.0})
+    hourly = merge.model_copy(update={"arrivals": merge.arrivals.model_copy(update={"period_ms": 3_600_000.0})})
+    upkeep = compaction.model_copy(update={"arrivals": arrivals})
+    sink = upkeep.model_copy(update={"operation_types": streams.operation_types})
+
+    assert 3_600_000.0 == shift_away(hourly, upkeep)["period_ms"]
+    assert shift_away(hourly, sink) is None

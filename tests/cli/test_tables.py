@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.cli.tables import ms, number, rate, share, size
+from endive.cli.tables import ms, number, rate, rate_words, share, size
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,8 @@ def test_a_size_has_the_largest_unit_that_fits(value, text):
 
 def test_no_figure_is_a_dash():
     assert (number(None, 2), number(1234.567, 2)) == ("-", "1,234.57")
+
+
+@pytest.mark.parametrize(("per_s", "text"), [(1.271, "1.271 txns/s"), (12.1 / 3600, "12.1 txns/h"), (None, "- txns/s")])
+def test_a_rate_has_one_unit(per_s, text):
+    assert text == rate_words(per_s, " txns")

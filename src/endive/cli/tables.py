@@ -70,11 +70,11 @@ def _summary(document: Mapping[str, Any]) -> Table:
         f"{runs:,} runs, each " * (runs > 1) + f"{window['start_ms'] / 1e3:,.0f} to {window['end_ms'] / 1e3:,.0f} s of "
         f"{window['duration_ms'] / 1e3:,.0f} s simulated; txns submitted in it count",
     )
-    table.add_row("offered", f"{rate(summary['offered_per_s'])} txns/s")
+    table.add_row("offered", rate_words(summary["offered_per_s"], " txns"))
     table.add_row(
         "committed",
-        f"{rate(summary['committed_per_s'])} txns/s   "
-        f"({rate(summary['committed_in_window_per_s'])} /s ended inside the window)",
+        f"{rate_words(summary['committed_per_s'], ' txns')}   "
+        f"({rate_words(summary['committed_in_window_per_s'], ' ')} ended inside the window)",
     )
     table.add_row("success rate", share(summary["success_rate"]))
     table.add_row("commit latency", _latency(summary["commit_latency_ms"]))
@@ -172,6 +172,12 @@ def rate(per_s: float | None) -> str:
     if per_s and per_s < PER_HOUR_BELOW:
         return f"{3_600.0 * per_s:.3g}/h"
     return number(per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3)
+
+
+def rate_words(per_s: float | None, counted: str) -> str:
+    """The same with what is counted and per what: "1.27 txns/s", "12.1 txns/h"."""
+    text = rate(per_s)
+    return f"{text.removesuffix('/h')}{counted}/{'h' if text.endswith('/h') else 's'}"
 
 
 def ms(value: float | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from endive.answers.advice.shifts import shifted
+from endive.answers.advice.shifts import shift_away
 from endive.answers.variation import Base
 from endive.config.sections.source import SourceConfig
 from endive.objectives import duration_text
@@ -154,7 +154,7 @@ def another_hour(base: Base) -> Offers:
         if not _does(source, *OVERWRITES, "rewrite_files", "optimize"):
             continue
         for rival in base.config.sources:
-            moved = shifted(source, rival) if rival is not source else None
+            moved = shift_away(source, rival) if rival is not source else None
             if moved is not None:
                 start = duration_text(moved["offset_ms"])
                 words = f"{rival.name}: at {start} of every {duration_text(moved['period_ms'])}, after {source.name}"
