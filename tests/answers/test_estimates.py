@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from endive.answers.estimates import commits_estimate, data_estimate, estimate_of
+from endive.answers.estimates import commits_estimate, data_estimate, estimate_of, outcome_counts
 from endive.answers.replicate import Replicator, run_sample
 from endive.answers.sample import SampleSink
+from endive.config import parse_config
 from endive.config.slo import names_of
 from endive.objectives import FIELDS, Subject, field_at
-from endive.objectives.intervals import rate_estimate, ratio_estimate, share_estimate
+from endive.objectives.intervals import events_estimate, rate_estimate, ratio_estimate, share_estimate
 from endive.results.freshness import Ages
 from endive.simulation import Simulation
 
@@ -88,6 +89,19 @@ def test_commits_are_never_more_than_the_offered_however_little_two_runs_say():
 
     assert (5.5, offered.high) == (found.value, found.high)
     assert offered.high < rate_estimate([20, 90], [10.0, 10.0], 0.95).high
+
+
+def test_retries_that_were_not_seen_are_as_unsure_as_failures():
+    work = {"distribution": "fixed", "ms": 1_000}
+    alone = {"name": "alone", "arrivals": {"kind": "periodic", "period_ms": "1min"}, "runtime": work}
+    config = parse_config({"storage": {"provider": "s3"}, "catalog": {"type": "cas"}, "source": [alone]})
+    samples = [run_sample(config, seed) for seed in range(1, 4)]
+    ended = outcome_counts([sample.slice("source", "alone") for sample in samples])[1]
+    expected = events_estimate([0, 0, 0], ended, 0.95)
+
+    found = estimate_of(samples, Subject("source", "alone", field_at("retries_mean")))
+    assert 0.0 == found.value < expected.high
+    assert (expected.low, expected.high) == (found.low, found.high)
 
 
 def test_one_run_has_every_figure_and_no_interval(busy):
