@@ -6,18 +6,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from endive.pipeline.analysis.count_tables import count_events, count_outcomes, count_times
+from endive.pipeline.analysis.count_tables import count_outcomes, count_times
 from endive.pipeline.analysis.open_dataset import TRANSACTION_COLUMNS
 from endive.pipeline.analysis.txn_counts import (
-    count_cells,
-    count_tries,
-    point_bounds,
+    Labels,
+    count_txns,
+    numbered_runs,
     run_windows,
+    split_groups,
     with_bounds,
 )
 from endive.results import TRANSACTION_SCHEMA
 
 POINT = 3
+LABELS = Labels(("validated_overwrite", "fast_append"), ("b", "a"))
 _PLAIN = {pa.float64(), pa.int32(), pa.int64()}
 _SCHEMA = pa.schema(
     [
@@ -50,13 +52,12 @@ def counted(spark: Any, *runs: Any, bins: int = 5, known: int | None = None) -> 
     Runs last 10 s, with a window from 2 to 8 s. Of ``known`` runs, all if not said, the analysis has heard.
     """
     rows = [{**_USUAL, "seed": run, **_named(txn)} for run, txns in enumerate(runs) for txn in txns]
-    windows = run_windows(run_table(len(runs) if known is None else known))
-    of_runs = spark.createDataFrame(windows)
+    points, known_runs = numbered_runs(run_windows(run_table(len(runs) if known is None else known)))
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, _SCHEMA))
-    txns = with_bounds(frame, spark.createDataFrame(point_bounds(windows)))
-    events = count_events(count_cells(txns, bins), of_runs.select("run", "study", "point", "seed"), bins)
-    return count_times(events).toArrow(), count_outcomes(count_tries(txns), of_runs).toArrow()
+    counts = count_txns(with_bounds(frame, spark.createDataFrame(points)), LABELS, bins)
+    groups = split_groups(counts, spark.createDataFrame(known_runs), LABELS, bins)
+    return count_times(groups).toArrow(), count_outcomes(groups).toArrow()
 
 
 def _named(txn: Any) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import numpy as np
 from endive.pipeline.analysis.txn_counts import (
     largest_count,
     place_of_count,
+    place_of_count_sql,
     smallest_count,
     smallest_count_sql,
 )
 
 NUMBERS = np.array([*range(100_000), 2**20 - 1, 2**20, 3 * 2**19 - 1, 3 * 2**19, 2**31 - 1, 2**31, 2**52 + 1])
+ENDS = [end + step for power in range(2, 40) for end in (2**power, 3 * 2 ** (power - 1)) for step in (-1, 0)]
 
 
 def expected(value):
@@ -36,8 +38,10 @@ def test_bins_are_numbered_one_after_another():
 
 
 def test_spark_finds_the_same_bins(spark):
-    numbers = spark.createDataFrame([(int(number),) for number in NUMBERS[::97]], "number bigint")
+    numbers = spark.createDataFrame([(int(number),) for number in [*NUMBERS[::97], *ENDS]], "number bigint")
 
-    rows = numbers.selectExpr("number", f"{smallest_count_sql('number')} as low").toArrow()
+    places = numbers.selectExpr("number", f"{place_of_count_sql('number')} as place")
+    rows = places.selectExpr("*", f"{smallest_count_sql('place')} as low").toArrow()
 
+    assert place_of_count(rows["number"].to_numpy()).tolist() == rows["place"].to_pylist()
     assert [expected(number)[0] for number in rows["number"].to_pylist()] == rows["low"].to_pylist()

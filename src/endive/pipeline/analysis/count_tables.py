@@ -25,15 +25,17 @@ from endive.pipeline.analysis.txn_counts import (
     ABORTED,
     COMMITTED,
     SEED,
-    count_cells,
-    count_tries,
-    point_bounds,
+    TRY_SUMS,
+    Labels,
+    count_txns,
+    numbered_runs,
     run_windows,
-    smallest_count_sql,
-    split_cells,
+    split_groups,
     with_bounds,
 )
+from endive.pipeline.analysis.verdicts import study_names
 from endive.pipeline.spark.session import AGGREGATIONS, job_named
+from endive.results import schema as s
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 TIME_SUMS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_txns")
 TIMELINE_SUMS: Final = (*TIME_SUMS, "committed_squared")
 OUTCOME_KEYS: Final = ("kind", "source", "is_committed", "attempts_low", "n_behind_low")
-OUTCOME_SUMS: Final = ("txns", "attempts", "n_behind", "history_lists", "phase_history_us", "commit_us")
+OUTCOME_SUMS: Final = ("txns", *TRY_SUMS, "commit_us")
 RUN_KEYS: Final = (*SEED, "kind", "source")
 
 TIMELINE: Final = "timeline"
@@ -54,6 +56,8 @@ _COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     OF_RUNS: (*RUN_KEYS, *RUN_SUMS),
     LATENCIES: (*POINT, "kind", "source", "latency", "bin", "txns"),
 }
+_IS_COMMITTED: Final = f"status = '{COMMITTED}'"
+_IS_ABORTED: Final = f"status = '{ABORTED}'"
 PARTITION_TXNS: Final = 5_000_000  # of one partition of a shuffle
 
 
@@ -87,80 +91,79 @@ def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
 
 
 def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> tuple[DataFrame, DataFrame | None]:
-    """All counts under each other, ``counts`` tells which; and what two of them share, which Spark keeps meanwhile."""
+    """All counts under each other, ``counts`` tells which; and the groups they share, which Spark keeps meanwhile."""
     from pyspark.sql import functions as sf
 
-    windows = spark.createDataFrame(run_windows(dataset.runs))
-    parts = {LATENCIES: pool_latencies(dataset.latency_frame(spark), windows)}
+    windows = run_windows(dataset.runs)
+    parts = {LATENCIES: pool_latencies(dataset.latency_frame(spark), spark.createDataFrame(windows))}
     shared = None
     if dataset.detailed:
-        kept = run_windows(dataset.runs.filter(dataset.runs["transactions_kept"]))
-        runs = spark.createDataFrame(kept.select(["run", *SEED]))
-        txns = with_bounds(dataset.transaction_frame(spark), spark.createDataFrame(point_bounds(kept)))
-        shared = count_events(count_cells(txns, bins), runs, bins).persist()
-        parts[TIMELINE] = count_times(shared)
-        parts[OF_RUNS] = shared.transform(_summed, RUN_KEYS, RUN_SUMS)
-        parts[OUTCOMES] = count_outcomes(count_tries(txns), runs)
+        points, runs = numbered_runs(run_windows(dataset.runs.filter(dataset.runs["transactions_kept"])))
+        txns = with_bounds(dataset.transaction_frame(spark), spark.createDataFrame(points))
+        labels = labels_of(dataset)
+        shared = count_txns(txns, labels, bins).persist()
+        groups = split_groups(shared, spark.createDataFrame(runs), labels, bins)
+        parts[TIMELINE] = count_times(groups)
+        parts[OF_RUNS] = count_runs(groups)
+        parts[OUTCOMES] = count_outcomes(groups)
     named = [part.select(sf.lit(name).alias("counts"), *_COLUMNS[name]) for name, part in parts.items()]
     return reduce(lambda above, below: above.unionByName(below, allowMissingColumns=True), named), shared
 
 
-def count_events(cells: DataFrame, runs: DataFrame, bins: int) -> DataFrame:
-    """``TIME_SUMS`` and ``RUN_SUMS`` by ``run``, ``RUN_KEYS`` and ``bin``: of these runs, whatever else was found.
+def labels_of(dataset: Dataset) -> Labels:
+    """What a txn may be called: as its study says, or as the sweep has called it."""
+    names = [study_names(dataset.configs, study) for study in dataset.studies]
+    written = {scope: _names_in(dataset.groups, scope) for scope in (OPERATION, SOURCE)}
+    kinds = dict.fromkeys([*written[OPERATION], *(kind for each in names for kind in each.kinds), *s.KINDS])
+    sources = dict.fromkeys([*written[SOURCE], *(source for each in names for source in each.sources)])
+    return Labels(tuple(kinds), tuple(sources))
+
+
+def _names_in(groups: pa.Table, scope: str) -> list[str]:
+    names: list[str] = pc.unique(groups.filter(pc.equal(groups["scope"], scope))["name"]).to_pylist()
+    return names
+
+
+def count_times(groups: DataFrame) -> DataFrame:
+    """``TIMELINE_SUMS`` by ``POINT_GROUP`` and ``bin``. ``committed_squared`` is the square of each run's commits.
 
     A txn is submitted in one bin, to which its latency belongs, and ends in another.
     """
     from pyspark.sql import functions as sf
 
-    is_committed, is_aborted = (f"status = '{status}'" for status in (COMMITTED, ABORTED))
-    submission = {
-        "submitted": "txns",
-        "latency_us": f"if({is_committed}, commit_us, 0L)",
-        "latency_txns": f"if({is_committed}, txns, 0L)",
-        "window_submitted": "if(in_window, txns, 0L)",
-        "window_committed": f"if(in_window and {is_committed}, txns, 0L)",
-        "window_aborted": f"if(in_window and {is_aborted}, txns, 0L)",
-        "window_commit_us": f"if(in_window and {is_committed}, commit_us, 0L)",
-    }
-    end = {
-        "committed": f"if({is_committed}, txns, 0L)",
-        "aborted": f"if({is_aborted}, txns, 0L)",
-        "commits_in_window": "if(is_commit_in_window, txns, 0L)",
-    }
-    sums = (*TIME_SUMS, *RUN_SUMS)
+    submission = {"submitted": "txns", "latency_us": f"if({_IS_COMMITTED}, commit_us, 0L)"}
+    submission["latency_txns"] = f"if({_IS_COMMITTED}, txns, 0L)"
+    end = {"committed": f"if({_IS_COMMITTED}, txns, 0L)", "aborted": f"if({_IS_ABORTED}, txns, 0L)"}
     events = [
-        sf.struct(sf.col(place).alias("bin"), *(sf.expr(terms.get(name, "0L")).alias(name) for name in sums))
+        sf.struct(sf.col(place).alias("bin"), *(sf.expr(terms.get(name, "0L")).alias(name) for name in TIME_SUMS))
         for place, terms in (("submit_bin", submission), ("end_bin", end))
     ]
-    known = split_cells(cells, bins).join(sf.broadcast(runs), on=list(SEED), how="inner")
-    both = known.select("run", *RUN_KEYS, sf.explode(sf.array(*events)).alias("event")).select(
-        "run", *RUN_KEYS, "event.*"
-    )
-    happened = both.where("submitted + committed + aborted > 0")
-    return happened.transform(_summed, ("run", *RUN_KEYS, "bin"), sums)
-
-
-def count_times(events: DataFrame) -> DataFrame:
-    """``TIMELINE_SUMS`` by ``POINT_GROUP`` and ``bin``. ``committed_squared`` is the square of each run's commits."""
-    of_runs = by_scope(events).transform(_summed, ("run", *POINT_GROUP, "bin"), TIME_SUMS)
+    keys = ("run", *POINT, "kind", "source")
+    both = groups.select(*keys, sf.explode(sf.array(*events)).alias("event")).select(*keys, "event.*")
+    happened = both.where("submitted + committed + aborted > 0").transform(_summed, (*keys, "bin"), TIME_SUMS)
+    of_runs = by_scope(happened).transform(_summed, ("run", *POINT_GROUP, "bin"), TIME_SUMS)
     squared = of_runs.selectExpr("*", "committed * committed as committed_squared")
     return squared.transform(_summed, (*POINT_GROUP, "bin"), TIMELINE_SUMS)
 
 
-def count_outcomes(tries: DataFrame, runs: DataFrame) -> DataFrame:
-    """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``."""
-    from pyspark.sql import functions as sf
-
-    known = tries.join(sf.broadcast(runs), on=list(SEED), how="inner")  # a semi join Spark would make of every txn
-    keyed = known.selectExpr(
-        *(*POINT, "kind", "source"),
-        f"cast(status = '{COMMITTED}' as bigint) as is_committed",
-        f"{smallest_count_sql('attempts')} as attempts_low",
-        f"if(n_behind < 0, cast(n_behind as bigint), {smallest_count_sql('n_behind')}) as n_behind_low",
-        *("txns", "attempts * txns as attempts", "n_behind_sum as n_behind"),
-        *("history_lists", "phase_history_us", "commit_us"),
+def count_runs(groups: DataFrame) -> DataFrame:
+    """``RUN_SUMS`` by ``RUN_KEYS``."""
+    terms = {
+        "window_submitted": "if(in_window, txns, 0L)",
+        "window_committed": f"if(in_window and {_IS_COMMITTED}, txns, 0L)",
+        "window_aborted": f"if(in_window and {_IS_ABORTED}, txns, 0L)",
+        "commits_in_window": "if(is_commit_in_window, txns, 0L)",
+        "window_commit_us": f"if(in_window and {_IS_COMMITTED}, commit_us, 0L)",
+    }
+    return groups.selectExpr(*RUN_KEYS, *(f"{terms[name]} as {name}" for name in RUN_SUMS)).transform(
+        _summed, RUN_KEYS, RUN_SUMS
     )
-    return keyed.transform(_summed, (*POINT, *OUTCOME_KEYS), OUTCOME_SUMS)
+
+
+def count_outcomes(groups: DataFrame) -> DataFrame:
+    """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``."""
+    tried = groups.where("attempts_low is not null").selectExpr("*", f"cast({_IS_COMMITTED} as bigint) as is_committed")
+    return tried.transform(_summed, (*POINT, *OUTCOME_KEYS), OUTCOME_SUMS)
 
 
 def pool_latencies(latencies: DataFrame, windows: DataFrame) -> DataFrame:

@@ -1,15 +1,17 @@
-"""All txns of a dataset, counted by Spark in two narrow aggregations: where in time they lie, and how often they tried.
+"""All txns of a dataset, counted by Spark: one scan, one aggregation, by four numbers.
 
-Both group by run, operation type, source and status. ``count_cells`` adds the *cell*: the bin of simulated time in
-which a txn was submitted, the one in which it ended, and whether it counts for the window. ``count_tries`` adds
-attempts and n_behind, of the window's txns that ended. In one key they would make nearly as many groups as there are
-txns. Everything else rolls these groups up (``count_tables``).
+``count_txns`` groups by point, seed, *cell* and *sort*. A cell is the bin of simulated time in which a txn was
+submitted, the one in which it ended, and whether it counts for the window; a sort is its operation type, source and
+status and, of the window's txns that ended, the bins of its attempts and of n_behind. Texts would double what a group
+costs, and exact attempts would make nearly as many groups as there are txns. Everything else rolls these groups up
+(``count_tables``).
 ``count_figures`` sums what ``endive verify dataset`` compares. Sums are of whole numbers: their order does not matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,16 +24,17 @@ from endive.results import schema as s
 from endive.results.schema import Ints
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 SEED: Final = (*POINT, "seed")  # one run
-LABELS: Final = ("kind", "source", "status")
 GRAIN: Final = ("run", "kind", "source", "outcome", "in_window")
 COMMITTED: Final = "committed"
 ABORTED: Final = "aborted"
+STATUSES: Final = (COMMITTED, ABORTED, "in_flight")
 STAGES: Final = ("executing", "committing")  # outcomes of txns that were in flight when their run ended
 NO_HISTORY: Final = -1  # in the place of n_behind, of txns that read none
 EXACT_BELOW: Final = 4  # bins of attempts and n_behind: one per value, then two to an octave (4-5, 6-7, 8-11, ...)
+TRY_SUMS: Final = ("attempts", "n_behind", "history_lists", "phase_history_us")
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 
 _BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
@@ -66,70 +69,129 @@ def _is_inside(column_us: str) -> str:
     return f"({column_us} >= window_start_us and {column_us} < window_end_us)"
 
 
-# ---- two narrow aggregations -------------------------------------------------------------------------
+# ---- one aggregation -----------------------------------------------------------------------------------
 
 
-def point_bounds(windows: pa.Table) -> pa.Table:
-    """The bounds of every point of ``run_windows``, which all its runs share; without the study if there is but one."""
-    keys = POINT if len(pc.unique(windows["study"])) > 1 else ("point",)
-    found = windows.group_by(list(keys), use_threads=False).aggregate([(name, "max") for name in _BOUNDS])
-    return found.rename_columns([*keys, *_BOUNDS])
+_BEHIND_PLACES: Final = 128  # of n_behind below 2**53, and one for none
+_TRIES: Final = 1 + 64 * _BEHIND_PLACES  # of attempts below 2**31, and one for txns that do not count
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The operation types and sources that txns may have; one of several that is not among them is not counted."""
+
+    kinds: Sequence[str]
+    sources: Sequence[str]
+
+
+def numbered_runs(windows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Points of ``run_windows`` under a number, ``place``, with the bounds all their runs share; and the runs there.
+
+    Points of one study alone do not name it.
+    """
+    found = windows.group_by(list(POINT), use_threads=False).aggregate([(name, "max") for name in _BOUNDS])
+    places = pa.array(np.arange(found.num_rows, dtype=np.int32))
+    points = found.rename_columns([*POINT, *_BOUNDS]).append_column("place", places)
+    runs = windows.join(points.select([*POINT, "place"]), keys=list(POINT), join_type="inner", use_threads=False)
+    is_one_study = len(pc.unique(windows["study"])) < 2
+    return points.drop_columns("study") if is_one_study else points, runs.select(["run", *SEED, "place"])
 
 
 def with_bounds(txns: DataFrame, points: DataFrame) -> DataFrame:
-    """Txns of the points of ``point_bounds``, with their bounds. A join by one number is the quickest there is."""
+    """Txns of the points of ``numbered_runs``, with number and bounds. To join by one number is quickest."""
     from pyspark.sql import functions as sf
 
-    keys = [name for name in points.columns if name not in _BOUNDS]
+    keys = [name for name in POINT if name in points.columns]
     known = txns.join(sf.broadcast(points), on=keys, how="inner")
     return known.selectExpr("*", f"{us('submit_ms')} as submit_us", f"{us('end_ms')} as end_us")
 
 
-def count_cells(txns: DataFrame, bins: int) -> DataFrame:
-    """Txns of ``with_bounds`` by ``SEED``, ``LABELS`` and ``cell``, with ``txns`` and ``commit_us``.
+def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
+    """Txns of ``with_bounds`` by ``place``, ``seed``, ``cell`` and ``sort``: ``txns``, ``commit_us``, ``TRY_SUMS``.
 
-    A cell is one number, since a short key is a quick one; ``split_cells`` takes it apart.
+    ``split_groups`` takes cells and sorts apart. ``TRY_SUMS`` mean something only where tries were counted.
     """
     from pyspark.sql import functions as sf
 
     submitted, ended = (f"least({what}_us * {bins}L div duration_us, {bins - 1}L)" for what in ("submit", "end"))
-    is_commit = f"status = '{COMMITTED}' and {_is_inside('end_us')}"
+    is_commit = f"status_code = 0 and {_is_inside('end_us')}"
     flags = f"if({_is_inside('submit_us')}, 2, 0) + if({is_commit}, 1, 0)"
-    cell = f"cast(({submitted} * {bins}L + coalesce({ended}, 0L)) * 4L + {flags} as int) as cell"
-    terms = txns.selectExpr(*SEED, *LABELS, cell, f"{us('commit_latency_ms')} as commit_us")
-    sums = sf.count(sf.lit(1)).alias("txns"), sf.sum("commit_us").alias("commit_us")
-    return terms.groupBy(*SEED, *LABELS, "cell").agg(*sums)
+    behind = f"if(history_lists > 0 and n_behind_first >= 0, 1L + {place_of_count_sql('n_behind_first')}, 0L)"
+    tries = f"1L + {place_of_count_sql('attempts')} * {_BEHIND_PLACES}L + {behind}"
+    is_counted = f"status_code < 2 and {_is_inside('submit_us')}"
+    of_kind = f"(kind_code * {len(labels.sources)}L + source_code) * {len(STATUSES)}L + status_code"
+    terms = {
+        "cell": f"({submitted} * {bins}L + coalesce({ended}, 0L)) * 4L + {flags}",
+        "sort": f"({of_kind}) * {_TRIES}L + if({is_counted}, {tries}, 0L)",
+        "commit_us": us("commit_latency_ms"),
+        "attempts": "cast(attempts as bigint)",
+        "n_behind": "greatest(cast(n_behind_first as bigint), 0L)",
+        "history_lists": "cast(history_lists as bigint)",
+        "phase_history_us": us("phase_history_ms"),
+    }
+    coded = txns.select(
+        "*",
+        _code("kind", labels.kinds).alias("kind_code"),
+        _code("source", labels.sources).alias("source_code"),
+        sf.coalesce(_code("status", STATUSES[:2]), sf.lit(2)).alias("status_code"),
+    )
+    keyed = coded.selectExpr("place", "seed", *(f"{term} as {name}" for name, term in terms.items()))
+    sums = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in ("commit_us", *TRY_SUMS))
+    return keyed.groupBy("place", "seed", "cell", "sort").agg(sf.count(sf.lit(1)).alias("txns"), *sums)
 
 
-def split_cells(cells: DataFrame, bins: int) -> DataFrame:
-    """``cell`` gives way to ``submit_bin``, ``end_bin``, ``in_window`` and ``is_commit_in_window``.
+def split_groups(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -> DataFrame:
+    """Groups of ``count_txns`` of these runs, in words: ``run``, ``SEED``, kind, source, status, bins and sums.
 
-    The last two: submitted in ``[start, end)`` of the window; committed in it, whenever submitted.
+    ``in_window``: submitted in ``[start, end)`` of the window; ``is_commit_in_window``: committed in it, whenever
+    submitted. ``attempts_low`` and ``n_behind_low`` are null where tries were not counted.
     """
-    return cells.selectExpr(
-        *(name for name in cells.columns if name != "cell"),
-        f"cast(cell div {4 * bins} as int) as submit_bin",
-        f"cast(cell div 4 % {bins} as int) as end_bin",
-        "cell & 2 != 0 as in_window",
-        "cell & 1 != 0 as is_commit_in_window",
+    from pyspark.sql import functions as sf
+
+    known = groups.join(sf.broadcast(runs), on=["place", "seed"], how="inner")
+    numbers = known.selectExpr(
+        *("run", *SEED, "cell", "txns", "commit_us", *TRY_SUMS),
+        f"sort % {_TRIES} - 1 as tries",
+        f"cast(sort div {_TRIES} as int) as label",
+    ).selectExpr(
+        "*",
+        f"label div {len(STATUSES)} as name",
+        f"tries div {_BEHIND_PLACES} as attempts_place",
+        f"tries % {_BEHIND_PLACES} - 1 as behind_place",
+    )
+    return numbers.select(
+        *("run", *SEED, "txns", "commit_us", *TRY_SUMS),
+        _decoded(f"name div {len(labels.sources)}", labels.kinds).alias("kind"),
+        _decoded(f"name % {len(labels.sources)}", labels.sources).alias("source"),
+        _decoded(f"label % {len(STATUSES)}", STATUSES).alias("status"),
+        sf.expr(f"cast(cell div {4 * bins} as int) as submit_bin"),
+        sf.expr(f"cast(cell div 4 % {bins} as int) as end_bin"),
+        sf.expr("cell & 2 != 0 as in_window"),
+        sf.expr("cell & 1 != 0 as is_commit_in_window"),
+        sf.expr(f"if(tries < 0, null, {smallest_count_sql('attempts_place')}) as attempts_low"),
+        sf.expr(f"if(tries < 0, null, {smallest_count_sql('behind_place')}) as n_behind_low"),
     )
 
 
-def count_tries(txns: DataFrame) -> DataFrame:
-    """The window's txns that ended by ``SEED``, ``LABELS``, ``attempts`` and ``n_behind``, with the sums of both."""
+def _code(column: str, words: Sequence[str]) -> Column:
+    """The place of a column's word among ``words``, as one comparison after another; null if it is none of them.
+
+    A column that has but one word is not read: to make a text of each row is a third of what a scan costs.
+    """
     from pyspark.sql import functions as sf
 
-    ended = txns.where(f"status in ('{COMMITTED}', '{ABORTED}') and {_is_inside('submit_us')}")
-    sums = {
-        "n_behind_sum": "greatest(cast(n_behind_first as bigint), 0L)",
-        "history_lists": "cast(history_lists as bigint)",
-        "phase_history_us": us("phase_history_ms"),
-        "commit_us": us("commit_latency_ms"),
-    }
-    behind = f"if(history_lists > 0 and n_behind_first >= 0, n_behind_first, {NO_HISTORY}) as n_behind"
-    terms = ended.selectExpr(*SEED, *LABELS, "attempts", behind, *(f"{term} as {name}" for name, term in sums.items()))
-    totals = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in sums)
-    return terms.groupBy(*SEED, *LABELS, "attempts", "n_behind").agg(sf.count(sf.lit(1)).alias("txns"), *totals)
+    if len(words) == 1:
+        return sf.lit(0)
+    chain = sf.when(sf.col(column) == words[0], 0)
+    for place, word in enumerate(words[1:], 1):
+        chain = chain.when(sf.col(column) == word, place)
+    return chain
+
+
+def _decoded(place: str, words: Sequence[str]) -> Column:
+    from pyspark.sql import functions as sf
+
+    return sf.element_at(sf.array(*(sf.lit(word) for word in words)), sf.expr(f"cast({place} as int) + 1"))
 
 
 # ---- every sum of every run --------------------------------------------------------------------------
@@ -138,7 +200,7 @@ def count_tries(txns: DataFrame) -> DataFrame:
 def with_window(txns: DataFrame, windows: DataFrame) -> DataFrame:
     """Txns with the number and the bounds of their run, their ``outcome``, and whether they count.
 
-    ``in_window`` and ``is_commit_in_window`` as in ``split_cells``. Txns of runs not in ``windows`` are left out.
+    ``in_window`` and ``is_commit_in_window`` as in ``split_groups``. Txns of runs not in ``windows`` are left out.
     """
     from pyspark.sql import functions as sf
 
@@ -195,11 +257,16 @@ def smallest_count(places: Ints) -> Ints:
     return np.where(places < EXACT_BELOW, places, (2 + places % 2) << np.maximum(places // 2 - 1, 0))
 
 
-def smallest_count_sql(count: str) -> str:
-    """The smallest count of the bin of a count, in SQL; it is not negative."""
-    whole = f"cast({count} as bigint)"
-    shift = f"length(bin({whole})) - 2"  # all but the first two of its binary digits
-    return f"if({count} < {EXACT_BELOW}, {whole}, shiftleft(shiftright({whole}, {shift}), {shift}))"
+def place_of_count_sql(count: str) -> str:
+    """``place_of_count`` of a count below 2**40, in SQL: half a count more keeps its logarithm off whole numbers."""
+    octave = f"cast(log2({count} + 0.5D) as int)"
+    upper_half = f"(shiftright(cast({count} as bigint), {octave} - 1) & 1L)"
+    return f"if({count} < {EXACT_BELOW}, cast({count} as bigint), 2L * {octave} + {upper_half})"
+
+
+def smallest_count_sql(place: str) -> str:
+    """``smallest_count`` of a place, in SQL; a place below zero stays what it is."""
+    return f"if({place} < {EXACT_BELOW}, {place}, shiftleft(2L + {place} % 2, cast({place} div 2 - 1 as int)))"
 
 
 def largest_count(smallest: Ints) -> Ints:
