@@ -40,6 +40,16 @@ def test_a_folder_that_was_never_replayed_says_so_first(folder):
     assert None is observed_note(folder / "trace.csv")
 
 
+def test_a_folder_whose_rates_are_off_says_that_before_anything_else(folder):
+    findings = json.loads((folder / "observation.json").read_text())
+    findings["rates"]["unknown"] |= {"holds": False, "counts": "unknown: 12 commits seen, but 3 in the model"}
+    (folder / "observation.json").write_text(json.dumps(findings))
+
+    off = "This model does not commit as t was seen to: unknown: 12 commits seen, but 3 in the model. Nobody has held"
+    assert observed_note(folder).startswith(off)
+    assert endive("run", folder, "--seeds", 2).startswith(off)
+
+
 def test_what_a_replay_is_given_is_kept_and_repeated_with_its_verdict(folder):
     replay(folder, *SLOW)
 

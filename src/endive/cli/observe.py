@@ -193,9 +193,9 @@ def _print(seen: dict[str, Any]) -> None:
     console.print(table)
     for line in seen["assumed"]:
         console.print(f"assumed: {line}", markup=False, soft_wrap=True)
-    for name, rate in seen["rates"].items():
+    for rate in seen["rates"].values():
         if not rate["holds"]:
-            console.print(f"rate of {name} is off: {rate['text']}", style="bold yellow", markup=False, soft_wrap=True)
+            console.print(f"rate is off: {rate['text']}", style="bold yellow", markup=False, soft_wrap=True)
     if not seen["has_outcomes"]:
         console.print(UNSEEN, markup=False, soft_wrap=True)
     for line in seen["notes"]:

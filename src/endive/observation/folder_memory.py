@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from endive.config import apply_overrides, parse_config, parse_overrides, read_toml
 from endive.config.capabilities import is_profile_path
+from endive.config.printable import printable
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError, EndiveError, OutputError
 from endive.intake import parse_json, read_bytes, refused_as
@@ -158,6 +159,17 @@ def sentence(verdict: Mapping[str, Any]) -> str:
     return f"{text}; the rest: {'; '.join(rest[:SHOWN_MAX])}{more}. What follows may not hold for your table."
 
 
+def _rates_off(findings: Mapping[str, Any]) -> str:
+    """That sources do not commit as often as they were seen to, as ``endive observe`` found."""
+    rates = findings.get("rates")
+    told = [each for each in rates.values() if isinstance(each, dict)] if isinstance(rates, dict) else []
+    off = [printable(str(each.get("counts", ""))) for each in told if each.get("holds") is False]
+    if not off:
+        return ""
+    more = f"; and {len(off) - SHOWN_MAX} more" if len(off) > SHOWN_MAX else ""
+    return f"This model does not commit as {findings['table']} was seen to: {'; '.join(off[:SHOWN_MAX])}{more}. "
+
+
 def observed_note(path: Path) -> str | None:
     """What must be said before an answer about an observed folder; None of any other configuration."""
     folder = path if path.is_dir() else path.parent
@@ -169,7 +181,8 @@ def observed_note(path: Path) -> str | None:
         return f"{error}"
     unseen = "" if findings.get("has_outcomes", True) else f" {UNSEEN}"
     if memory is None:
-        return f"Nobody has held this model against {findings['table']} yet: endive replay {folder} does it.{unseen}"
+        asked = f"Nobody has held this model against {findings['table']} yet: endive replay {folder} does it."
+        return f"{_rates_off(findings)}{asked}{unseen}"
     changed = "" if memory["digest"] == _digest(folder) else f" {CONFIG_FILE} was changed since: replay it again."
     if memory["model_version"] != MODEL_VERSION:
         changed += f" The replay was made with model version {memory['model_version']}: replay it again."

@@ -12,7 +12,7 @@ from endive.observation.fitting.configuration import configuration
 from endive.observation.fitting.delta_configuration import delta_configuration
 from endive.observation.fitting.findings import findings
 from endive.observation.fitting.rate_check import settle
-from endive.observation.fitting.sources import fit_sources
+from endive.observation.fitting.sources import NO_WORK, fit_sources
 from endive.observation.folder import ObservedTable, trace_text
 from endive.observation.history import TableHistory
 from endive.observation.logs.commit_reports import CommitReport, join_reports, read_reports
@@ -100,6 +100,8 @@ def observe(history: TableHistory, make_page: MakePage | None = None) -> Observe
             f"{history.name} was written to in a way that cannot be simulated: {error.problems[0]} Are the times and "
             "sizes of its commits right?"
         ) from None
+    idle = {each["name"] for each in document["source"] if each["runtime"] == NO_WORK}
+    assumed = [line for line in assumed if not any(line.startswith(f"source.{name}.runtime =") for name in idle)]
     assumed += chosen
     seen = findings(history, sources, assumed, rates)
     comments = [

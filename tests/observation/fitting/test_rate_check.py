@@ -75,6 +75,35 @@ def test_a_source_that_the_model_fails_is_told_with_what_fails_it():
     ) == rates[-1].text
 
 
+def test_work_that_was_a_guess_is_dropped_where_no_filter_explains_the_commits():
+    """Another replaces the one file two seconds after each statement began; what works for longer never commits."""
+    overwrites = {"kind": "validated_overwrite", "operation": "overwrite", "removed_files": 1, "added_files": 1}
+    merges = commits(40, 5_000, writer="m", overwrite="overwrite_files", **overwrites)
+    rivals = commits(40, 5_000, writer="n", overwrite="replace_partitions", offset_ms=4_500.0, **overwrites)
+
+    document, rates, told = settled(history(merges, rivals, shape=TableShape(snapshots=80, data_files=1)))
+    work = {source["name"]: source["runtime"]["ms"] for source in document["source"]}
+
+    assert {"m": 0.0, "n": pytest.approx(2_500.0, rel=0.02)} == work
+    assert [True, True] == [rate.holds for rate in rates]
+    unsaid = "no summary tells the filter of a statement"
+    assert [f'source.m.read = "table" and runtime = 0 ms: {unsaid}; with "table" the model commits 1 of 40'] == told
+
+
+def test_what_failed_and_commits_in_the_model_is_told_with_what_would_fail_it():
+    tried = [
+        replace(each, is_committed=False, reason="retries_exhausted", is_submission=True)
+        for each in commits(9, 60_000, writer="m", kind="rewrite_files", operation="replace")
+    ]
+
+    _, rates, _ = settled(history(commits(100, 5_000, writer="a"), tried))
+
+    assert rates[-1].text.startswith("m: 0 commits seen of 9 tried, but ")
+    assert (
+        "the latencies of storage.provider and of the commit point; what failed commits in the model" == rates[-1].cause
+    )
+
+
 def test_a_rate_that_was_planted_wrong_does_not_hold():
     seen = history(commits(100, 10_000, writer="w"))
     sources = fit_sources(seen)

@@ -52,6 +52,14 @@ def test_failures_of_the_model_are_held_against_a_history_that_would_tell_of_the
     ]
 
 
+def test_failures_of_the_model_are_held_against_few_commits_whose_rate_tells_nothing():
+    found = figures_of(seen([1.0] * 5), [seen([], failed=5)] * 3, [], knows_failures=False)
+
+    assert [("failed", 0.0, 100.0, False, False)] == [
+        (each.name, each.real, each.model, each.holds, each.is_unclear) for each in found
+    ]
+
+
 def test_a_share_agrees_within_five_points():
     real = seen([1.0] * 100, attempts=[2] * 20 + [1] * 80)
     runs = [[seen([1.0] * 100, attempts=[2] * n + [1] * (100 - n))] * 3 for n in (24, 26)]

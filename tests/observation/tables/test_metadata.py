@@ -50,8 +50,9 @@ def test_a_gzipped_file_says_the_same():
     assert history_of(content, "t").commits == history_of(gzip.compress(content), "t").commits
 
 
-def test_an_expired_history_says_how_much_of_it_is_gone():
-    history = history_of(metadata([snapshot(5, 0), snapshot(6, 10)]), "t")
+@pytest.mark.parametrize("parent", [{}, {"parent-snapshot-id": None}], ids=["Java's", "PyIceberg's"])
+def test_an_expired_history_says_how_much_of_it_is_gone(parent):
+    history = history_of(metadata([snapshot(5, 0, **parent), snapshot(6, 10)]), "t")
 
     assert 4 == history.expired
     assert "t: the history begins with snapshot 1005; 4 snapshots before it are expired." in history.notes

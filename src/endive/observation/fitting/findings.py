@@ -96,7 +96,13 @@ def _durations_of(commits: Sequence[Commit]) -> str:
 
 
 def _rate(rate: RateCheck) -> dict[str, Any]:
-    return {"seen": rate.seen, "simulated": round(rate.simulated, 1), "holds": rate.holds, "text": rate.text}
+    return {
+        "seen": rate.seen,
+        "simulated": round(rate.simulated, 1),
+        "holds": rate.holds,
+        "counts": rate.counts,
+        "text": rate.text,
+    }
 
 
 def _reasons(commits: Sequence[Commit]) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 Two things are settled by it. A client that submits again when it is done is given the work that its cycle leaves
 unexplained: between two commits of it there is work, and work is no thinking. And of a statement whose filter nobody
-knows, the widest is taken with which it commits as often as it did.
+knows, the widest is taken with which it commits as often as it did; if there is none and its work was a guess too, the
+widest without work.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from endive.config import apply_overrides, parse_config
 from endive.observation.exact_intervals import count_interval
-from endive.observation.fitting.sources import FittedSource, usual
+from endive.observation.fitting.sources import NO_WORK, FittedSource, usual
 from endive.observation.history import TABLE_MOVED
 from endive.simulation import Simulation
 from endive.workload.expected_txns import expected_txns
@@ -59,6 +60,8 @@ class RateCheck:
     submitted: float
     reason: str
     arrivals: str
+    tried: int  # seen to commit or to fail
+    seen_reason: str  # why most of those failed that were seen to
 
     @property
     def holds(self) -> bool:
@@ -72,6 +75,10 @@ class RateCheck:
         """Which assumption makes the difference."""
         if self.simulated < self.interval[0] and self.submitted > self.simulated * (1.0 + ALLOWED):
             return _CAUSES.get(self.reason, _LATENCIES).format(name=self.name)
+        if self.interval[1] < self.simulated <= self.tried * (1.0 + ALLOWED):
+            return (
+                f"{_CAUSES.get(self.seen_reason, _LATENCIES).format(name=self.name)}; what failed commits in the model"
+            )
         if self.arrivals == "closed":
             return f"source.{self.name}.runtime and arrivals.think_ms, or {_LATENCIES}"
         return f"source.{self.name}.arrivals"
@@ -79,14 +86,17 @@ class RateCheck:
     @property
     def text(self) -> str:
         """The comparison as a sentence."""
-        if self.holds:
-            return f"{self.name}: {self.seen:,} commits seen, {self.simulated:,.0f} in the model in the same time"
+        return self.counts if self.holds else f"{self.counts}. What makes the difference: {self.cause}"
+
+    @property
+    def counts(self) -> str:
+        """What was seen beside what the model does."""
+        seen = f"{self.name}: {self.seen:,} commit{'s' * (self.seen != 1)} seen"
+        seen += f" of {self.tried:,} tried" if self.tried > self.seen else ""
+        model = f"{self.simulated:,.0f} in the model in the same time"
         failed = self.submitted - self.simulated
         share = f", {100.0 * failed / self.submitted:.0f} % of its txns fail" if failed > 0.5 else ""
-        return (
-            f"{self.name}: {self.seen:,} commits seen, but {self.simulated:,.0f} in the model in the same time{share}. "
-            f"What makes the difference: {self.cause}"
-        )
+        return f"{seen}, {model}" if self.holds else f"{seen}, but {model}{share}"
 
 
 def settle(
@@ -156,7 +166,14 @@ def _check(source: FittedSource, document: Mapping[str, Any], found: Simulated) 
         submitted=found.submitted - _ticks_while_down(source),
         reason=found.reason,
         arrivals=str(_section(document, source.name)["arrivals"]["kind"]),
+        tried=len(source.commits),
+        seen_reason=_usual_reason(source),
     )
+
+
+def _usual_reason(source: FittedSource) -> str:
+    counted = Counter(commit.reason for commit in source.commits if not commit.is_committed)
+    return counted.most_common(1)[0][0] if counted else ""
 
 
 def _ticks_while_down(source: FittedSource) -> float:
@@ -252,22 +269,31 @@ def _with_reads(
     found = simulate(changed, sources, window_ms) if any(map(_is_guessed, sources)) else {}
     for source in filter(_is_guessed, sources):
         section = _section(changed, source.name)
-        first = section["read"]
+        first = {key: section[key] for key in ("read", "runtime")}
+        unsaid = "no summary tells the filter of a statement"
         if _check(source, changed, found[source.name]).holds:
-            told.append(f'source.{source.name}.read = "{first}": no summary tells the filter of a statement')
+            told.append(f'source.{source.name}.read = "{first["read"]}": {unsaid}')
             continue
-        for read in READS[READS.index(first) + 1 :]:
-            if read == "partitions" and not is_partitioned:
-                continue
-            section["read"] = read
+        before = f'"{first["read"]}" the model commits {found[source.name].committed:,.0f} of {_seen(source):,}'
+        for read, work in _narrower(source, first, is_partitioned=is_partitioned):
+            section |= {"read": read, "runtime": work}
             if _check(source, changed, simulate(changed, sources, window_ms)[source.name]).holds:
-                why = f'with "{first}" the model commits {found[source.name].committed:,.0f} of {_seen(source):,}'
-                told.append(f'source.{source.name}.read = "{read}": no summary tells the filter of a statement; {why}')
+                idle = f" and runtime = {work['ms']:g} ms" if work != first["runtime"] else ""
+                told.append(f'source.{source.name}.read = "{read}"{idle}: {unsaid}; with {before}')
                 break
         else:
-            section["read"] = first
-            told.append(f'source.{source.name}.read = "{first}": no summary tells the filter of a statement')
+            section |= first
+            told.append(f'source.{source.name}.read = "{first["read"]}": {unsaid}')
     return changed, told
+
+
+def _narrower(
+    source: FittedSource, first: Mapping[str, Any], *, is_partitioned: bool
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What else it may have read, widest first; if its work was a guess, all of them once more without work."""
+    reads = [read for read in READS[READS.index(first["read"]) :] if read != "partitions" or is_partitioned]
+    yield from ((read, first["runtime"]) for read in reads[1:])
+    yield from ((read, NO_WORK) for read in reads if source.is_work_assumed)
 
 
 def _is_guessed(source: FittedSource) -> bool:

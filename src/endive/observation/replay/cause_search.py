@@ -63,6 +63,8 @@ class Cause:
     @property
     def text(self) -> str:
         """As a sentence, and what to do next."""
+        if self.agree <= self.before:
+            return f"No single change makes more figures agree; with {self.words} the others are nearer. {self.look}"
         return (
             f"One change explains most: with {self.words}, {self.agree} of {self.total} figures agree instead of "
             f"{self.before}. {self.look}"

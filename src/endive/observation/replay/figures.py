@@ -175,7 +175,8 @@ def figures_of(
         found.append(
             _figure("commits", "per hour", sides, lambda seen: _per_hour(seen, span_h), _rate_interval(span_h))
         )
-    if real.failed or (knows_failures and any(run.failed for run in runs)):
+    is_few = len(real.times_ms) < COUNT_MIN  # and no rate tells then that the model fails what was committed
+    if real.failed or ((knows_failures or is_few) and any(run.failed for run in runs)):
         found.append(_share("failed", sides, _failed))
         known = [reason for reason in real.reasons if reason in REASONS]
         found += [_share(f"failed: {reason}", sides, _failed_by(reason)) for reason in known]

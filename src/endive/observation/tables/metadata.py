@@ -102,9 +102,10 @@ def _history(
     if version not in FORMATS:
         raise ObservationError(f"{name}: format-version {version!r} is not known. Known are 1, 2 and 3.")
     current = head.get("current-snapshot-id")
+    first_number = min((commit.sequence_number for commit in commits), default=0)
     commits, left_out = _of_main(commits, current, head.get("refs", {}))
     newest = next((each for each in commits if each.snapshot_id == current), commits[-1] if commits else None)
-    has_lost = is_cut(commits)
+    has_lost = is_cut(commits) or first_number > 1  # PyIceberg's expiry takes the parent's id too
     expired = max(0, commits[0].sequence_number - 1) if has_lost else 0
     properties, told = read_properties(head.get("properties", {}))
     shape = TableShape(
