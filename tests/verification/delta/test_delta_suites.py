@@ -9,6 +9,7 @@ from verification.suites.delta.delta_pairs import Cell
 from verification.suites.delta.delta_pairs import compare as compare_pair
 from verification.suites.delta.delta_recording import RS, SPARK, Story, bill, read, rounds
 from verification.suites.delta.delta_requests import compare
+from verification.suites.delta.rs_thrown import compare as compare_thrown
 
 STORIES = {
     RS: (
@@ -114,3 +115,10 @@ def test_every_failure_of_the_loops_is_one_of_lost_races():
     most = max(row[5] for cell in document["cells"] for run in cell["runs"] for row in run["txns"])
     assert 16 == most
     assert {1, 2, 4, 8, 16} == {cell["writers"] for cell in document["cells"] if cell["way"] == rs_loops.KEEP}
+
+
+def test_a_client_that_cleans_the_log_up_loads_its_table_again():
+    stories = [each for each in read(RS, "thrown")["entries"] if "POST" in each["requests"]]
+
+    assert [] != stories
+    assert [] == [check for each in stories for check in compare_thrown(each) if not check.holds]
