@@ -208,7 +208,10 @@ def fuzz(cases: int, seed: int = 1, keep: Path | None = None, seconds_max: float
             path.write_bytes(
                 text.encode(subject.encoding, "replace" if subject.encoding != "utf-8" else "surrogatepass")
             )
-            _read(found, subject, path, f"{seed}/{number} {subject.name}", keep)
+            try:
+                _read(found, subject, path, f"{seed}/{number} {subject.name}", keep)
+            except KeyboardInterrupt:  # what was read until now counts
+                break
     return found
 
 

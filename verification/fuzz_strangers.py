@@ -62,6 +62,7 @@ def with_byte(chance: random.Random, text: str) -> str:
 
 
 OF_JSON = (with_nasty_member, with_nasty_member, with_nasty_member, without_member, *MUTATIONS[-4:])
+OF_LINES = (with_nasty_member, with_nasty_member, with_nasty_member, *MUTATIONS[-4:])
 OF_BYTES = (with_byte, with_byte, MUTATIONS[-1])
 
 
@@ -116,6 +117,62 @@ REPORT = json.dumps(
         },
     }
 ).replace('": ', '": ')
+
+
+FLINK = "".join(
+    f"2026-03-01 12:{minute:02d}:00,500 INFO x - Committed append to table: db.t, checkpointId {minute} in "
+    f"{400 + minute} ms\n2026-03-01 12:{minute:02d}:30,000 WARN x - IcebergFilesCommitter switched to FAILED\n"
+    "org.apache.iceberg.exceptions.CommitFailedException: Cannot commit\n"
+    for minute in range(20)
+)
+_SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+_PLAN = "== Physical Plan ==\nAppendData (2)\nArguments: x, IcebergWrite(table=lake.db.t, format=PARQUET)"
+EVENTS = "\n".join(
+    json.dumps(event)
+    for number in range(20)
+    for event in (
+        {"Event": f"{_SQL}Start", "executionId": number, "rootExecutionId": number, "description": "sql",
+         "physicalPlanDescription": _PLAN, "sparkPlanInfo": {"nodeName": "AppendData"},
+         "time": START_MS + 60_000 * number},
+        {"Event": "SparkListenerJobStart", "Job ID": number, "Properties": {"spark.sql.execution.id": str(number)}},
+        {"Event": "SparkListenerJobEnd", "Job ID": number, "Completion Time": START_MS + 60_000 * number + 500},
+        {"Event": f"{_SQL}End", "executionId": number, "time": START_MS + 60_000 * number + 900, "errorMessage": ""},
+    )
+)  # fmt: skip
+DELTA_COMMIT = "\n".join(
+    json.dumps(action)
+    for action in (
+        {"commitInfo": {"timestamp": START_MS, "operation": "MERGE", "operationParameters": {"predicate": "day = 1"},
+                        "operationMetrics": {"num_retries": 1, "execution_time_ms": "7"},
+                        "engineInfo": "delta-rs:1.6"}},
+        {"metaData": {"partitionColumns": ["day"], "configuration": {"delta.checkpointInterval": "10"}}},
+        {"add": {"path": "a", "size": 7, "partitionValues": {"day": "1"}, "dataChange": True}},
+        {"remove": {"path": "b", "dataChange": True, "deletionTimestamp": START_MS}},
+    )
+)  # fmt: skip
+
+
+def observe_lines(path: Path) -> None:
+    """As ``endive observe`` does with lines of an engine, or Spark's events."""
+    from endive.observation.observe import observe, read_any_log
+
+    for history in read_any_log(path):
+        observe(history)
+
+
+def observe_delta(path: Path) -> None:
+    """As ``endive observe`` does with a Delta table, whose second commit is that of the case."""
+    from endive.observation.observe import observe
+    from endive.observation.tables.delta_log import read_delta_log
+
+    with tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+        log = Path(scratch) / "t" / "_delta_log"
+        log.mkdir(parents=True)
+        for version in range(5):
+            text = DELTA_COMMIT.replace(str(START_MS), str(START_MS + 60_000 * version)).replace('"a"', f'"a{version}"')
+            (log / f"{version:020d}.json").write_text(text)
+        shutil.copyfile(path, log / f"{1:020d}.json")
+        observe(read_delta_log(str(log.parent)))
 
 
 def observe_metadata(path: Path) -> None:
@@ -280,6 +337,9 @@ def stranger_subjects() -> list[Subject]:
         Subject("a table's metadata", metadata_text(), observe_metadata, ".json", OF_JSON),
         Subject("a log of commits", LOG, observe_log, ".csv"),
         Subject("a commit report", REPORT, join_a_report, ".json", OF_JSON),
+        Subject("lines of Flink", FLINK, observe_lines, ".log"),
+        Subject("Spark's events", EVENTS, observe_lines, ".json", OF_LINES),
+        Subject("a commit of Delta's", DELTA_COMMIT, observe_delta, ".json", OF_LINES),
         *page_subjects(),
         *folder_subjects(),
     ]

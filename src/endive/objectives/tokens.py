@@ -53,7 +53,7 @@ def tokens_of(text: str) -> list[Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             raise ObjectiveError(
-                f"'{text[position]}' at character {position + 1} is not part of an objective. "
+                f"{text[position]!r} at character {position + 1} is not part of an objective. "
                 "Write comparisons such as merge.success_rate >= 99 %, joined by 'and' or 'or'."
             )
         kind = str(match.lastgroup)
