@@ -128,12 +128,12 @@ def _cells(
             raise SystemExit(
                 f"Points {seen[place][0]} and {row['point']} fall into one cell: tell them apart by --where."
             )
-        seen[place] = row["point"], _shown(figure, row)
+        seen[place] = row["point"], _show(figure, row)
     absent = "", _NOTHING.get(figure, "-")
     return [(place, seen.get(place, absent)[1]) for place in dict.fromkeys(places.values())]
 
 
-def _shown(figure: str, row: Row) -> str:
+def _show(figure: str, row: Row) -> str:
     """Mean and how far its interval reaches to either side; three digits that matter."""
     if row["mean"] == "":
         return _NOTHING.get(figure, "-")

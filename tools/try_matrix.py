@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tools.try_wheel import _built, _run
+from tools.try_wheel import _run, build_wheel_and_sdist
 
 PYTHONS: Final = ("3.11", "3.12", "3.13")
 RUN: Final = """
@@ -68,7 +68,7 @@ def use_settings_of_pip() -> None:
 def main() -> int:
     """Every Python, every trial."""
     use_settings_of_pip()
-    wheel, missing = _built(), []
+    wheel, missing = build_wheel_and_sdist(), []
     for version in sys.argv[1:] or PYTHONS:
         python = find_python(version)
         if python is None:

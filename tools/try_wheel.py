@@ -49,7 +49,7 @@ runtime = { mean = 2_000, sigma = 0.5, min = 500 }
 
 def main() -> int:
     """Build, install apart, use."""
-    wheel = _built()
+    wheel = build_wheel_and_sdist()
     print(f"built {wheel.relative_to(ROOT)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="endive-wheel-") as name:
         folder = Path(name)
@@ -72,7 +72,7 @@ def main() -> int:
     return 0
 
 
-def _built() -> Path:
+def build_wheel_and_sdist() -> Path:
     """The wheel of the present sources, with the source archive and the bill of materials beside it."""
     code = "from hatchling.build import build_sdist, build_wheel; build_sdist('dist'); print(build_wheel('dist'))"
     wheel = ROOT / "dist" / _run([sys.executable, "-c", code], ROOT).splitlines()[-1]

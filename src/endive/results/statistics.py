@@ -164,7 +164,7 @@ class Statistics:
         """The window's txns of one source, of one kind, or of all."""
         sources = slice(None) if source is None else slice(source, source + 1)
         kinds = slice(None) if kind is None else slice(kind, kind + 1)
-        halves, commit_us, total_us = self._joined_latencies()
+        halves, commit_us, total_us = self._join_latencies()
         groups = halves >> 1
         is_chosen = np.ones(len(groups), np.bool_)
         if source is not None:
@@ -206,7 +206,7 @@ class Statistics:
             named[name] = sums[tally_of(name)]
         return Counters(**{field.name: int(named[field.name]) for field in fields(Counters)})
 
-    def _joined_latencies(self) -> tuple[Ints, Ints, Ints]:
+    def _join_latencies(self) -> tuple[Ints, Ints, Ints]:
         """All latencies as one chunk, which is kept so that joining happens once."""
         if len(self._latencies) != 1:
             empty = np.empty(0, np.int64)

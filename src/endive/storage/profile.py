@@ -181,16 +181,16 @@ class Profile:
 
     def slowest_code(self, object: int, op: int, count: int) -> FloatArray | None:
         """What the slowest of ``count`` such requests is drawn from; None: from all of them."""
-        return self._kept((object, op, count), lambda: self.latency(object, op).slowest_code(count))
+        return self._keep((object, op, count), lambda: self.latency(object, op).slowest_code(count))
 
     def summed_code(self, object: int, op: int, parallel: int, size_bytes: int) -> FloatArray | None:
         """What a run of such requests is drawn from, ``parallel`` at a time; None: one by one."""
         latency = self.latency(object, op)
         if not latency.is_built_in:
             return None
-        return self._kept((object, op, parallel, size_bytes), lambda: latency.summed_code(size_bytes, parallel))
+        return self._keep((object, op, parallel, size_bytes), lambda: latency.summed_code(size_bytes, parallel))
 
-    def _kept(self, key: tuple[int, ...], make: Callable[[], FloatArray | None]) -> FloatArray | None:
+    def _keep(self, key: tuple[int, ...], make: Callable[[], FloatArray | None]) -> FloatArray | None:
         if key not in self._codes:
             if len(self._codes) == CODES_MAX:
                 self._codes.clear()

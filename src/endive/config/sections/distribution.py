@@ -284,7 +284,7 @@ Distribution = Annotated[Spec, Forms(_FORMS, "a distribution table")]
 _DISTRIBUTION: TypeAdapter[Spec] = TypeAdapter(Distribution)
 
 
-def spelt_out(spec: Spec) -> Spec:
+def spell_out(spec: Spec) -> Spec:
     """A short form as the distribution it stands for, so that equal meanings are equal values."""
     return spec if isinstance(spec, Family) else _DISTRIBUTION.validate_python(spec.to_table())
 

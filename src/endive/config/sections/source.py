@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from endive.config.sections.arrivals import Arrivals
 from endive.config.sections.choices import CountTable, ExponentialCount, PartitionChoice, TableChoice, TouchedFiles
-from endive.config.sections.distribution import Distribution, Spec, spelt_out
+from endive.config.sections.distribution import Distribution, Spec, spell_out
 from endive.config.sections.retries import AfterFailure, Aftermath, RetryBackoff
 from endive.config.values import (
     Bytes,
@@ -114,7 +114,7 @@ _RUNTIME_FORMS = Annotated[
     Annotated[ShortRuntime, Tag("<short>")] | Annotated[Distribution, Tag("<table>")],
     Discriminator(_runtime_tag),
     BeforeValidator(_table_of),
-    AfterValidator(spelt_out),
+    AfterValidator(spell_out),
 ]
 Runtime = Annotated[
     Spec, Forms(_RUNTIME_FORMS, '`{mean_ms, sigma, min_ms}`, a distribution table, or a time such as `"20min"`')
@@ -141,7 +141,7 @@ class SourceKeys(Table):
         description="Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
     )
     runtime: Runtime = Field(
-        default=spelt_out(ShortRuntime()),
+        default=spell_out(ShortRuntime()),
         description="Time a txn works before it commits: a lognormal by its mean, a distribution, or one time for all.",
     )
     tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")

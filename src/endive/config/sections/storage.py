@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from endive.config.sections.distribution import SEED_FLOOR_MS, Distribution, Spec, refuse_bad_normal, spelt_out
+from endive.config.sections.distribution import SEED_FLOOR_MS, Distribution, Spec, refuse_bad_normal, spell_out
 from endive.config.values import (
     Forms,
     LatencyMs,
@@ -108,7 +108,7 @@ _LATENCY_FORMS = Annotated[
     | Annotated[Distribution, Tag("<table>")],
     Discriminator(_latency_tag),
     BeforeValidator(_refuse_unknown_form),
-    AfterValidator(spelt_out),
+    AfterValidator(spell_out),
 ]
 Latency = Annotated[Spec, Forms(_LATENCY_FORMS, "a latency table")]
 
