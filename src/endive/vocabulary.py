@@ -204,6 +204,7 @@ class Row(Record):
     manifest_append_physical_failure: Int32
     manifest_append_sealed_rewrite: Int32
     gathered: Int32  # other txns whose files its commit carried
+    compactions_undone: Int32  # by its commit, which the catalog put in their place
 
 
 _NAMES: Final = names_of(Row)

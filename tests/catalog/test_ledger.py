@@ -25,9 +25,9 @@ def units():
 @pytest.fixture
 def commit(ledger, units):
     def commit(*numbers):
-        books.begin_commit(ledger, units[books.THE_CATALOG])
+        books.begin_commit(ledger, units[books.THE_CATALOG], False)
         for number in numbers:
-            books.change_unit(ledger, units[number])
+            books.change_unit(ledger, units[number], False)
 
     return commit
 
@@ -70,8 +70,8 @@ def test_a_base_is_old_once_somebody_changed_what_it_touches_and_not_before(ledg
     commit(4)
     commit(5)
 
-    assert books.check_base(ledger, units[4], 7, 1, 900)
-    assert not books.check_base(ledger, units[5], 7, 1, 900)
+    assert books.check_base(ledger, units[4], 7, 1, 900, False)
+    assert not books.check_base(ledger, units[5], 7, 1, 900, False)
     assert (books.BUILT_ON_OLD, 7, 5, 2, 1, 900) == blamed(ledger)
 
 
@@ -149,9 +149,9 @@ def test_a_commit_whose_txn_never_learnt_of_it_is_accounted_for(ledger, commit):
 
 @jitted
 def compiled_story(ledger, catalog, unit):
-    books.begin_commit(ledger, catalog)
-    books.change_unit(ledger, unit)
-    books.check_base(ledger, unit, 8, 0, 77)
+    books.begin_commit(ledger, catalog, False)
+    books.change_unit(ledger, unit, False)
+    books.check_base(ledger, unit, 8, 0, 77, False)
 
 
 def test_compiled_code_keeps_the_same_books(ledger, units):

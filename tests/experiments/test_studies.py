@@ -31,6 +31,7 @@ NO_STUDIES = (
     "original/base.toml",
     "mixed/base.toml",
     "growth/s3_sized.toml",
+    "examples/compactions-give-way.toml",
     "examples/late-data.toml",
     "examples/v4-what-if.toml",
     "examples/who-orders-commits.toml",

@@ -116,6 +116,8 @@ ORDERED = (
     ordered({}, UNTOLD, after_failure={"kind": "carried", "unknown": "again"}),
     ordered({}, UNTOLD, after_failure={"kind": "restart", "delay_ms": 60.0}),
     ordered({"num_tables": 4}, tables={"one_each": True}),
+    ordered({"service": {"flavour": "rest", "rolls_back_compactions": True}}, operation_types={"rewrite_files": 1.0})
+    | {"table": {"data_files": 9}, "conflict": {"detector": "files"}},
 )
 
 # A profile that finds the same examples each time gives a law a few dozen, and does not look for a smaller one if it

@@ -36,7 +36,9 @@ def add_order(draw: Any, config: Mapping) -> None:
         if not service.get("workers") and "time" not in service:
             maybe(service, draw, "calls_per_s", st.sampled_from((8.0, 40.0, 1_000.0)))
     if service.get("flavour") == "rest":
-        if is_alone and not service.get("server_retries"):
+        if catalog.get("scope", "table") == "table" and not service.get("server_retries") and draw(st.booleans()):
+            service["rolls_back_compactions"] = True
+        if is_alone and not service.get("server_retries") and "rolls_back_compactions" not in service:
             maybe(service, draw, "batch_ms", st.sampled_from((20.0, 100.0, 700.0)))
             service.pop("rebase", None)
         if lost and draw(st.booleans()):

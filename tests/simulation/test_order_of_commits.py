@@ -138,3 +138,49 @@ def test_a_server_that_rebases_pays_for_the_list_it_rewrites(engine):
     assert rebases > 0
     assert rebases == total(true, "requests_manifest_list_read") - total(cheap, "requests_manifest_list_read")
     assert max(row["end_ms"] for row in true) > max(row["end_ms"] for row in cheap)
+
+
+def beside_compaction(engine: str, compacting_ms: float, service: dict[str, Any], **rival: Any) -> dict[str, Any]:
+    """The row of an append that tries once, beside a rival that begins with it and works for ``compacting_ms``."""
+    once = {"kind": "jobs", "jobs": 1, "period_ms": 50_000.0, "phase": "together"}
+    rival = {"operation_types": {"rewrite_files": 1.0}, **rival}
+    sources = [("append", WORK_MS, {}), ("rival", compacting_ms, rival)]
+    config = {
+        "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": STORE_MS},
+        "catalog": {"type": "service", "latency_ms": CALL_MS, "service": {**REST, **service}},
+        "table": {"data_files": 10},
+        "source": [
+            {"name": name, "arrivals": once, "retry": 0, "runtime": {"distribution": "fixed", "ms": ms}, **keys}
+            for name, ms, keys in sources
+        ],
+    }
+    config["source"][0]["touched_files"] = 0
+    config["source"][1].setdefault("touched_files", 5)
+    rows = {row["source"]: row for row in endive.simulate(config, engine=engine).transactions.to_pylist()}
+    return {"rival": rows["rival"]["status"], **{key: rows["append"][key] for key in ("status", "compactions_undone")}}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_compaction_gives_way_to_a_commit_that_was_built_before_it(engine):
+    when = [float(ms) for ms in range(5, 200, 15)]
+    refused = [beside_compaction(engine, ms, {}) for ms in when]
+    undone = [beside_compaction(engine, ms, {"rolls_back_compactions": True}) for ms in when]
+
+    assert {("committed", "committed"), ("committed", "aborted"), ("aborted", "committed")} == {
+        (row["rival"], row["status"]) for row in refused
+    }
+    assert {"committed"} == {row["status"] for row in undone}
+    assert [int(row["status"] == "aborted") for row in refused] == [row["compactions_undone"] for row in undone]
+    assert [row["rival"] for row in refused] == [row["rival"] for row in undone]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_else_gives_way(engine):
+    appends = {"operation_types": {"fast_append": 1.0}, "touched_files": 0}
+    rows = [
+        beside_compaction(engine, float(ms), {"rolls_back_compactions": True}, **appends) for ms in range(60, 140, 10)
+    ]
+
+    assert {"aborted", "committed"} == {row["status"] for row in rows}
+    assert {0} == {row["compactions_undone"] for row in rows}

@@ -46,7 +46,12 @@ class RunAnswer:
         figures = [(source, self.figures(SOURCE, source.name)) for source in self.config.sources]
         sentences = [why_it_fails(source, each["txns"]) for source, each in figures if each is not None]
         length_us = pooled_window([sample.window for sample in self.samples]).length_us
-        sentences.append(how_busy_is_catalog(self.config, pooled_figures(self.samples, ALL, ""), length_us))
+        total = pooled_figures(self.samples, ALL, "")
+        sentences.append(how_busy_is_catalog(self.config, total, length_us))
+        if undone := total["counters"]["compactions_undone"]:
+            sentences.append(
+                f"catalog: {undone:,} compactions were undone for commits that had been built before them."
+            )
         return [sentence for sentence in sentences if sentence is not None]
 
     @cached_property

@@ -68,6 +68,7 @@ class Unit(Record):
 
     version: Int64
     changed_by: Int64  # number of the commit that last changed it
+    firm_by: Int64  # the same, of commits that are no compactions
     number: Int32
 
 
@@ -142,9 +143,9 @@ def has_changed(unit: Unit, base_commit: int) -> bool:
 
 
 @rule
-def check_base(ledger: Ledger, unit: Unit, txn: int, base_commit: int, now_us: int) -> bool:
-    """Nobody changed the unit after the commit that the txn built on: its hazard window was empty."""
-    if not has_changed(unit, base_commit):
+def check_base(ledger: Ledger, unit: Unit, txn: int, base_commit: int, now_us: int, can_undo: bool) -> bool:
+    """Nobody changed the unit after the commit that the txn built on, or only compactions that give way to it."""
+    if not has_changed(unit, base_commit) or (can_undo and unit.firm_by <= base_commit):
         return True
     return blame(ledger, BUILT_ON_OLD, txn, unit.number, unit.changed_by, base_commit, now_us)
 
@@ -158,18 +159,20 @@ def check_once(ledger: Ledger, txn: int, times_applied: int, now_us: int) -> boo
 
 
 @rule
-def begin_commit(ledger: Ledger, catalog: Unit) -> None:
+def begin_commit(ledger: Ledger, catalog: Unit, is_compaction: bool) -> None:
     """One commit more, which changes the catalog; the other units it writes follow."""
     ledger.commits += 1
-    change_unit(ledger, catalog)
+    change_unit(ledger, catalog, is_compaction)
 
 
 @rule
-def change_unit(ledger: Ledger, unit: Unit) -> None:
+def change_unit(ledger: Ledger, unit: Unit, is_compaction: bool) -> None:
     """The newest commit changes the unit: one version more, however often it is named."""
     if unit.changed_by != ledger.commits:
         unit.version += 1
         unit.changed_by = ledger.commits
+        if not is_compaction:
+            unit.firm_by = ledger.commits
 
 
 @rule

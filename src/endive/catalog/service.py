@@ -75,6 +75,7 @@ class ServiceCatalog(Catalog):
         flavour: str = "pointer",
         server_retries: int = 0,
         rewrites_list: bool = False,
+        undoes_compactions: bool = False,
         batch_us: int = 0,
         lock: rules.LockTerms | None = None,
         lock_latency: LatencyDistribution | None = None,
@@ -90,11 +91,13 @@ class ServiceCatalog(Catalog):
         self.is_rest = flavour == "rest"
         self.server_retries = server_retries
         self.rewrites_list = rewrites_list
+        self.undoes_compactions = undoes_compactions
         self.batch_us = batch_us
         self.lock = lock
         self.lock_latency = lock_latency
         self._storage = storage
         self._free_us = [0] * workers
+        self._undone = 0  # by the commit that was decided last
         self._batches: dict[int, rules.Batch] = {}
         self.locks: dict[int, TableLock] = {}
 
@@ -190,29 +193,48 @@ class ServiceCatalog(Catalog):
         else:
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT))
             success, rebased_us = self._decide(intention), None
-        evaluated_us = self._clock.now_us
+        evaluated_us, undone = self._clock.now_us, self._undone if success else 0
         snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
         installed = self._installed(intention, success)
         yield latency_us - leg_us
         latency_ms = (self._clock.now_us - sent_us) / 1000.0
-        return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us, installed)
+        return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us, installed, undone)
 
     def _serve_rest(self, intention: IntentionRecord, client: Client) -> Generator[int, None, tuple[bool, int | None]]:
         """Check, write the metadata, swap; rebase and try again what commutes. Returns success and rebase time."""
         rebased_us: int | None = None
         for tried in range(self.server_retries + 1):
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT) + tried)
-            if self.is_current(intention):
+            if self._stands(intention):
                 if tried and self.rewrites_list:
                     yield from self._rewrite_lists(intention, client, tried)
                 yield from self._write_metadata(intention, client, tried)
-                if self._decide(intention):
+                if self._undo_and_decide(intention):
                     return True, rebased_us
             if not intention.commutes:
                 break
             rebased_us = self._clock.now_us
             intention = intention._replace(base=self._snapshot())
         return False, None
+
+    def _stands(self, intention: IntentionRecord) -> bool:
+        """Whether its base is the newest state, or would be without compactions that may be undone."""
+        return self.is_current(intention) or self._undoable(intention) > 0
+
+    def _undoable(self, intention: IntentionRecord) -> int:
+        if not self.undoes_compactions or len(intention.tables) > 1 or self.state.content is None:
+            return 0
+        return self.state.content.undoable(intention)
+
+    def _undo_and_decide(self, intention: IntentionRecord) -> bool:
+        """Install the commit, in the place of compactions if need be."""
+        self._undone = self._undoable(intention)
+        if self._undone:
+            assert self.state.content is not None
+            self.state.content.undo(intention)
+            self.state.apply(intention, self._clock.now_us)
+            return True
+        return self._decide(intention)
 
     def _write_metadata(self, intention: IntentionRecord, client: Client, tried: int) -> Generator[int, None, None]:
         """The server writes the metadata object of every written table."""

@@ -93,6 +93,7 @@ class CommitResult(NamedTuple):
     evaluated_us: int  # when the server decided; for measuring, not for deciding
     rebased_us: int | None = None  # when a server that retries on its own last looked, if it did
     installed: CatalogSnapshot | None = None  # what it left behind, for a committer that keeps its table
+    undone: int = 0  # compactions that were in its way
 
 
 class AppendResult(NamedTuple):

@@ -22,6 +22,12 @@ class Content(Protocol):
     def install(self, intention: IntentionRecord, now_us: int) -> int:
         """A commit is the newest state of the tables it writes; by how many bytes the catalog object grows."""
 
+    def undoable(self, intention: IntentionRecord) -> int:
+        """Compactions since the base of a commit that may be undone for it."""
+
+    def undo(self, intention: IntentionRecord) -> None:
+        """They are undone."""
+
 
 class CatalogState:
     """Versions and log of one catalog, and snapshots of them that never change."""

@@ -45,6 +45,12 @@ OPTIONS: Final = (
     Option("catalog.scope", "partition", HYPOTHETICAL, "no catalog of Iceberg keeps versions by partition"),
     Option("catalog.service.server_retries", ANY, HYPOTHETICAL, "no catalog whose source was read rebases a commit"),
     Option("catalog.service.batch_ms", ANY, HYPOTHETICAL, "no catalog whose source was read groups commits"),
+    Option(
+        "catalog.service.rolls_back_compactions",
+        True,
+        NEEDS,
+        "polaris.config.rollback.compaction.on-conflicts.enabled (Polaris 1.0.0), and compactions marked for it",
+    ),
     Option("catalog.service.flavour", "pointer", AVAILABLE, "Hive, JDBC, Glue, Nessie's own type (Iceberg 1.9)"),
     Option("catalog.service.flavour", "rest", AVAILABLE, "REST catalogs (Iceberg 1.9)"),
     Option("catalog.service.reads_metadata", "load_and_commit", AVAILABLE, "Polaris, whose source was read"),

@@ -70,6 +70,19 @@ class Tables:
                 history.note(intention.touched[position], state.version)
         return grown_bytes
 
+    def undoable(self, intention: IntentionRecord) -> int:
+        """Compactions since the base of a commit that may be undone for it; 0 if something else was committed."""
+        table = intention.tables[0]
+        return rules.undoable(self, self.states[table], intention.base.tables[table].state)
+
+    def undo(self, intention: IntentionRecord) -> None:
+        """They are undone."""
+        table = intention.tables[0]
+        state, history, base = self.states[table], self._files[table], intention.base.tables[table].state
+        rules.undo(state, base)
+        if history is not None:
+            history.undo(base.version, state.version + 1)
+
     def publish(self, table: int, made: Plan) -> None:
         """What a committer adds to a table after its commit is there."""
         rules.publish(self, self.states[table], made)

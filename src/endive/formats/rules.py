@@ -24,7 +24,7 @@ from endive.formats.iceberg.effects import snapshot_number
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
-from endive.formats.operation import CLASS_NONE, Operation
+from endive.formats.operation import CLASS_NONE, CLASS_REPLACE, Operation
 from endive.kernel import Ints, rule
 from endive.rng import slot, uniform
 from endive.vocabulary import (
@@ -311,6 +311,24 @@ def install(world: Any, table: TableState, operation: Operation, made: Plan) -> 
     before_bytes = effects.inlined_bytes(world.format.iceberg, table)
     effects.install(table, operation, made.iceberg)
     return effects.inlined_bytes(world.format.iceberg, table) - before_bytes
+
+
+@rule
+def undoable(world: Any, table: TableState, base: TableState) -> int:
+    """How many commits since ``base`` a catalog that rolls compactions back may undo; 0 if one is none of them."""
+    return 0 if world.format.is_delta == 1 else effects.undoable(table, base)
+
+
+@rule
+def undo(table: TableState, base: TableState) -> None:
+    """They are undone."""
+    effects.undo(table, base)
+
+
+@rule
+def replaces(operation: Operation) -> bool:
+    """Whether a commit puts files or manifests in the place of others that hold the same rows."""
+    return effects.class_of(operation) == CLASS_REPLACE
 
 
 @rule

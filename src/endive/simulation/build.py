@@ -304,6 +304,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         flavour="pointer" if config.table.format == "delta" else section.service.flavour,
         server_retries=section.service.server_retries,
         rewrites_list=section.service.rebase == "list",
+        undoes_compactions=section.service.rolls_back_compactions,
         batch_us=us_of(section.service.batch_ms or 0.0),
         lock=None if lock is None else build_lock(lock),
         lock_latency=None if lock is None or lock.kind == "hive" else from_table(lock.latency.to_table(), "lock"),

@@ -9,6 +9,7 @@ whether the server's state has changed in between; what the catalog's own code t
 * A read shows the versions of the instant it is stamped with, and that instant is not before the request leg is over.
 * A commit is built on a state that its txn was shown, and nothing it touches has changed since; or the server
   says when it rebased it (``CommitResult.rebased_us``), the change commutes, and nothing has changed since then.
+  Compactions since its base do not count where the catalog undoes them for it.
 * The versions installed are those before it plus one, on what it writes and nowhere else.
 * A txn is applied once at most, and told "committed" if and only if it was. One that ends without knowing
   (``commit_state_unknown``) is told nothing; if it was applied, that is counted.
@@ -25,6 +26,7 @@ from endive.catalog.ledger import Violation
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.errors import HistoryError
+from endive.formats.rules import replaces
 from endive.results.history import HistoryCheck
 from endive.rng import START_READ
 from endive.storage.client import Client, Clock
@@ -41,6 +43,7 @@ class Claim(NamedTuple):
     n_written: int
     partitions: tuple[tuple[tuple[int, ...], int], ...]
     commutes: bool
+    is_compaction: bool
 
 
 class Rebase(NamedTuple):
@@ -57,6 +60,7 @@ class ObservedCatalog(Catalog):
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
         state = catalog.state
+        self._can_undo: bool = getattr(catalog, "undoes_compactions", False)
         self._ledger = books.open_ledger(state.log)
         self._units = books.open_units(state.versions)
         self._versions = tuple(state.versions)
@@ -194,7 +198,8 @@ class ObservedCatalog(Catalog):
             self._blame(books.BUILT_ON_UNREAD, txn_id, 0, claim.base_commit)
         ledger = self._ledger
         units = [self._units[number] for number in touched_units(self.state, claim)]
-        if all(books.check_base(ledger, unit, txn_id, claim.base_commit, now_us) for unit in units):
+        base_commit, can_undo = claim.base_commit, self._can_undo and len(claim.tables) == 1
+        if all(books.check_base(ledger, unit, txn_id, base_commit, now_us, can_undo) for unit in units):
             return
         if not claim.commutes:
             self._fail()
@@ -209,9 +214,9 @@ class ObservedCatalog(Catalog):
     def _book(self, txn_id: int, claim: Claim, now_us: int) -> CatalogSnapshot:
         """Book the commit, and compare what it installed, which is returned."""
         state, ledger, units = self.state, self._ledger, self._units
-        books.begin_commit(ledger, units[books.THE_CATALOG])
+        books.begin_commit(ledger, units[books.THE_CATALOG], claim.is_compaction)
         for number in written_units(state, claim):
-            books.change_unit(ledger, units[number])
+            books.change_unit(ledger, units[number], claim.is_compaction)
         installed = state.snapshot(now_us)
         self._versions = installed.versions
         if books.versions_of(units) != installed.versions:
@@ -300,6 +305,7 @@ def claim_of(intention: IntentionRecord) -> Claim:
         intention.n_written,
         intention.partitions,
         intention.commutes,
+        intention.operation is not None and replaces(intention.operation),
     )
 
 

@@ -354,6 +354,7 @@ class Transaction:
             yield from billed(self.row, clock, PHASE_COMMIT, wait_in_vain(world, begin_us))
         built_on_us = base.timestamp_us if result.rebased_us is None else result.rebased_us
         self.row.hazard_window_us = result.evaluated_us - built_on_us
+        self.row.compactions_undone += result.undone
         if is_lost:
             outcome = yield from learn_outcome(self, world, base, result.success)
             if outcome == UNKNOWN:

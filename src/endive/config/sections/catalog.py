@@ -163,6 +163,11 @@ class ServiceConfig(Table):
         description="Whether a commit carries a key by which the server knows it again (REST, Iceberg 1.11): after a "
         "lost answer it is sent again until one comes back, and no outcome stays unknown.",
     )
+    rolls_back_compactions: Flag = Field(
+        False,
+        description="Whether the server takes compactions back that came between a commit and its base, if nothing "
+        "else did (Polaris' polaris.config.rollback.compaction.on-conflicts.enabled).",
+    )
     rebase: Annotated[Literal["metadata", "list"], OneOf()] = Field(
         "metadata",
         description="What the server rewrites to put an append on another base: its metadata only, as the first "

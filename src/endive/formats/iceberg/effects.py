@@ -30,7 +30,7 @@ def snapshot_number(table: TableState) -> int:
 @rule
 def snapshots_kept(table: TableState) -> int:
     """Snapshots that the table's metadata still names."""
-    return snapshot_number(table) - table.iceberg.expired
+    return snapshot_number(table) - table.iceberg.expired - table.iceberg.undone
 
 
 @rule
@@ -180,6 +180,25 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
     kept.live_deletes += delete_manifests_added(operation)
     kept.manifests = max(1, kept.manifests + cost.manifests_added)
     kept.head_class = done
+
+
+@rule
+def undoable(table: TableState, base: TableState) -> int:
+    """Replacing snapshots since ``base``, if there are no others: a catalog may take them back for a commit.
+
+    After ``CatalogHandlerUtils.generateUpdatesToRemoveNoopSnapshot`` of Apache Polaris.
+    """
+    replaced = table.iceberg.replacements - base.iceberg.replacements
+    return replaced if replaced == table.version - base.version else 0
+
+
+@rule
+def undo(table: TableState, base: TableState) -> None:
+    """The snapshots since ``base`` are gone; counters that only grow still know that they were there."""
+    table.iceberg.undone += undoable(table, base)
+    table.iceberg.manifests = base.iceberg.manifests
+    table.iceberg.live_deletes = base.iceberg.live_deletes
+    table.iceberg.head_class = base.iceberg.head_class
 
 
 @rule

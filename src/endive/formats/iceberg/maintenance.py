@@ -68,7 +68,7 @@ def snapshots_to_expire(operation: Operation, table: TableState, older: int) -> 
     """How many snapshots an expiry takes away; the oldest ``older`` were installed before the age it keeps."""
     if operation.kind != EXPIRE_SNAPSHOTS:
         return 0
-    beyond = snapshot_number(table) - operation.retain_last
+    beyond = snapshot_number(table) - table.iceberg.undone - operation.retain_last
     if operation.expire_age_us > 0:
         beyond = min(beyond, older)
     return max(0, beyond - table.iceberg.expired)

@@ -22,6 +22,7 @@ class IcebergTable(Record):
     replaced_manifests: Int64  # data manifests added by replacing snapshots, ever
     without_snapshot: Int64  # commits that changed the metadata and nothing else
     expired: Int64  # snapshots expired: the oldest ones
+    undone: Int64  # replacing snapshots that the catalog took back
     thinnings: Int64  # commits that took manifests out of the list
     manifests: Int64  # manifests in the current manifest list
     list_offset: Int64  # bytes appended to the current manifest list object (ML+)

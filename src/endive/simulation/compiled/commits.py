@@ -32,6 +32,8 @@ from endive.simulation.compiled.server import (
     keep_base,
     meets_rival,
     see,
+    undo,
+    undoable,
     waits_until_us,
 )
 from endive.transaction.failures import loses_answer
@@ -54,6 +56,10 @@ def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -
 @step
 def apply(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     """The commit becomes the newest state, and everybody who has to takes note."""
+    undone = undoable(world, txn)
+    if undone > 0:
+        undo(world, txn)
+        txn.row.compactions_undone += undone
     install(world, txn, now)
     observe_commit(world, txn, now)
     if txn.keeps_table == 1 and not loses_answer(world.failures, txn.key, txn.row.attempts):
@@ -83,7 +89,7 @@ def commit_evaluated(world: WorldRecord, txn: TxnRecord, now: int) -> int:
         return swap_evaluated(world, txn, now)
     if world.catalog.batch_us > 0:
         return batch_joined(world, txn, now)
-    success = is_current(world, txn)
+    success = is_current(world, txn) or undoable(world, txn) > 0
     if world.catalog.is_rest == 1:
         if not success:
             return rest_refused(world, txn, now)
@@ -188,7 +194,7 @@ def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 @step
 def rest_swaps(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server has written the metadata and swaps the pointer."""
-    if not is_current(world, txn):
+    if not is_current(world, txn) and undoable(world, txn) == 0:
         return rest_refused(world, txn, now)
     apply(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us

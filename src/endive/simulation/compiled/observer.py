@@ -6,6 +6,7 @@ nothing but its own books; the first violation stays in them, and the engine rai
 
 from endive.catalog import ledger as books
 from endive.catalog.ledger import THE_CATALOG, Unit
+from endive.formats.rules import replaces
 from endive.kernel import step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import server_table, touched_at, unit_at
@@ -78,10 +79,10 @@ def observe_commit(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     books.check_once(ledger, txn_id, txn.times_applied, now)
     txn.times_applied += 1
     if world.catalog.scope == books.BY_CATALOG:
-        books.check_base(ledger, unit_at(world, THE_CATALOG), txn_id, txn.base_commit, now)
+        books.check_base(ledger, unit_at(world, THE_CATALOG), txn_id, txn.base_commit, now, False)
     else:
         observe_base(world, txn, now)
-    books.begin_commit(ledger, unit_at(world, THE_CATALOG))
+    books.begin_commit(ledger, unit_at(world, THE_CATALOG), replaces(txn.operation))
     books.check_installed(ledger, unit_at(world, THE_CATALOG), txn_id, versions[0], now)
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
@@ -101,7 +102,7 @@ def observe_commit(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 @step
 def observe_change(world: WorldRecord, txn: TxnRecord, unit: Unit, now: int) -> None:
     """The commit being booked changes a unit, and the catalog has installed the version that follows."""
-    books.change_unit(world.books.ledger, unit)
+    books.change_unit(world.books.ledger, unit, replaces(txn.operation))
     installed = memory.versions(world)[unit.number]
     books.check_installed(world.books.ledger, unit, txn.row.txn_id, installed, now)
 
@@ -112,16 +113,17 @@ def observe_base(world: WorldRecord, txn: TxnRecord, now: int) -> None:
     ledger = world.books.ledger
     txn_id = txn.row.txn_id
     tables = memory.table_ids(world, txn)
+    can_undo = world.catalog.undoes_compactions == 1 and txn.row.n_tables_read == 1
     for position in range(txn.row.n_tables_read):
         table = tables[position]
         if world.catalog.scope == books.BY_PARTITION:
             partitions = memory.partitions(world, txn, position)
             for i in range(touched_at(world, txn, position).n_partitions):
                 unit = unit_of_partition(world, table, partitions[i])
-                books.check_base(ledger, unit, txn_id, txn.base_commit, now)
+                books.check_base(ledger, unit, txn_id, txn.base_commit, now, False)
         else:
             unit = unit_at(world, books.deciding_unit(world.catalog.scope, table, world.catalog.num_groups))
-            books.check_base(ledger, unit, txn_id, txn.base_commit, now)
+            books.check_base(ledger, unit, txn_id, txn.base_commit, now, can_undo)
 
 
 @step

@@ -219,6 +219,7 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         settings.commit_latency = settings.latency if is_one else codes.place_of(catalog.commit_latency)
         settings.service_time = codes.place_of(catalog.service_time)
         settings.rewrites_list, settings.batch_us = int(catalog.rewrites_list), catalog.batch_us
+        settings.undoes_compactions = int(catalog.undoes_compactions)
         if catalog.lock is not None:
             settings.lock, settings.lock_latency = catalog.lock, codes.place_of(catalog.lock_latency)
     else:

@@ -7,7 +7,14 @@ changes an operation makes and minds is in ``endive.formats``.
 
 from endive.catalog.rules import SCOPE_PARTITION
 from endive.formats import rules as formats
-from endive.formats.data_files import N_CHANGES, files_in_partition, first_of_group, index_of_place, touched_place
+from endive.formats.data_files import (
+    FILE_REMOVED,
+    N_CHANGES,
+    files_in_partition,
+    first_of_group,
+    index_of_place,
+    touched_place,
+)
 from endive.formats.nesting import Situation
 from endive.formats.rivals import (
     ground_in_table,
@@ -79,6 +86,15 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
             for change in range(N_CHANGES):
                 if makes(txn.operation, change):
                     changed_places(world, table, change)[place] = version
+
+
+@step
+def restore_files(world: WorldRecord, table: int, after: int) -> None:
+    """Compactions after version ``after`` are undone: the places they changed count as unchanged."""
+    places = changed_places(world, table, FILE_REMOVED)
+    for place in range(world.server.files_per_partition * max(1, world.catalog.num_partitions)):
+        if places[place] > after:
+            places[place] = 0
 
 
 @step

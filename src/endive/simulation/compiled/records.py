@@ -337,6 +337,7 @@ class CatalogSettings(Record):
     lock: LockTerms
     batch_us: Int64
     rewrites_list: Int8
+    undoes_compactions: Int8
 
 
 @record

@@ -35,7 +35,7 @@ from endive.simulation.compiled.moments import (
     MOMENT_STATUS_CHECK,
     MOMENT_UNLOCK,
 )
-from endive.simulation.compiled.planning import change_files, note_commit
+from endive.simulation.compiled.planning import change_files, note_commit, restore_files
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
 from endive.storage.contention import (
     CROWD_TABLES_MAX,
@@ -100,6 +100,23 @@ def is_current(world: WorldRecord, txn: TxnRecord) -> bool:
         if versions[watched[i]] != expected[i]:
             return False
     return True
+
+
+@step
+def undoable(world: WorldRecord, txn: TxnRecord) -> int:
+    """Compactions since the txn's base that the server may undo for its commit; 0 if something else was committed."""
+    if world.catalog.undoes_compactions == 0 or txn.row.n_tables_read > 1:
+        return 0
+    return formats.undoable(world, server_table(world, memory.table_ids(world, txn)[0]), touched_at(world, txn, 0).base)
+
+
+@step
+def undo(world: WorldRecord, txn: TxnRecord) -> None:
+    """They are undone, and what they removed is there again."""
+    table, base = memory.table_ids(world, txn)[0], touched_at(world, txn, 0).base
+    formats.undo(server_table(world, table), base)
+    if world.server.notes_files == 1:
+        restore_files(world, table, base.version)
 
 
 @step
