@@ -50,7 +50,7 @@ class RunAnswer:
         sentences.append(how_busy_is_catalog(self.config, total, length_us))
         if undone := total["counters"]["compactions_undone"]:
             sentences.append(
-                f"catalog: {undone:,} compactions were undone for commits that had been built before them."
+                f"catalog: {undone:,} compactions were undone for commits that were built before them."
             )
         return [sentence for sentence in sentences if sentence is not None]
 
