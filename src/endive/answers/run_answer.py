@@ -49,9 +49,7 @@ class RunAnswer:
         total = pooled_figures(self.samples, ALL, "")
         sentences.append(how_busy_is_catalog(self.config, total, length_us))
         if undone := total["counters"]["compactions_undone"]:
-            sentences.append(
-                f"catalog: {undone:,} compactions were undone for commits that were built before them."
-            )
+            sentences.append(f"catalog: {undone:,} compactions were undone for commits that were built before them.")
         return [sentence for sentence in sentences if sentence is not None]
 
     @cached_property
