@@ -172,6 +172,7 @@ class RecordingCatalog(Catalog):
     def __init__(self, catalog: Catalog, record: Record, failures: Failures, *, is_refusal_believed: bool) -> None:
         super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
         self._catalog = catalog
+        self.undoes_compactions = getattr(catalog, "undoes_compactions", False)
         self._failures = failures
         self._is_refusal_believed = is_refusal_believed  # else the next attempt asks anyway
         self._record = record

@@ -209,7 +209,7 @@ class ServiceCatalog(Catalog):
                 if tried and self.rewrites_list:
                     yield from self._rewrite_lists(intention, client, tried)
                 yield from self._write_metadata(intention, client, tried)
-                if self._undo_and_decide(intention):
+                if self._decide(intention):
                     return True, rebased_us
             if not intention.commutes:
                 break
@@ -226,7 +226,7 @@ class ServiceCatalog(Catalog):
             return 0
         return self.state.content.undoable(intention)
 
-    def _undo_and_decide(self, intention: IntentionRecord) -> bool:
+    def _decide(self, intention: IntentionRecord) -> bool:
         """Install the commit, in the place of compactions if need be."""
         self._undone = self._undoable(intention)
         if self._undone:
@@ -234,7 +234,7 @@ class ServiceCatalog(Catalog):
             self.state.content.undo(intention)
             self.state.apply(intention, self._clock.now_us)
             return True
-        return self._decide(intention)
+        return super()._decide(intention)
 
     def _write_metadata(self, intention: IntentionRecord, client: Client, tried: int) -> Generator[int, None, None]:
         """The server writes the metadata object of every written table."""
