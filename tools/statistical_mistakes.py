@@ -9,7 +9,7 @@ INTERVALS: Final = "tests/objectives/test_intervals.py"
 ESTIMATES: Final = "tests/answers/test_estimates.py"
 ACROSS_SEEDS: Final = "tests/pipeline/analysis/test_across_seeds.py"
 LIMIT: Final = "tests/answers/test_limit.py"
-ENOUGH: Final = "tests/answers/test_enough.py"
+ENOUGH: Final = "tests/answers/test_run_count.py"
 ADVISE: Final = "tests/answers/test_advise.py"
 _ANSWERS: Final = "src/endive/answers/"
 _OBJECTIVES: Final = "src/endive/objectives/"
@@ -31,7 +31,7 @@ STATISTICS: Final = (
     ),
     (
         "runs are doubled at any price",
-        _ANSWERS + "enough.py",
+        _ANSWERS + "run_count.py",
         "doubled <= RUNS_MOST and doubled * samples[0].n_txns <= TXNS_MORE_MAX",
         "doubled <= RUNS_MOST",
         ENOUGH,
@@ -164,7 +164,7 @@ STATISTICS: Final = (
     ),
     (
         "runs that differ are not repeated",
-        _ANSWERS + "enough.py",
+        _ANSWERS + "run_count.py",
         "do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL",
         "judge_samples(objective, samples).outcome == CANNOT_TELL",
         ENOUGH,
@@ -274,7 +274,7 @@ STATISTICS: Final = (
         "low, high = found.low, found.high",
         ESTIMATES,
     ),
-    ("one run too few", _ANSWERS + "enough.py", "RUNS: Final = 16", "RUNS: Final = 3", ENOUGH),
+    ("one run too few", _ANSWERS + "run_count.py", "RUNS: Final = 16", "RUNS: Final = 3", ENOUGH),
     (
         "more txns without the design",
         _OBJECTIVES + "certainty.py",

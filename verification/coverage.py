@@ -22,10 +22,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from endive.answers.enough import RUNS, RUNS_MOST
 from endive.answers.estimates import commits_estimate, judge_samples
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import RUNS, RUNS_MOST
 from endive.answers.sample import Sample
 from endive.answers.variation import base_of
 from endive.config import parse_config

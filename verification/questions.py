@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from endive.answers.enough import take_enough
 from endive.answers.estimates import estimate_of, judge_samples
 from endive.answers.length import long_enough
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import take_enough
 from endive.answers.variation import Base, base_of
 from endive.config import SimulationConfig, parse_config
 from endive.config.slo import names_of, objective_of

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from endive.answers.enough import RUNS, runs_note
 from endive.answers.estimates import pooled_figures, pooled_window, success_estimate
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import RUNS, runs_note
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes

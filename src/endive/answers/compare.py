@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of_both
-from endive.answers.enough import take_enough
 from endive.answers.estimates import estimate_of
 from endive.answers.length import is_stated, long_enough
 from endive.answers.price import bill_of
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import take_enough
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig

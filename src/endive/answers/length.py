@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from endive.answers.enough import RUNS
+from endive.answers.run_count import RUNS
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.objectives import Objective, Subject, duration_text

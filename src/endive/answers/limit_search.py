@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from endive.answers.enough import do_runs_differ, may_double, runs_for
 from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import do_runs_differ, may_double, runs_for
 from endive.answers.variation import Base
 from endive.config.slo import objective_of
 from endive.errors import ConfigError

@@ -70,8 +70,8 @@ def compare(
 
 def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, as_json: bool) -> None:
     """A against itself under every other value of a choice, one comparison after another."""
+    from endive.answers.alternatives import turns_of
     from endive.answers.compare import compare_bases
-    from endive.answers.turns import turns_of
     from endive.cli.console import stdout
     from endive.config import nearest_key, parse_overrides
     from endive.errors import ConfigError

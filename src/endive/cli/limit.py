@@ -11,9 +11,9 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from endive.answers.alternatives import Turn
     from endive.answers.limit import Limit
     from endive.answers.limit_search import Point
-    from endive.answers.turns import Turn
 
 _BAR_COLUMNS: Final = 20
 
@@ -50,8 +50,8 @@ def limit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Find the largest (or smallest) value of a key that meets the objective."""
+    from endive.answers.alternatives import find_limits, number_and_choice, turns_of
     from endive.answers.limit import find_limit
-    from endive.answers.turns import find_limits, number_and_choice, turns_of
     from endive.answers.variation import base_of
     from endive.cli.replay_note import print_note, with_note
     from endive.cli.run import percentage

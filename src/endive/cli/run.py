@@ -174,9 +174,9 @@ def _run_enough(
 ) -> tuple[SimulationResult, RunAnswer]:
     """The run with the seed of the configuration, and the answer of it and of as many more as tell how runs differ."""
     from endive.answers.caveats import caveats_of
-    from endive.answers.enough import take_enough
     from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
+    from endive.answers.run_count import take_enough
 
     result, sample = _run_once(config, engine, out, is_per_table)
     with Replicator(is_per_table=is_per_table) as replicator:

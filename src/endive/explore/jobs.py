@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from endive.answers.compare import compare_configs
 from endive.answers.compare_page import difference_words
-from endive.answers.enough import wants_more
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
+from endive.answers.run_count import wants_more
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig

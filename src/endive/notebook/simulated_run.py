@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, overload
 
 from endive.answers.caveats import caveats_of
-from endive.answers.enough import take_enough
 from endive.answers.length import long_enough
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
+from endive.answers.run_count import take_enough
 from endive.answers.sample import SampleSink
 from endive.answers.variation import ConfigLike, base_of
 from endive.config.slo import objective_of

@@ -16,11 +16,11 @@ from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change,
 from endive.answers.advice.offers import Offer, Values
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
-from endive.answers.enough import do_runs_differ, may_double
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import do_runs_differ, may_double
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig

@@ -9,7 +9,6 @@ from endive.kernel import step
 from endive.rng import COMMIT, COMPACTION, DISCOVERY, LOG_HEAD, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import answer_read, send, send_read
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.commits import apply, decided, learn_refusal
 from endive.simulation.compiled.ending import fail
@@ -34,6 +33,7 @@ from endive.simulation.compiled.moments import (
 )
 from endive.simulation.compiled.observer import observe_log
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.requests import answer_read, send, send_read
 from endive.simulation.compiled.server import answered_us, catalog_bytes, is_current, meets_rival, waits_until_us
 from endive.vocabulary import APPEND, CAS, HEAD, LOG, MANIFEST_LIST, PHASE_COMMIT, PHASE_MANIFEST_LIST
 

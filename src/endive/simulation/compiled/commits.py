@@ -10,9 +10,8 @@ from endive.kernel import step
 from endive.rng import METADATA_WRITE, SERVER_LIST, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import lose_answer
 from endive.simulation.compiled.bill import one_us
-from endive.simulation.compiled.keeping import remember
+from endive.simulation.compiled.kept_tables import remember
 from endive.simulation.compiled.memory import batch_at, touched_at
 from endive.simulation.compiled.moments import (
     MOMENT_BATCH,
@@ -23,6 +22,7 @@ from endive.simulation.compiled.moments import (
 )
 from endive.simulation.compiled.observer import observe_commit, observe_read, observe_rebase
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.requests import lose_answer
 from endive.simulation.compiled.server import (
     answered_us,
     commit_arrives,

@@ -6,7 +6,7 @@ before the swap that ends the txn, after it it changes nothing, and of a status 
 
 from endive.formats.rules import filters_files
 from endive.kernel import overwrite, step
-from endive.simulation.compiled.keeping import kept_number
+from endive.simulation.compiled.kept_tables import kept_number
 from endive.simulation.compiled.memory import kept_at, source_at
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,

@@ -8,10 +8,9 @@ from endive.formats import paying
 from endive.formats import rules as formats
 from endive.kernel import step
 from endive.simulation.compiled import memory
-from endive.simulation.compiled.asking import answer_read, read_answered_us
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
-from endive.simulation.compiled.keeping import recall, remember
+from endive.simulation.compiled.kept_tables import recall, remember
 from endive.simulation.compiled.memory import server_table, touched_at
 from endive.simulation.compiled.moments import (
     STEP_BEGIN,
@@ -24,6 +23,7 @@ from endive.simulation.compiled.moments import (
 )
 from endive.simulation.compiled.observer import observe_read
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.requests import answer_read, read_answered_us
 from endive.simulation.compiled.server import is_current, keep_base, see
 from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, work, write_metadata
 from endive.vocabulary import NO_REASON, PHASE_CATALOG_READ, PHASE_COMMIT, PHASE_RUNTIME, TABLE_MOVED

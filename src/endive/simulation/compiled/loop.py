@@ -11,9 +11,8 @@ from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import send_start_read
 from endive.simulation.compiled.heap import ROOT, drop_root, next_who, push, replace_root
-from endive.simulation.compiled.keeping import kept_number
+from endive.simulation.compiled.kept_tables import kept_number
 from endive.simulation.compiled.memory import (
     codes,
     event_at,
@@ -27,6 +26,7 @@ from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.ordering import PARKED_US, pass_turn
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
+from endive.simulation.compiled.requests import send_start_read
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle
 from endive.transaction.aftermath import restarted_us, restarts_client

@@ -13,7 +13,6 @@ from endive.kernel import step
 from endive.rng import BACKOFF, BASE_READ, COMMIT, POINTER_READ, READ_BACK, REFRESH, slot, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.asking import send, send_look, send_read, send_to_catalog
 from endive.simulation.compiled.bill import adding_up
 from endive.simulation.compiled.ending import end, fail
 from endive.simulation.compiled.memory import server_table, source_at, touched_at
@@ -41,6 +40,7 @@ from endive.simulation.compiled.moments import (
 from endive.simulation.compiled.ordering import begin_to_ask, send_unlock
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
+from endive.simulation.compiled.requests import send, send_look, send_read, send_to_catalog
 from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
 from endive.vocabulary import CAS, CREATE, NO_REASON, NONE, PHASE_BACKOFF, PHASE_RUNTIME, TIMEOUT
 

@@ -13,7 +13,7 @@ from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.bill import adding_up, goes_through, one_us
 from endive.simulation.compiled.ending import end, fail, give_up, leave_unchecked, next_check
-from endive.simulation.compiled.keeping import remember
+from endive.simulation.compiled.kept_tables import remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.moments import (
     MOMENT_BASE_READ,

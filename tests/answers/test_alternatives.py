@@ -6,8 +6,8 @@ import pytest
 from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
+from endive.answers.alternatives import find_limits, number_and_choice, turns_of
 from endive.answers.limit import find_limit
-from endive.answers.turns import find_limits, number_and_choice, turns_of
 from endive.cli.main import app
 from endive.config import apply_overrides
 from endive.errors import ObjectiveError

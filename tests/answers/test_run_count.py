@@ -8,10 +8,10 @@ from tests.answers.conftest import busy_config
 from endive.answers import enough
 from endive.answers.advice.advise import advise_on
 from endive.answers.compare import compare_configs
-from endive.answers.enough import RUNS, RUNS_FEW, RUNS_MOST, may_double, runs_for, take_enough
 from endive.answers.length import ever_longer, long_enough
 from endive.answers.limit_search import Search
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import RUNS, RUNS_FEW, RUNS_MOST, may_double, runs_for, take_enough
 from endive.answers.variation import base_of
 from endive.config.slo import objective_of
 
