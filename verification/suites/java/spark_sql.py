@@ -26,8 +26,8 @@ snapshot and waits, another one commits, the first goes on. Both modes, both iso
 is right if the statement ends the same way in the model, which is told what the statement reads: the table if nothing
 in it speaks of the target's columns, its partitions, or files by their statistics.
 
-24 of the cells were thrown by a die, with statements nobody had asked (MERGE that inserts too, IN, `id < 31`): the model
-was asked before Spark was, and all 24 were right.
+24 of the cells were thrown by a die, with statements nobody had asked (MERGE that inserts too, IN, `id < 31`): the
+model was asked before Spark was, and all 24 were right.
 
 The recording lies in `verification/suites/java/data/`; `verification/spark_rig/statements.py` makes it, with a PySpark
 of its own.
