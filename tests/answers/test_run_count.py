@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers import enough
+from endive.answers import run_count
 from endive.answers.advice.advise import advise_on
 from endive.answers.compare import compare_configs
 from endive.answers.length import ever_longer, long_enough
@@ -62,7 +62,7 @@ def jobs_that_meet_in_some_runs():
 
 
 def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(monkeypatch):
-    monkeypatch.setattr(enough, "RUNS_MOST", 2 * RUNS)
+    monkeypatch.setattr(run_count, "RUNS_MOST", 2 * RUNS)
     asked = jobs_that_meet_in_some_runs()
     with Replicator(processes=1) as replicator:
         taken = take_enough(replicator, asked.config, objective_of(asked.config))

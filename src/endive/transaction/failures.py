@@ -1,7 +1,7 @@
 """Failures that are not refusals: commit requests whose answer never arrives.
 
 What the txn does about it is in ``endive.transaction.status_check`` (reference engine) and in
-``endive.simulation.compiled.requests``.
+``endive.simulation.compiled.outgoing``.
 """
 
 from endive.kernel import rule

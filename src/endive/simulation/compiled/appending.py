@@ -32,8 +32,8 @@ from endive.simulation.compiled.moments import (
     STEP_SWAP,
 )
 from endive.simulation.compiled.observer import observe_log
+from endive.simulation.compiled.outgoing import answer_read, send, send_read
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.requests import answer_read, send, send_read
 from endive.simulation.compiled.server import answered_us, catalog_bytes, is_current, meets_rival, waits_until_us
 from endive.vocabulary import APPEND, CAS, HEAD, LOG, MANIFEST_LIST, PHASE_COMMIT, PHASE_MANIFEST_LIST
 

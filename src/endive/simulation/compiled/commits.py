@@ -21,8 +21,8 @@ from endive.simulation.compiled.moments import (
     STEP_REFUSED,
 )
 from endive.simulation.compiled.observer import observe_commit, observe_read, observe_rebase
+from endive.simulation.compiled.outgoing import lose_answer
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.requests import lose_answer
 from endive.simulation.compiled.server import (
     answered_us,
     commit_arrives,

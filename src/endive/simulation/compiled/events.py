@@ -22,8 +22,8 @@ from endive.simulation.compiled.moments import (
     STEP_START,
 )
 from endive.simulation.compiled.observer import observe_read
+from endive.simulation.compiled.outgoing import answer_read, read_answered_us
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.requests import answer_read, read_answered_us
 from endive.simulation.compiled.server import is_current, keep_base, see
 from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, work, write_metadata
 from endive.vocabulary import NO_REASON, PHASE_CATALOG_READ, PHASE_COMMIT, PHASE_RUNTIME, TABLE_MOVED

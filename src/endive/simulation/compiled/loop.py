@@ -25,8 +25,8 @@ from endive.simulation.compiled.memory import (
 from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
 from endive.simulation.compiled.ordering import PARKED_US, pass_turn
+from endive.simulation.compiled.outgoing import send_start_read
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
-from endive.simulation.compiled.requests import send_start_read
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle
 from endive.transaction.aftermath import restarted_us, restarts_client

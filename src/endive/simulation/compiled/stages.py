@@ -38,9 +38,9 @@ from endive.simulation.compiled.moments import (
     STEP_SWAP,
 )
 from endive.simulation.compiled.ordering import begin_to_ask, send_unlock
+from endive.simulation.compiled.outgoing import send, send_look, send_read, send_to_catalog
 from endive.simulation.compiled.planning import plan
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
-from endive.simulation.compiled.requests import send, send_look, send_read, send_to_catalog
 from endive.transaction.retry import BACKOFF_NONE, backoff_us, reason_to_stop
 from endive.vocabulary import CAS, CREATE, NO_REASON, NONE, PHASE_BACKOFF, PHASE_RUNTIME, TIMEOUT
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.kernel import step
-from endive.simulation.compiled import appending, commits, events, ordering, requests, server, stages
+from endive.simulation.compiled import appending, commits, events, ordering, outgoing, server, stages
 from endive.simulation.compiled.moments import (
     FIRST_STEP,
     MOMENT_BASE_READ,
@@ -96,7 +96,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_DISCOVERY: Transition(appending.discovered, (STEP_COMMITTED, STEP_REFUSED)),
     MOMENT_COMPACTION_READ: Transition(appending.sealed_log_read, (STEP_COMPACT,)),
     MOMENT_READ_BACK: Transition(events.read_back, (STEP_RELOAD,)),
-    MOMENT_STATUS_CHECK: Transition(requests.status_checked, DECIDED),
+    MOMENT_STATUS_CHECK: Transition(outgoing.status_checked, DECIDED),
     MOMENT_LIST_APPEND: Transition(appending.list_appended, (MOMENT_LIST_APPEND, STEP_NEXT_LIST, STEP_LIST_APPEND)),
     MOMENT_LIST_REWRITTEN: Transition(appending.list_rewritten, (STEP_NEXT_LIST,)),
     MOMENT_COMMIT_ARRIVES: Transition(server.commit_arrives, (MOMENT_COMMIT,)),
@@ -113,7 +113,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     MOMENT_RERUN: Transition(events.run_again, (STEP_START,)),
     MOMENT_PUBLISHED: Transition(events.published, ENDS),
     # --- steps: nobody sees them, they are taken at once ----------------------------------------------------------
-    STEP_START: Transition(requests.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
+    STEP_START: Transition(outgoing.send_start_read, (MOMENT_READ_ARRIVES, MOMENT_START_READ, *ENDS)),
     STEP_BEGIN: Transition(stages.begin_attempt, (MOMENT_REFRESH, STEP_BUILD, *LOOKS, *ENDS)),
     STEP_BUILD: Transition(stages.build, (STEP_NEXT_LIST, STEP_SWAP, STEP_STOP, *ENDS)),
     STEP_NEXT_LIST: Transition(appending.next_list, (STEP_LIST_APPEND, STEP_SWAP)),
@@ -133,7 +133,7 @@ TRANSITIONS: Final[dict[int, Transition]] = {
     STEP_COMPACT: Transition(appending.send_compaction, (MOMENT_COMPACTION, *ENDS)),
     STEP_DISCOVER: Transition(appending.send_discovery, (MOMENT_DISCOVERY, *ENDS)),
     STEP_CHECK_STATUS: Transition(
-        requests.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
+        outgoing.send_check, (MOMENT_READ_ARRIVES, MOMENT_STATUS_CHECK, STEP_CHECK_STATUS, *ENDS)
     ),
     STEP_REFUSED: Transition(stages.refused, (MOMENT_READ_ARRIVES, MOMENT_UNLOCK, STEP_BEGIN, *ENDS)),
     STEP_STOP: Transition(stages.stop_or_restart, (STEP_START, *ENDS)),
