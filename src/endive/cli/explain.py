@@ -24,7 +24,9 @@ def explain(
     ],
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run, instead of simulation.seed.")] = None,
     txn: Annotated[int | None, typer.Option(metavar="N", help="The txn with this id.")] = None,
-    worst: Annotated[int | None, typer.Option(min=1, help="The N txns that took longest to commit or give up.")] = None,
+    worst: Annotated[
+        int | None, typer.Option(min=1, help="The N worst txns: those that failed first, the slowest of each first.")
+    ] = None,
     where: Annotated[
         str | None,
         typer.Option(

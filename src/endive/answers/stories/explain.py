@@ -84,20 +84,23 @@ def explain_run(
 
 
 def chosen_txns(records: Records, *, txn: int | None, worst: int | None, where: str | None) -> list[Mapping[str, Any]]:
-    """The txns that are asked for: one by its id, or the slowest, among those a condition chooses."""
+    """The txns that are asked for: one by its id, or the worst (failed, then slow), among those a condition chooses."""
     if txn is not None:
         if txn not in records:
             raise ObjectiveError(f"--txn {txn}: the run has no such txn. Its txns are 0 to {len(records) - 1:,}.")
         return [records[txn]]
-    rows = records.columns("txn_id", "commit_latency_ms")
+    rows = records.columns("txn_id", "commit_latency_ms", "status")
     if where is not None:
         rows = [rows[place] for place in _matching(records, where)]
         if not rows:
             raise ObjectiveError(f'--where "{where}": no txn of the run is like that.')
     ended = [row for row in rows if row["commit_latency_ms"] is not None]
-    slowest = sorted(ended or rows, key=lambda row: (-(row["commit_latency_ms"] or 0.0), row["txn_id"]))
-    count = worst if worst is not None else (1 if where is None else len(slowest))
-    return [records[row["txn_id"]] for row in slowest[: min(count, CHOSEN_MAX)]]
+    ranked = sorted(
+        ended or rows,
+        key=lambda row: (row["status"] != "aborted", -(row["commit_latency_ms"] or 0.0), row["txn_id"]),
+    )
+    count = worst if worst is not None else (1 if where is None else len(ranked))
+    return [records[row["txn_id"]] for row in ranked[: min(count, CHOSEN_MAX)]]
 
 
 def _matching(records: Records, where: str) -> list[int]:
