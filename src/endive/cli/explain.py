@@ -24,9 +24,7 @@ def explain(
     ],
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run, instead of simulation.seed.")] = None,
     txn: Annotated[int | None, typer.Option(metavar="N", help="The txn with this id.")] = None,
-    worst: Annotated[
-        int | None, typer.Option(min=1, help="The N worst txns: those that failed first, the slowest of each first.")
-    ] = None,
+    worst: Annotated[int | None, typer.Option(min=1, help="The N worst txns: failed, then slow.")] = None,
     where: Annotated[
         str | None,
         typer.Option(
