@@ -43,6 +43,18 @@ def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
     assert ["Two axes at once"] == [omission.title for omission in section.omissions]
 
 
+def test_rare_commits_are_drawn_by_the_hour_every_layer_on_one_axis(tmp_path):
+    """Vega-Lite joins axes of layers that differ, titles and ticks alike."""
+    section = section_of(tmp_path, "rare", {"load_per_s": (0.0005, 0.001)}, has_groups=False)
+    layers = chart(section, "throughput").variants[0].spec["layer"]
+    axes = [layer["encoding"]["y"] for layer in layers]
+
+    assert {"commits (per hour)"} == {axis["title"] for axis in axes}
+    assert 1 == len({json.dumps(axis["axis"]) for axis in axes})
+    assert [0, 1 / 3600, 2 / 3600, 3 / 3600] == pytest.approx(axes[0]["axis"]["values"])
+    assert "offered_per_s" in {axis["field"] for axis in axes}
+
+
 def test_bands_can_be_standard_deviations(two_protocols):
     deviations, intervals = make_report(two_protocols, bands="stddev"), make_report(two_protocols)
     material = deviations.sections[0].material

@@ -128,7 +128,7 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
             "throughput",
             f"Throughput{whose} against {along}",
             ["committed_per_s"],
-            f"Commits per second of the window.{offered}",
+            f"Commits over the length of the window.{offered}",
         )
     )
     asked = asked_metrics(material.study)

@@ -104,10 +104,11 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     values = drawn_values(material, "configurations", figure)
     if has_offered:
         values += material.values("configurations", "offered_per_s")
+    up = y_channel(figure, values, is_log=material.is_wide("configurations", figure))
     layers = curve_layers(
         material.legend,
         x_channel(x),
-        y_channel(figure, values, is_log=material.is_wide("configurations", figure)),
+        up,
         figure,
         has_band=bool(material.values("configurations", f"{figure}_ci95_low")),
         floor=_floor(material, figure),
@@ -118,7 +119,7 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     if figure == "success_rate" and level is not None:
         layers.insert(0, _rule(level))
     if has_offered:
-        layers.insert(0, _offered(material))
+        layers.insert(0, _offered(material, up))
     spec: Spec = {"layer": layers}
     panel = layout.panel
     return Variant(
@@ -275,14 +276,14 @@ def _rule(level: float) -> Spec:
     }
 
 
-def _offered(material: Material) -> Spec:
-    """Where commits would be if every txn committed."""
+def _offered(material: Material, up: Spec) -> Spec:
+    """Where commits would be if every txn committed, on the axis of the commits."""
     x = material.layout.x
     return {
         "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [2, 3], "strokeWidth": 1.2, "tooltip": None},
         "encoding": {
             "x": x_channel(x),
-            "y": {"field": "offered_per_s", "type": "quantitative", "title": "commits (txns/s)"},
+            "y": {**up, "field": "offered_per_s"},
             "detail": {"field": "s", "type": "nominal"},
         },
     }
