@@ -15,6 +15,8 @@ from tests.waiting import PATIENCE_S, wait_until
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
+from endive.explore.serve import run_until_told
+
 
 def hear_signals() -> None:
     """In the child: what a shell or nohup told the tests to ignore is not ignored here."""
@@ -72,3 +74,25 @@ def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count
     # Whoever is quick interrupts it before its second line.
     told = ["It answers this machine only. Ctrl-C ends it.", "interrupted"]
     assert errors.splitlines() in (told, told[1:])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_loop_runs_lets_the_server_start_and_stop_in_order(number):
+    """uvicorn makes its coroutine first and hears signals later; one in between left the coroutine behind, loudly."""
+
+    class Server:
+        should_exit = False
+        has_returned = False
+
+        def run(self, sockets: object) -> None:
+            signal.raise_signal(number)
+            self.has_returned = self.should_exit
+
+    server, reached = Server(), []
+    before = signal.signal(number, lambda number, frame: reached.append((number, server.has_returned)))
+    try:
+        run_until_told(server, None)
+    finally:
+        signal.signal(number, before)
+
+    assert [(number, True)] == reached

@@ -20,6 +20,7 @@ from endive.explore.starting_points import Starts
 HOST: Final = "127.0.0.1"
 PORT: Final = 8765  # tried first if none is asked for
 TOKEN_BYTES: Final = 16
+ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
 
 
 def serve(
@@ -42,21 +43,24 @@ def serve(
 
 
 def run_until_told(server: uvicorn.Server, bound: socket.socket) -> None:
-    """Serve until a signal ends it; uvicorn hears SIGINT and SIGTERM, and a terminal that closes sends SIGHUP."""
-    if not hasattr(signal, "SIGHUP") or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
-        server.run(sockets=[bound])
-        return
+    """Serve until a signal ends it: Ctrl-C, SIGTERM, or a terminal that closes.
+
+    uvicorn hears the first two once its loop runs. One that comes a moment earlier would tear its start apart, so all
+    are heard here first, and take their usual effect when the server has stopped.
+    """
     heard: list[int] = []
 
     def stop(number: int, frame: object) -> None:
         heard.append(number)
         server.should_exit = True
 
-    before = signal.signal(signal.SIGHUP, stop)
+    numbers = [getattr(signal, name) for name in ENDING_SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, stop) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
     try:
         server.run(sockets=[bound])
     finally:
-        signal.signal(signal.SIGHUP, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if heard:
         signal.raise_signal(heard[0])
 
