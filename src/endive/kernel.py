@@ -53,7 +53,7 @@ class Jitted(Protocol[P, R_co]):
 
 def jitted(function: Callable[P, R_co]) -> Jitted[P, R_co]:
     """Compile ``function`` on its first call, and keep the result on disk where that is possible."""
-    return cast("Jitted[P, R_co]", _compiled(function))
+    return cast("Jitted[P, R_co]", _compile(function))
 
 
 def step(function: Callable[P, R_co]) -> Jitted[P, R_co]:
@@ -242,7 +242,7 @@ def _overwrite(_context: Any, target: Any, source: Any) -> Any:
 overwrite = cast("Callable[[T, T], None]", _overwrite)  # for compiled code: copy a record into another
 
 
-def _compiled(function: Callable[..., object]) -> object:
+def _compile(function: Callable[..., object]) -> object:
     dispatcher = numba.njit(nogil=True, pipeline_class=WholeCompiler)(function)
     _forget_literals(dispatcher)
     folder = cache_folder()
@@ -265,11 +265,11 @@ def _forget_literals(dispatcher: Any) -> None:
     find = dispatcher.get_call_template
 
     def find_without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return find(tuple(_widened(kind) for kind in args), {name: _widened(kind) for name, kind in kws.items()})
+        return find(tuple(_widen(kind) for kind in args), {name: _widen(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = find_without_literals
 
 
-def _widened(kind: Any) -> Any:
+def _widen(kind: Any) -> Any:
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind

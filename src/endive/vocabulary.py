@@ -44,7 +44,7 @@ READS: Final = (*iceberg.READS, *delta.READS)
 READS_FILES, READS_PARTITIONS, READS_TABLE, READS_COLUMNS, READS_NOTHING = range(len(READS))
 
 CHECKS: Final = iceberg.CHECKS
-CHECKS_ALL, CHECKS_ADDED_ROWS, CHECKS_NONE = range(len(CHECKS))
+CHECKS_ALL, CHECKS_ADDED_ROWS, CHECKS_NONE, CHECKS_PARTITIONS = range(len(CHECKS))
 
 RELEASES: Final = iceberg.RELEASES
 DELETE_KINDS: Final = iceberg.DELETE_KINDS
@@ -205,6 +205,7 @@ class Row(Record):
     manifest_append_sealed_rewrite: Int32
     gathered: Int32  # other txns whose files its commit carried
     compactions_undone: Int32  # by its commit, which the catalog put in their place
+    answers_kib: Int32  # of table metadata that a REST catalog sent
 
 
 _NAMES: Final = names_of(Row)

@@ -184,12 +184,12 @@ class AppendCatalog(Catalog):
         def evaluate() -> bool:
             nonlocal is_applied, evaluated_us, size_bytes, log_end
             evaluated_us = self._clock.now_us
-            found = rules.find_log(self._log, offset)
-            if found == LANDED:
+            landing = rules.find_log(self._log, offset)
+            if landing == LANDED:
                 is_applied = self._land(intention, client)
             size_bytes = self.state.size_bytes
             log_end = self._log_end()
-            return found == LANDED
+            return landing == LANDED
 
         counter = slot(client.attempt, COMMIT, 0) + DRAWS_PER_REQUEST * tries
         request = Request(LOG, APPEND, counter, self.log_entry_bytes, key=LOG_KEY, evaluate=evaluate)

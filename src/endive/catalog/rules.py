@@ -56,17 +56,17 @@ def watch_tables(scope: int, num_groups: int, tables: Ints, first: int, count: i
         for i in range(count):
             out[i] = table_slot(num_groups, tables[first + i])
         return count
-    found = 0
+    n_watched = 0
     for i in range(count):
         slot = 1 + tables[first + i] % num_groups
         seen = False
-        for j in range(found):
+        for j in range(n_watched):
             if out[j] == slot:
                 seen = True
         if not seen:
-            out[found] = slot
-            found += 1
-    return found
+            out[n_watched] = slot
+            n_watched += 1
+    return n_watched
 
 
 @rule
@@ -76,13 +76,13 @@ def watch_partitions(
     first: int,
     count: int,
     out: MutableInts,
-    found: int,
+    n_watched: int,
 ) -> int:
     """Add one table's touched partitions to the slots watched; how many there are now."""
     for i in range(count):
-        out[found] = first_slot + partitions[first + i]
-        found += 1
-    return found
+        out[n_watched] = first_slot + partitions[first + i]
+        n_watched += 1
+    return n_watched
 
 
 @rule

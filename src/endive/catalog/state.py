@@ -109,11 +109,11 @@ class CatalogState:
         tables = intention.tables
         if self.scope != SCOPE_PARTITION:
             return rules.watch_tables(self.scope, self.num_groups, tables, 0, len(tables), self._watched)
-        found = 0
+        count = 0
         for table, (partitions, _) in zip(tables, intention.partitions, strict=True):
             first = rules.partition_slot(self.num_groups, self.num_tables, self.num_partitions, table, 0)
-            found = rules.watch_partitions(first, partitions, 0, len(partitions), self._watched, found)
-        return found
+            count = rules.watch_partitions(first, partitions, 0, len(partitions), self._watched, count)
+        return count
 
     def apply(self, intention: IntentionRecord, now_us: int = 0) -> None:
         """Install a commit: the sequence number moves by exactly one."""

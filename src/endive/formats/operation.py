@@ -23,7 +23,7 @@ class Operation(Record):
     deletes: Int8  # how a row delta deletes: by position, by key, by deletion vectors
     is_in_transaction: Int8  # it commits through a Transaction, as Trino does
     is_epoch: Int8  # it refreshes its table before it commits, as Spark's streaming does
-    client: Int8  # of Delta: whose checks are made
+    client: Int8  # whose commit it is: of Delta, whose checks are made; of Iceberg, 1 for PyIceberg beside Java
     adds_rows: Int8 = 1
     adds_apart: Int8  # and they lie in files of their own, which nobody's statistics overlap
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number

@@ -16,3 +16,4 @@ class Payer(NamedTuple):
     fork: Callable[..., None]  # (txn)
     switch: Callable[..., None]  # (txn)
     join: Callable[..., None]  # (txn, phase): both are done; the phase they were billed to
+    wait: Callable[..., None]  # (txn, phase, wait_us): until all of an answer is there; never beside others

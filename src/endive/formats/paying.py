@@ -36,9 +36,8 @@ def pay_load(
 @rule
 def pay_look(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, known: TableState) -> None:
     """What such a look reads of a table besides the catalog."""
-    if seen.version != known.version:
-        phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
-        payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen))
+    phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
+    payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen), seen.version != known.version)
 
 
 @rule

@@ -22,6 +22,7 @@ from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
 from endive.formats.iceberg.effects import snapshot_number
 from endive.formats.iceberg.protocol import CommitProtocol
+from endive.formats.iceberg.settings import protocol_of
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
 from endive.formats.operation import CLASS_NONE, CLASS_REPLACE, Operation
@@ -95,18 +96,18 @@ def learns_by_looking(world: Any) -> bool:
 
 
 @rule
-def must_read_catalog(world: Any, attempt: int, is_state_known: bool) -> bool:
+def must_read_catalog(world: Any, operation: Operation, attempt: int, is_state_known: bool) -> bool:
     """Whether this attempt pays a catalog read before it builds."""
     if world.format.is_delta == 1:
         return delta_protocol.must_read_log(world.format.delta.protocol, attempt)
-    return protocol.must_read_catalog(world.format.iceberg.protocol, attempt, is_state_known)
+    return protocol.must_read_catalog(protocol_of(world.format.iceberg, operation), attempt, is_state_known)
 
 
 @rule
-def builds_on_told_state(world: Any) -> bool:
+def builds_on_told_state(world: Any, operation: Operation) -> bool:
     """Whether a retry builds on the state that came with a refusal."""
-    own: CommitProtocol = world.format.iceberg.protocol
-    return own.base == protocol.BASE_START and world.format.is_delta == 0
+    base: int = protocol_of(world.format.iceberg, operation).base
+    return base == protocol.BASE_START and world.format.is_delta == 0
 
 
 @rule
@@ -117,15 +118,17 @@ def appends_before_swap(world: Any) -> bool:
 
 
 @rule
-def checks_before_last_step(world: Any) -> bool:
+def checks_before_last_step(world: Any, operation: Operation) -> bool:
     """Whether the attempt asks if its base is still current before it pays for its last step."""
-    return world.format.is_delta == 0 and protocol.checks_before_metadata(world.format.iceberg.protocol)
+    return world.format.is_delta == 0 and protocol.checks_before_metadata(protocol_of(world.format.iceberg, operation))
 
 
 @rule
 def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
     """Whether the attempt reads the version it swaps on only when all is written."""
-    return world.format.is_delta == 0 and protocol.reads_base_last(world.format.iceberg.protocol, operation, attempt)
+    if world.format.is_delta == 1:
+        return False
+    return protocol.reads_base_last(protocol_of(world.format.iceberg, operation), operation, attempt)
 
 
 @rule
@@ -133,7 +136,7 @@ def rereads_catalog(world: Any, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state."""
     if world.format.is_delta == 1:
         return False
-    return protocol.rereads_catalog(world.format.iceberg.protocol, operation)
+    return protocol.rereads_catalog(protocol_of(world.format.iceberg, operation), operation)
 
 
 # --- planning ---------------------------------------------------------------------------------------
@@ -188,11 +191,11 @@ def describe(
         delta_planning.describe_situation(own_protocol, attempt, start, previous, base, older, situation.delta)
     else:
         own = situation.iceberg
-        protocol_of = world.format.iceberg.protocol
+        chosen = protocol_of(world.format.iceberg, operation)
         planning.describe_situation(
-            protocol_of, operation, attempt, start, previous, base, partition_manifests, partition_behind, own
+            chosen, operation, attempt, start, previous, base, partition_manifests, partition_behind, own
         )
-        maintenance.describe_maintenance(protocol_of, operation, start, previous, base, older, own)
+        maintenance.describe_maintenance(chosen, operation, start, previous, base, older, own)
 
 
 @rule
@@ -201,7 +204,7 @@ def is_beset(world: Any, operation: Operation, situation: Situation, is_by_files
     if world.format.is_delta == 1:
         return situation.delta.behind > 0 and delta_conflicts.has_read(operation)
     own = situation.iceberg
-    return conflicts.rivals_since(world.format.iceberg.protocol, operation, own, is_by_files) > 0
+    return conflicts.rivals_since(protocol_of(world.format.iceberg, operation), operation, own, is_by_files) > 0
 
 
 @rule
@@ -253,7 +256,7 @@ def verdict_on(world: Any, operation: Operation, situation: Situation, reason: i
     """Why the attempt must end here, after one more table; ``reason`` is what the tables before it said."""
     if world.format.is_delta == 1:
         return delta_conflicts.verdict_on(operation, situation.delta, reason)
-    return conflicts.verdict_on(situation.iceberg, world.format.iceberg.protocol, reason)
+    return conflicts.verdict_on(situation.iceberg, protocol_of(world.format.iceberg, operation), reason)
 
 
 @rule
@@ -291,14 +294,14 @@ def builds_before_looking(operation: Operation) -> bool:
 def lose(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was refused: remember what it wrote on one table for nothing."""
     if world.format.is_delta == 0:
-        effects.lose(world.format.iceberg.protocol, txn.leftovers, made.iceberg)
+        effects.lose(protocol_of(world.format.iceberg, txn.operation), txn.leftovers, made.iceberg)
 
 
 @rule
 def win(world: Any, txn: Any, made: Plan) -> None:
     """The attempt was installed: remember what it wrote on one table that is of no use any more."""
     if world.format.is_delta == 0:
-        superfluous = effects.merged_away(world.format.iceberg.protocol, txn.operation, made.iceberg)
+        superfluous = effects.merged_away(protocol_of(world.format.iceberg, txn.operation), txn.operation, made.iceberg)
         txn.leftovers.lost_manifests += superfluous
 
 

@@ -18,6 +18,7 @@ from endive.catalog import (
 )
 from endive.catalog.rules import SCOPES, LockTerms
 from endive.config import SimulationConfig
+from endive.config.sections.commit import CommitConfig
 from endive.distributions import FixedLatency, from_table
 from endive.formats.content import Tables
 from endive.formats.delta.protocol import PRESETS as DELTA_PRESETS
@@ -193,7 +194,8 @@ def build_format(config: SimulationConfig, storage: StorageProvider) -> FormatSe
     """All that the rules of the tables' format are told."""
     return FormatSettings(
         iceberg=IcebergSettings(
-            protocol=build_protocol(config, storage),
+            protocol=build_protocol(config, storage, config.commit),
+            pyiceberg=build_protocol(config, storage, CommitConfig(protocol="pyiceberg")),
             sizes=build_sizes(config),
             conflicting=count_distribution(config.transaction.conflicting_manifests.model_dump()).counting,
             list_entry_bytes=config.transaction.manifest_list_entry_bytes,
@@ -322,9 +324,9 @@ def build_detector(config: SimulationConfig) -> ConflictDetector:
     return ProbabilisticConflictDetector()
 
 
-def build_protocol(config: SimulationConfig, storage: StorageProvider) -> CommitProtocol:
-    """Every choice of the commit protocol."""
-    commit, catalog = config.commit, config.catalog
+def build_protocol(config: SimulationConfig, storage: StorageProvider, commit: CommitConfig) -> CommitProtocol:
+    """Every choice of a commit protocol."""
+    catalog = config.catalog
     is_headed = commit.head == "profile" and MANIFEST_LIST in storage.heads_before_read
     return CommitProtocol(
         base=protocol.BASES.index(commit.base),
@@ -348,6 +350,8 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider) -> Commit
         is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
         is_metadata_always_read=int(commit.metadata_read == "each_attempt"),
         server_reads=protocol.SERVER_READS.index(catalog.service.reads_metadata),
+        answer_us_per_mib=us_of(catalog.service.answer_ms_per_mib or 0.0),
+        load_answer=protocol.LOAD_ANSWERS.index(catalog.service.load_answer),
     )
 
 

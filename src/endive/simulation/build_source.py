@@ -155,7 +155,7 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
     is_delta = config.table.format == "delta"
     age_ms = config.delta.log_retention_ms if is_delta else source.expire_older_than_ms
     return Operation(
-        client=CLIENTS.index(config.delta.client),
+        client=CLIENTS.index(config.delta.client) if is_delta else int(source.commit_path == "pyiceberg"),
         form=OVERWRITE_FORMS.index(source.overwrite),
         isolation=ISOLATIONS.index(source.isolation),
         rewritten=source.rewritten_manifests,
@@ -176,7 +176,8 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
 
 def is_by_files(config: SimulationConfig, source: SourceConfig) -> bool:
     """Whether a source's conflicts follow from what it has read and touches, and not from a probability."""
-    is_said = config.conflict.detector == "files" or source.read is not None or config.table.format == "delta"
+    is_said = config.conflict.detector == "files" or source.read is not None or source.checks == "partitions"
+    is_said = is_said or config.table.format == "delta"
     return is_said and config.conflict.detector != "partition_overlap" and not source.has_own_probability
 
 

@@ -162,11 +162,11 @@ class ObservedCatalog(Catalog):
     def _refute(self, txn_id: int, snapshot: CatalogSnapshot, looks: Looks) -> NoReturn:
         """Say what is wrong with a snapshot."""
         stamped_us, ledger = snapshot.timestamp_us, self._ledger
-        found = [versions for at_us, versions in looks if at_us == stamped_us]
-        if not found:
+        versions_seen = [versions for at_us, versions in looks if at_us == stamped_us]
+        if not versions_seen:
             books.check_instant(ledger, txn_id, looks[0][0], stamped_us)
             self._fail()
-        pairs = enumerate(zip(found[-1], snapshot.versions, strict=True))
+        pairs = enumerate(zip(versions_seen[-1], snapshot.versions, strict=True))
         unit, version, seen = next((unit, *pair) for unit, pair in pairs if pair[0] != pair[1])
         books.blame(ledger, books.READ_ANOTHER_STATE, txn_id, unit, version, seen, stamped_us)
         self._fail()

@@ -22,11 +22,11 @@ Answer = TypeVar("Answer")
 
 
 class Payment(NamedTuple):
-    """A request billed to one phase; branches 1 and 2 run beside each other."""
+    """A request, or so many us of waiting, billed to one phase; branches 1 and 2 run beside each other."""
 
     branch: int
     phase: int
-    request: Request
+    due: Request | int
 
 
 def _many(
@@ -57,7 +57,12 @@ def _join(txn: "Transaction", phase: int) -> None:
     txn.branch = 0
 
 
-WRITING_DOWN = Payer(_many, _fork, _switch, _join)
+def _wait(txn: "Transaction", phase: int, wait_us: int) -> None:
+    if wait_us:
+        txn.owed.append(Payment(txn.branch, phase, wait_us))
+
+
+WRITING_DOWN = Payer(_many, _fork, _switch, _join, _wait)
 
 
 def billed(row: Row, clock: Clock, phase: int, request: Generator[int, None, Answer]) -> Generator[int, None, Answer]:
@@ -100,7 +105,10 @@ def _one_fork(owed: list[Payment], first: int) -> list[Payment]:
 
 def _in_turn(storage: StorageProvider, client: Client, payments: list[Payment]) -> Payments:
     for payment in payments:
-        yield from storage.ask(payment.request, client)
+        if isinstance(payment.due, int):
+            yield payment.due
+        else:
+            yield from storage.ask(payment.due, client)
 
 
 def _side_by_side(clock: Clock, first: Payments, second: Payments) -> Payments:

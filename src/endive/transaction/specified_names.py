@@ -66,9 +66,9 @@ class SpecifiedTransaction(Transaction):
     def get_conflict_cost(self, world: World, n_snapshots_behind: int) -> ConflictCost:
         """The I/O of one retry on one table that ``n_snapshots_behind`` appends have moved."""
         n, is_moved = n_snapshots_behind, min(1, n_snapshots_behind)
-        found = IcebergSituation(attempt=2, behind=n, behind_read=n, appended=n, data_to_check=n, is_moved=is_moved)
-        found.is_head_matched = is_moved
-        cost = self.plan_attempt(world, Situation(iceberg=found)).iceberg
+        situation = IcebergSituation(attempt=2, behind=n, behind_read=n, appended=n, data_to_check=n, is_moved=is_moved)
+        situation.is_head_matched = is_moved
+        cost = self.plan_attempt(world, Situation(iceberg=situation)).iceberg
         return ConflictCost(
             metadata_reads=cost.metadata_reads + cost.check_reads,
             manifest_list_reads=cost.list_reads,

@@ -199,7 +199,7 @@ class Transaction:
                 waited_us = yield from self._wait(world, attempt - 1, waited_us)
             elif rules.builds_before_looking(self.operation):
                 yield from self._begin(world, start)
-            if rules.must_read_catalog(world, attempt, known is not None):
+            if rules.must_read_catalog(world, self.operation, attempt, known is not None):
                 base = yield from self._refresh(world, base, REFRESH)
             elif known is not None:
                 base = known
@@ -211,7 +211,7 @@ class Transaction:
                 yield from self._clean_up(world, is_committed=False)
                 return reason
             yield from self._pay(paying.pay_build, world, base, plans)
-            if not rules.checks_before_last_step(world):
+            if not rules.checks_before_last_step(world, self.operation):
                 yield from self._pay(paying.pay_last_step, world, base, plans)
             if rules.appends_before_swap(world):
                 yield from append_lists(self, world, base, plans)
@@ -335,7 +335,7 @@ class Transaction:
         """The conditional write, and what comes right before it."""
         clock = world.clock
         intention = self._intention(world, base, plans)
-        is_checked_first = rules.checks_before_last_step(world)
+        is_checked_first = rules.checks_before_last_step(world, self.operation)
         if is_checked_first or world.is_pointer_checked:
             read = world.catalog.read(client=self.client, step=POINTER_READ, expected_size_bytes=base.size_bytes)
             seen = yield from billed(self.row, clock, PHASE_COMMIT, read)
@@ -362,7 +362,7 @@ class Transaction:
             return outcome, None
         if result.success:
             self.known = result.installed
-        elif result.snapshot is not None and rules.builds_on_told_state(world):
+        elif result.snapshot is not None and rules.builds_on_told_state(world, self.operation):
             self.known = result.snapshot
         return INSTALLED if result.success else REFUSED, result.snapshot
 

@@ -116,9 +116,9 @@ class Choice:
                 f"count = {self.count}: only {self.most} to choose from; choose a count between 1 and {self.most}."
             )
         assert self.count == 0 or self.count_alpha == 0.0, "a fixed count has no alpha"
-        object.__setattr__(self, "_code", self._encoded())
+        object.__setattr__(self, "_code", self._encode())
 
-    def _encoded(self) -> NDArray[np.float64] | None:
+    def _encode(self) -> NDArray[np.float64] | None:
         selector = self.selector
         if not (selector.is_built_in and isinstance(selector, WeightedSelector)):
             return None
@@ -160,7 +160,7 @@ class Choice:
         if self.total == 1:
             return (0,), 1
         if self._code is None:
-            return self._selected(True, key, TABLE_COUNT_COUNTER, TABLES_COUNTER)
+            return self._select(True, key, TABLE_COUNT_COUNTER, TABLES_COUNTER)
         out = np.empty(self.room, dtype=np.int64)
         count, written = compiled_choose_tables(self._code, 0, key, out, 0)
         return tuple(out[:count].tolist()), written
@@ -171,12 +171,12 @@ class Choice:
             return (0,), int(is_written)
         if self._code is None:
             table_key = substream(key, position)
-            return self._selected(is_written, table_key, PARTITION_COUNT_COUNTER, PARTITIONS_COUNTER)
+            return self._select(is_written, table_key, PARTITION_COUNT_COUNTER, PARTITIONS_COUNTER)
         out = np.empty(self.room, dtype=np.int64)
         count, written = compiled_choose_partitions(self._code, 0, is_written, key, position, out, 0)
         return tuple(out[:count].tolist()), written
 
-    def _selected(self, is_written: bool, key: int, count_counter: int, counter: int) -> tuple[tuple[int, ...], int]:
+    def _select(self, is_written: bool, key: int, count_counter: int, counter: int) -> tuple[tuple[int, ...], int]:
         """The same choice by a user's selector."""
         tails = self._count_tails()
         count = pick_count(self.count, tails, 0, self.total, key, count_counter)

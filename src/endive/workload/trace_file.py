@@ -58,16 +58,16 @@ def is_empty(cell: Cell) -> bool:
 
 def _read_csv(path: Path, file: BinaryIO) -> Columns:
     """Cells go to their columns at once: a list for each row would take as much memory again."""
-    found: Columns = {}
+    by_name: Columns = {}
     columns: list[list[Cell]] = []
     rows = cells = 0
     try:
         for line in csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True):
             cells += len(line)
             _refuse_size(path, rows, cells)
-            if not found and line:
-                found = _header(path, line)
-                columns = list(found.values())
+            if not by_name and line:
+                by_name = _header(path, line)
+                columns = list(by_name.values())
             elif line:
                 rows += 1
                 if len(line) != len(columns):
@@ -79,18 +79,18 @@ def _read_csv(path: Path, file: BinaryIO) -> Columns:
                     column.append(cell)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TraceError(f"trace {path} cannot be read as CSV: {error}.") from error
-    if not found:
+    if not by_name:
         raise TraceError(f"trace {path} is empty. Give it a header line with at least the column submit_ms.")
-    return found
+    return by_name
 
 
 def _header(path: Path, line: Sequence[str]) -> Columns:
-    found: Columns = {}
+    columns: Columns = {}
     for name in (cell.strip() for cell in line):
-        if name in found:
+        if name in columns:
             raise TraceError(f"trace {path} has two columns named {name!r}. Remove one of them.")
-        found[name] = []
-    return found
+        columns[name] = []
+    return columns
 
 
 def _read_parquet(path: Path, file: BinaryIO) -> Columns:

@@ -43,6 +43,7 @@ class AttemptCost(Record):
     """What one attempt asks of storage on one table."""
 
     metadata_reads: Int32
+    answers: Int32  # of a REST server to the refresh, with all the metadata in it
     history_lists: Int32  # one after another, or in batches: the protocol says
     validate_reads: Int32  # manifests of that history, one after another
     list_reads: Int32  # of the current list

@@ -14,6 +14,7 @@ from endive.kernel import rule
 from endive.vocabulary import (
     CHECKS_ALL,
     CHECKS_NONE,
+    CHECKS_PARTITIONS,
     DELETES_EQUALITY,
     DELETES_EQUALITY_AND_VECTOR,
     DELETES_POSITION,
@@ -39,8 +40,15 @@ from endive.vocabulary import (
 @rule
 def is_validated(operation: Operation) -> bool:
     """Whether an overwrite checks what others did; its caller may ask for nothing."""
-    is_checked = operation.checks != CHECKS_NONE and operation.form != REPLACE_PARTITIONS
-    return operation.kind == VALIDATED_OVERWRITE and is_checked
+    if operation.form == REPLACE_PARTITIONS:
+        return operation.kind == VALIDATED_OVERWRITE and operation.checks == CHECKS_PARTITIONS
+    return operation.kind == VALIDATED_OVERWRITE and operation.checks != CHECKS_NONE
+
+
+@rule
+def checks_partitions(operation: Operation) -> bool:
+    """Whether it holds what others did in the partitions it replaces against them (``BaseReplacePartitions``)."""
+    return operation.form == REPLACE_PARTITIONS and is_validated(operation)
 
 
 @rule
@@ -71,7 +79,11 @@ def looks_from_first(operation: Operation) -> bool:
 
 @rule
 def looks_for_removed(operation: Operation) -> bool:
-    """Whether it checks that the data files it refers to are still there (``BaseRowDelta.validate``)."""
+    """Whether it checks that data files are still there: those it refers to (``BaseRowDelta.validate``), or all of
+    the partitions it replaces (``validateDeletedDataFiles``).
+    """
+    if checks_partitions(operation):
+        return True
     return is_row_delta(operation) and operation.checks != CHECKS_NONE and operation.is_referring == 1
 
 
@@ -80,7 +92,7 @@ def looks_for_deletes(operation: Operation) -> bool:
     """Whether it looks for delete files that others added. Spark's merge-on-read DELETE does not."""
     if operation.kind == REWRITE_FILES:
         return True
-    return is_validated(operation) and (operation.form == OVERWRITE_FILES or operation.checks == CHECKS_ALL)
+    return is_validated(operation) and (operation.form != ROW_DELTA or operation.checks == CHECKS_ALL)
 
 
 @rule
@@ -177,7 +189,7 @@ def minds(operation: Operation, change: int) -> bool:
     """
     if operation.kind == REWRITE_FILES:
         return change != ROWS_ADDED and (change != KEYS_DELETED or operation.is_sequenced == 0)
-    if not is_validated(operation):
+    if not is_validated(operation) or checks_partitions(operation):
         return False
     is_by_statistics = operation.reads == READS_FILES or operation.reads == READS_COLUMNS
     if change == ROWS_ADDED:
@@ -198,8 +210,11 @@ def minds_in_partition(operation: Operation, change: int) -> bool:
     """Whether such a change anywhere in its partitions makes it fail for good.
 
     New rows, if it has read whole partitions. New delete files (``validateNoNewDeleteFiles``): position deletes have no
-    bounds of rows, so no filter tells one file's deletes from another's.
+    bounds of rows, so no filter tells one file's deletes from another's. Who replaces partitions and checks them minds
+    every change there, at snapshot isolation all but new rows.
     """
+    if checks_partitions(operation):
+        return change != ROWS_ADDED or operation.isolation == SERIALIZABLE
     if not is_validated(operation) or operation.reads == READS_TABLE:
         return False
     if change == ROWS_ADDED:
@@ -212,7 +227,7 @@ def minds_in_partition(operation: Operation, change: int) -> bool:
 @rule
 def reads_beside_writing(operation: Operation) -> bool:
     """Whether what it has read is all partitions it chose, and not only those it writes."""
-    return operation.reads == READS_PARTITIONS and is_validated(operation)
+    return operation.reads == READS_PARTITIONS and is_validated(operation) and operation.form != REPLACE_PARTITIONS
 
 
 @rule
@@ -229,6 +244,8 @@ def is_met_in_table(operation: Operation, before: TableState, now: TableState) -
     partitions tells them apart.
     """
     if not is_validated(operation) or operation.reads == READS_FILES or operation.reads == READS_PARTITIONS:
+        return False
+    if checks_partitions(operation):
         return False
     is_all = operation.isolation == SERIALIZABLE and operation.reads == READS_TABLE
     if is_all and snapshots_with_rows(now) > snapshots_with_rows(before):

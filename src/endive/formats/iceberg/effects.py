@@ -3,7 +3,7 @@
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
 from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_success, rewrites_own_manifests
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.settings import IcebergSettings, protocol_of
 from endive.formats.iceberg.table import metadata_bytes
 from endive.formats.nesting import TableState
 from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
@@ -123,10 +123,11 @@ def added_manifests(settings: IcebergSettings, operation: Operation, situation: 
     if operation.kind == REWRITE_MANIFESTS:
         rewritten_bytes = situation.start_manifests * settings.sizes.manifest_bytes
         return (rewritten_bytes + MANIFEST_TARGET_BYTES - 1) // MANIFEST_TARGET_BYTES - situation.start_manifests
-    is_flushing = settings.protocol.merging == choices.MERGING_FLUSH
+    protocol = protocol_of(settings, operation)
+    is_flushing = protocol.merging == choices.MERGING_FLUSH
     if (
-        is_flushing or (merges_bins(operation) and settings.protocol.merging == choices.MERGING_BINS)
-    ) and situation.live_manifests + 1 >= settings.protocol.merge_count_min:
+        is_flushing or (merges_bins(operation) and protocol.merging == choices.MERGING_BINS)
+    ) and situation.live_manifests + 1 >= protocol.merge_count_min:
         return own_manifests(operation) - situation.live_manifests
     return own_manifests(operation)
 

@@ -41,21 +41,21 @@ def _append_list(txn: Any, world: Any, base: CatalogSnapshot, position: int) -> 
     offset, is_sealed = known.list_offset, known.is_list_sealed != 0
     tries = 0
     while not is_sealed:
-        found: int = SEALED
+        landing: int = SEALED
         end = (0, False)
 
         def evaluate(expected_offset: int = offset) -> bool:
-            nonlocal found, end
-            found = world.tables.append_to_list(table, expected_offset)
+            nonlocal landing, end
+            landing = world.tables.append_to_list(table, expected_offset)
             end = world.tables.list_end(table)
             world.catalog.state.refresh_tables((table,))
-            return found == LANDED
+            return landing == LANDED
 
         counter = slot(txn.row.attempts, LIST_APPEND, position) + payments.APPEND_DRAWS * tries
         key = f"manifest_list/{table}"
         append = Request(MANIFEST_LIST, APPEND, counter, entry_bytes, key=key, evaluate=evaluate)
         yield from world.storage.ask(append, txn.client)
-        if found == LANDED:
+        if landing == LANDED:
             txn.row.manifest_append_physical_success += 1
             break
         txn.row.manifest_append_physical_failure += 1

@@ -45,6 +45,7 @@ from endive.formats.iceberg.effects import (
 )
 from endive.formats.iceberg.maintenance import manifests_to_scan
 from endive.formats.iceberg.protocol import (
+    LOAD_ANSWER_REFS,
     RELEASE_1_9,
     RELEASE_1_11,
     CommitProtocol,
@@ -52,8 +53,10 @@ from endive.formats.iceberg.protocol import (
     loads_metadata,
     reloads_after_success,
     reloads_metadata,
+    rereads_catalog,
     writes_beside_list,
 )
+from endive.formats.iceberg.settings import protocol_of
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
@@ -77,6 +80,7 @@ from endive.vocabulary import (
     WRITE,
 )
 
+KIB = 1024
 # Draws of one MANIFEST_WRITE slot: own manifests first, then filtered ones, then merged ones.
 FILTER_DRAWS = 1 << 20
 MERGE_DRAWS = 1 << 21
@@ -88,9 +92,25 @@ BEGIN_DRAWS = 1 << 20
 
 
 @rule
+def pay_answer(payer: Payer, world: Any, txn: Any, phase: int, snapshots: int) -> None:
+    """What a REST server sends with every refresh and commit: the metadata, naming all ``snapshots``.
+
+    ``RESTTableOperations.refresh`` asks for no less. A 304 answers loads only, of a table that has not moved since the
+    client's last one: no writer gets it, since its own commit has moved the table.
+    """
+    us_per_mib = world.format.iceberg.protocol.answer_us_per_mib
+    if us_per_mib > 0:
+        kib = (metadata_bytes(world.format.iceberg.sizes, snapshots) + KIB - 1) // KIB
+        txn.row.answers_kib += kib
+        payer.wait(txn, phase, kib * us_per_mib // KIB)
+
+
+@rule
 def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
     """A table loaded at the start of a txn, its metadata naming ``snapshots``."""
-    if loads_metadata(world.format.iceberg.protocol):
+    is_refs_only = world.format.iceberg.protocol.load_answer == LOAD_ANSWER_REFS
+    pay_answer(payer, world, txn, PHASE_RUNTIME, min(snapshots, 1) if is_refs_only else snapshots)
+    if loads_metadata(protocol_of(world.format.iceberg, txn.operation)):
         counter = slot(txn.row.attempts, LOAD_METADATA, position)
         payer.many(
             world,
@@ -106,9 +126,10 @@ def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) 
 
 
 @rule
-def pay_look(payer: Payer, world: Any, txn: Any, phase: int, position: int, snapshots: int) -> None:
-    """A table that has moved is refreshed before any attempt."""
-    if loads_metadata(world.format.iceberg.protocol):
+def pay_look(payer: Payer, world: Any, txn: Any, phase: int, position: int, snapshots: int, is_moved: bool) -> None:
+    """A table is refreshed before any attempt; a server answers in full whether or not it has moved."""
+    pay_answer(payer, world, txn, phase, snapshots)
+    if is_moved and loads_metadata(protocol_of(world.format.iceberg, txn.operation)):
         counter = slot(txn.row.attempts, LOOK_METADATA, position)
         size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
         payer.many(world, txn, phase, counter, METADATA, READ, size_bytes, 1, 1)
@@ -118,13 +139,15 @@ def pay_look(payer: Payer, world: Any, txn: Any, phase: int, position: int, snap
 def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """Metadata, history and the manifests of that history: all a validation looks at."""
     attempt = txn.row.attempts
+    if cost.answers > 0:
+        pay_answer(payer, world, txn, PHASE_METADATA, snapshots_kept(table))
     counter = slot(attempt, METADATA_READ, position)
     size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_kept(table))
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.metadata_reads, 1)
     lists = cost.history_lists
     if lists > 0:
-        parallel = world.format.iceberg.protocol.history_parallel
-        if world.format.iceberg.protocol.is_list_headed == 1:
+        parallel = protocol_of(world.format.iceberg, txn.operation).history_parallel
+        if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
             counter = slot(attempt, HISTORY_HEAD, position)
             payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
         counter = slot(attempt, HISTORY_READ, position)
@@ -141,7 +164,7 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     """The current list, the manifests, the new list."""
     attempt = txn.row.attempts
     head, read = slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
-    if writes_beside_list(world.format.iceberg.protocol, txn.operation):
+    if writes_beside_list(protocol_of(world.format.iceberg, txn.operation), txn.operation):
         payer.fork(txn)
         pay_list_read(payer, world, txn, PHASE_MANIFESTS, table.iceberg.manifests, cost.list_reads, head, read)
         payer.switch(txn)
@@ -165,7 +188,7 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
     manifests = table.iceberg.manifests + 1
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, cost.list_rereads, head + 1, read + 1)
     txn.leftovers.kept_manifests += cost.own_writes + cost.filter_writes
-    if deletes_at_once(world.format.iceberg.protocol, txn.operation):
+    if deletes_at_once(protocol_of(world.format.iceberg, txn.operation), txn.operation):
         counter = slot(attempt, CLEANUP, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, cost.list_writes, 1)
     elif is_in_transaction(txn.operation):
@@ -181,7 +204,7 @@ def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: Tabl
     """
     attempt, operation = txn.row.attempts, txn.operation
     head, read = slot(attempt, LIST_HEAD, position) + BEGIN_DRAWS, slot(attempt, LIST_READ, position) + BEGIN_DRAWS
-    manifests, protocol = table.iceberg.manifests, world.format.iceberg.protocol
+    manifests, protocol = table.iceberg.manifests, protocol_of(world.format.iceberg, operation)
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, head, read)
     filtered = filtered_manifests(operation)
     reads = filtered * 2 if replaces_whole_partitions(operation) else filtered
@@ -212,7 +235,7 @@ def pay_list_read(
 ) -> None:
     """Reads of a current manifest list, none or one, behind a HEAD where the store's client asks for one."""
     if count > 0:
-        if world.format.iceberg.protocol.is_list_headed == 1:
+        if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
             payer.many(world, txn, phase, head, MANIFEST_LIST, HEAD, 0, 1, 1)
         payer.many(
             world, txn, phase, read, MANIFEST_LIST, READ, list_bytes(world.format.iceberg.sizes, manifests), 1, 1
@@ -228,7 +251,7 @@ def pay_manifests(
         counter = slot(txn.row.attempts, MANIFEST_WRITE, position) + first_draw
         size_bytes = world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, WRITE, size_bytes, count, parallel)
-        if world.format.iceberg.protocol.is_written_headed == 1:
+        if protocol_of(world.format.iceberg, txn.operation).is_written_headed == 1:
             counter = slot(txn.row.attempts, MANIFEST_HEAD, position) + first_draw
             payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, HEAD, 0, count, parallel)
 
@@ -245,7 +268,7 @@ def pay_check(payer: Payer, world: Any, txn: Any, position: int, snapshots: int,
 def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """The new metadata object, behind a HEAD where the client makes sure it is new."""
     if cost.metadata_writes > 0:
-        if world.format.iceberg.protocol.is_written_headed == 1:
+        if protocol_of(world.format.iceberg, txn.operation).is_written_headed == 1:
             counter = slot(txn.row.attempts, METADATA_HEAD, position)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, HEAD, 0, 1, 1)
         counter = slot(txn.row.attempts, METADATA_WRITE, position)
@@ -265,10 +288,14 @@ def pay_list_rewrite(payer: Payer, world: Any, txn: Any, position: int, table: T
 @rule
 def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """What a committed operation reads back of a table: the metadata, the list (``SnapshotProducer.commit``)."""
-    if reloads_after_success(world.format.iceberg.protocol):
+    snapshots = snapshots_after(txn.operation, table, cost)
+    pay_answer(payer, world, txn, PHASE_METADATA, snapshots)  # to the commit itself
+    if rereads_catalog(protocol_of(world.format.iceberg, txn.operation), txn.operation):
+        pay_answer(payer, world, txn, PHASE_METADATA, snapshots)
+    if reloads_after_success(protocol_of(world.format.iceberg, txn.operation)):
         counter = slot(txn.row.attempts, AFTER_READ, position)
-        if reloads_metadata(world.format.iceberg.protocol, txn.operation):
-            size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_after(txn.operation, table, cost))
+        if reloads_metadata(protocol_of(world.format.iceberg, txn.operation), txn.operation):
+            size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
         if txn.operation.kind == EXPIRE_SNAPSHOTS:
             pay_expiry(payer, world, txn, position, table, cost)
@@ -278,7 +305,7 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
         if cost.after_lists > 0:
             size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
             lists, phase = cost.after_lists, PHASE_MANIFEST_LIST
-            if world.format.iceberg.protocol.is_list_headed == 1:
+            if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
                 payer.many(world, txn, phase, counter + FILTER_DRAWS, MANIFEST_LIST, HEAD, 0, lists, 1)
             payer.many(world, txn, phase, counter + MERGE_DRAWS, MANIFEST_LIST, READ, size_bytes, lists, 1)
 
@@ -286,6 +313,7 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
 @rule
 def pay_status(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) -> None:
     """The metadata object in whose history a txn looks for its own commit."""
+    pay_answer(payer, world, txn, PHASE_METADATA, snapshots)
     if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
         counter = slot(txn.row.attempts, STATUS_METADATA, position)
         payer.many(
@@ -311,7 +339,7 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
     attempt = txn.row.attempts
     if cost.expired > 0:
         lists = snapshots_kept(table)
-        if world.format.iceberg.protocol.is_list_headed == 1:
+        if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
             counter = slot(attempt, EXPIRE_HEAD, position)
             payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, HEAD, 0, lists, 1)
         counter = slot(attempt, EXPIRE_READ, position)
@@ -319,7 +347,7 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
         counter = slot(attempt, EXPIRE_SCAN, position)
         parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
-        is_scanned = world.format.iceberg.protocol.release < RELEASE_1_11
+        is_scanned = protocol_of(world.format.iceberg, txn.operation).release < RELEASE_1_11
         scanned = manifests_to_scan(table, cost.expired) if is_scanned else 0
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
         counter = slot(attempt, EXPIRE_DELETE, position)
@@ -331,13 +359,13 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
 @rule
 def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
-    if cleans_up(world.format.iceberg.protocol):
+    if cleans_up(protocol_of(world.format.iceberg, txn.operation)):
         counter = slot(txn.row.attempts, CLEANUP, 0)
         lists, manifests = txn.leftovers.lost_lists, txn.leftovers.lost_manifests
         if not is_committed:
             manifests += txn.leftovers.kept_manifests
         if is_in_transaction(txn.operation):
-            if world.format.iceberg.protocol.release == RELEASE_1_9:
+            if protocol_of(world.format.iceberg, txn.operation).release == RELEASE_1_9:
                 lists += 0 if is_committed else 1  # the one that stood
             else:  # all of it in one request
                 lists = 1 if lists > 0 or not is_committed else 0

@@ -11,6 +11,7 @@ from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import AttemptCost, IcebergSituation
 from endive.formats.iceberg.conflicts import (
     adds_vectors,
+    checks_partitions,
     is_row_delta,
     is_serializable,
     looks_for_deletes,
@@ -28,7 +29,7 @@ from endive.formats.iceberg.effects import (
     takes_files,
 )
 from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.settings import IcebergSettings, protocol_of
 from endive.formats.nesting import TableState
 from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule
@@ -38,6 +39,7 @@ from endive.vocabulary import (
     FAST_APPEND,
     MERGE_APPEND,
     READS_COLUMNS,
+    READS_PARTITIONS,
     READS_TABLE,
     REPLACE_PARTITIONS,
     REWRITE_FILES,
@@ -113,6 +115,8 @@ def is_pruned(operation: Operation) -> bool:
     """Whether a filter on partitions tells manifests apart that its validation need not open."""
     if operation.kind == REWRITE_FILES or operation.reads == READS_TABLE or operation.reads == READS_COLUMNS:
         return False
+    if checks_partitions(operation) and operation.reads != READS_PARTITIONS:
+        return False  # it compares the files of manifests with its partitions, and no filter
     return not looks_from_first(operation)
 
 
@@ -254,7 +258,7 @@ def plan_attempt(
     settings: IcebergSettings, operation: Operation, situation: IcebergSituation, cost: AttemptCost
 ) -> None:
     """Fill ``cost``, a fresh one, with what this attempt costs on one table, and what its commit adds to the list."""
-    protocol = settings.protocol
+    protocol = protocol_of(settings, operation)
     if operation.kind == EXPIRE_SNAPSHOTS:
         cost.expired = situation.expiring
     elif not is_in_transaction(operation):
@@ -296,6 +300,8 @@ def plan_snapshot(
 def plan_metadata(protocol: CommitProtocol, situation: IcebergSituation, cost: AttemptCost) -> None:
     """The metadata object, where the client reads and writes it, or a server reads it for a load and a commit."""
     is_first = situation.attempt == 1
+    if protocol.is_metadata_servers == 1:
+        cost.answers = 1 if protocol.base == choices.BASE_REFRESH or not is_first else 0
     if protocol.is_inlined == 0 and protocol.is_metadata_servers == 1:
         if protocol.server_reads != choices.SERVER_READS_NEVER:
             cost.metadata_reads = 1 if protocol.base == choices.BASE_REFRESH or not is_first else 0

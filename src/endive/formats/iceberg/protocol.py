@@ -43,6 +43,9 @@ REAL_ABORT, REAL_MERGE = range(len(REAL_CONFLICTS))
 AFTER_SUCCESSES: Final = ("reload", "none", "clean_up")
 AFTER_RELOAD, AFTER_NONE, AFTER_CLEAN_UP = range(len(AFTER_SUCCESSES))
 
+LOAD_ANSWERS: Final = ("snapshots", "refs")
+LOAD_ANSWER_SNAPSHOTS, LOAD_ANSWER_REFS = range(len(LOAD_ANSWERS))
+
 SERVER_READS: Final = ("never", "load", "load_and_commit")
 SERVER_READS_NEVER, SERVER_READS_LOAD, SERVER_READS_BOTH = range(len(SERVER_READS))
 
@@ -56,6 +59,7 @@ class CommitProtocol(Record):
     """Every choice of one protocol, by code."""
 
     merge_per_commit_millionths: Int64  # manifests a merge append re-merges per commit it is behind
+    answer_us_per_mib: Int64  # that the metadata in a REST server's answer takes; 0: it is not charged
     merge_count_min: Int32  # smallest bin of manifests that is merged
     history_parallel: Int32  # lists of the history read at a time
     parallel_max: Int32  # requests at a time elsewhere
@@ -76,6 +80,7 @@ class CommitProtocol(Record):
     is_metadata_servers: Int8  # the server writes the metadata object
     is_metadata_always_read: Int8  # by every attempt, the first included
     server_reads: Int8  # when a REST server reads the metadata object from the store
+    load_answer: Int8  # what its answer to a load carries
 
 
 @rule

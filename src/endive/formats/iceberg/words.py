@@ -17,7 +17,7 @@ OVERWRITE_FORMS: Final = ("row_delta", "overwrite_files", "replace_partitions")
 # What a statement has read, as the filter that its engine hands over says. Files: a predicate on the partition and on a
 # column by whose statistics files are told apart; columns: one on such a column alone.
 READS: Final = ("files", "partitions", "table", "columns")
-CHECKS: Final = ("all", "added_rows", "none")  # which checks an engine asks for
+CHECKS: Final = ("all", "added_rows", "none", "partitions")  # which checks an engine asks for
 RELEASES: Final = ("1.9", "1.10", "1.11")  # of Java Iceberg: recorded ones whose requests differ
 DELETE_KINDS: Final = ("position", "equality", "vector", "equality_and_position", "equality_and_vector")
 OBJECTS: Final = ("metadata", "manifest_list", "manifest")

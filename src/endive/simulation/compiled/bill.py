@@ -186,7 +186,14 @@ def _join(txn: TxnRecord, phase: int) -> None:
     txn.has_failed = max(txn.has_failed, txn.has_branch_failed)
 
 
+@step
+def _wait(txn: TxnRecord, phase: int, wait_us: int) -> None:
+    if txn.has_failed == 0:
+        txn.row.phases_us[phase] += wait_us
+        txn.time_us += wait_us
+
+
 @pasted
 def adding_up() -> Payer:
     """The payer."""
-    return Payer(_many, _fork, _switch, _join)
+    return Payer(_many, _fork, _switch, _join, _wait)

@@ -45,7 +45,7 @@ def learn_refusal(world: WorldRecord, txn: TxnRecord, is_told: bool, now: int) -
     """The base becomes the state before; a refusal that tells brings a new one, if the protocol looks at it."""
     keep_base(world, txn, False)
     txn.is_known = 0
-    if is_told and formats.builds_on_told_state(world):
+    if is_told and formats.builds_on_told_state(world, txn.operation):
         see(world, txn, now)
         observe_read(world, txn, now)
         if txn.keeps_table == 1:

@@ -115,7 +115,7 @@ def pointer_checked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The txn looks whether its base still stands."""
     txn.time_us = read_answered_us(world, txn, now)
     txn.row.phases_us[PHASE_COMMIT] += txn.time_us - txn.sent_us
-    is_checked_first = formats.checks_before_last_step(world)
+    is_checked_first = formats.checks_before_last_step(world, txn.operation)
     if is_checked_first:
         check_metadata(world, txn)
         if txn.has_failed == 1:

@@ -110,15 +110,15 @@ def pack(parts: Parts) -> Packed:
     keepers = _pack_keepers(parts.workload.sources, sources)
     arrays = {
         "server.versions": np.array(state.versions, dtype=np.int64),
-        "server.tables": _filled(TableState, tables.states, left_out),
+        "server.tables": _fill(TableState, tables.states, left_out),
         "server.workers_free": np.zeros(world.catalog.workers, dtype=np.int64),
-        "server.locks": _filled(TableLock, [TableLock() for _ in range(state.num_tables if parts.lock.kind else 0)]),
-        "server.batches": _filled(Batch, [Batch() for _ in range(state.num_tables if world.catalog.batch_us else 0)]),
+        "server.locks": _fill(TableLock, [TableLock() for _ in range(state.num_tables if parts.lock.kind else 0)]),
+        "server.batches": _fill(Batch, [Batch() for _ in range(state.num_tables if world.catalog.batch_us else 0)]),
         "server.objects": records(ObjectState, at.FIRST_LIST_OBJECT + state.num_tables),
-        "workload.trace": _filled(Submission, trace),
-        "workload.seats": _filled(Seat, _pack_seats(parts.workload.sources, sources)),
-        "workload.sources": _filled(SourceRecord, sources),
-        "workload.queues": _filled(CommitQueue, [CommitQueue(every_us=every_us) for every_us in parts.queues]),
+        "workload.trace": _fill(Submission, trace),
+        "workload.seats": _fill(Seat, _pack_seats(parts.workload.sources, sources)),
+        "workload.sources": _fill(SourceRecord, sources),
+        "workload.queues": _fill(CommitQueue, [CommitQueue(every_us=every_us) for every_us in parts.queues]),
         # Zeros: no commit makes version 0, and memory is taken as files are touched.
         "server.changed": np.zeros(state.num_tables * N_CHANGES * tables.data_files, dtype=np.int64),
         "server.changed_in": np.zeros(state.num_tables * N_CHANGES * max(1, state.num_partitions), dtype=np.int64),
@@ -158,7 +158,7 @@ def _pack_units(versions: Ints) -> Array:
     return units
 
 
-def _filled(cls: type, values: list[Any], left_out: Fields = frozenset()) -> Array:
+def _fill(cls: type, values: list[Any], left_out: Fields = frozenset()) -> Array:
     made = records(cls, len(values), without=left_out)
     for place, value in enumerate(values):
         fill(made[place], value)
@@ -335,9 +335,8 @@ def _pack_room(parts: Parts, world: WorldRecord) -> None:
     """How much room a txn may need."""
     sources, scope, flight = parts.workload.sources, parts.catalog.state.scope, world.flight
     flight.tables_max = max(source.tables.room for source in sources)
-    flight.partitions_max = max(
-        (source.partitions.room for source in sources if source.partitions is not None), default=0
-    )
+    choices = (choice for source in sources for choice in (source.partitions, *source.partitions_by_table))
+    flight.partitions_max = max((choice.room for choice in choices if choice is not None), default=0)
     flight.watched_max = 1 if scope == SCOPE_CATALOG else flight.tables_max
     if scope == SCOPE_PARTITION:
         flight.watched_max = flight.tables_max * flight.partitions_max

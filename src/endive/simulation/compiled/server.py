@@ -70,14 +70,14 @@ def watch(world: WorldRecord, txn: TxnRecord) -> None:
     if world.catalog.scope != SCOPE_PARTITION:
         txn.n_watched = rules.watch_tables(world.catalog.scope, world.catalog.num_groups, tables, 0, n_read, watched)
         return
-    found = 0
+    n_watched = 0
     for position in range(n_read):
         first = partition_slot(
             world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, tables[position], 0
         )
         count = touched_at(world, txn, position).n_partitions
-        found = rules.watch_partitions(first, memory.partitions(world, txn, position), 0, count, watched, found)
-    txn.n_watched = found
+        n_watched = rules.watch_partitions(first, memory.partitions(world, txn, position), 0, count, watched, n_watched)
+    txn.n_watched = n_watched
 
 
 @step

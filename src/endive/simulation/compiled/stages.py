@@ -134,7 +134,7 @@ def begin_attempt(world: WorldRecord, txn: TxnRecord) -> int:
             paying.pay_beginning(adding_up(), world, txn, position, touched_at(world, txn, position).start)
         if txn.has_failed == 1:
             return fail(world, txn)
-    if formats.must_read_catalog(world, txn.attempt, txn.is_known == 1):
+    if formats.must_read_catalog(world, txn.operation, txn.attempt, txn.is_known == 1):
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_REFRESH, slot(txn.row.attempts, REFRESH, 0), txn.base_bytes)
     return STEP_BUILD
@@ -163,7 +163,7 @@ def build(world: WorldRecord, txn: TxnRecord) -> int:
     for position in range(n_written):
         touched = touched_at(world, txn, position)
         paying.pay_build(adding_up(), world, txn, position, touched.base, touched.plan)
-    if not formats.checks_before_last_step(world):
+    if not formats.checks_before_last_step(world, txn.operation):
         write_metadata(world, txn)
     if txn.has_failed == 1:
         return fail(world, txn)
@@ -210,7 +210,7 @@ def look_again(world: WorldRecord, txn: TxnRecord) -> int:
         return begin_to_ask(world, txn)
     touched = touched_at(world, txn, 0)
     txn.server_bytes = formats.server_bytes(world, txn.operation, touched.base, touched.plan)
-    if formats.checks_before_last_step(world) or world.catalog.is_pointer_checked == 1:
+    if formats.checks_before_last_step(world, txn.operation) or world.catalog.is_pointer_checked == 1:
         txn.sent_us = txn.time_us
         return send_read(world, txn, MOMENT_POINTER_CHECK, slot(txn.row.attempts, POINTER_READ, 0), txn.base_bytes)
     return STEP_COMMIT
