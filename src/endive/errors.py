@@ -72,13 +72,15 @@ class ObservationError(EndiveError):
 class IntakeError(EndiveError):
     """Something from elsewhere is not taken: it is too large, too deep, too late, or no regular file.
 
-    ``reason`` is the end of the sentence that begins with ``name``.
+    ``reason`` is the end of the sentence that begins with ``name``; both may quote a stranger, so they are one line
+    that a terminal only shows.
     """
 
     def __init__(self, name: str, reason: str) -> None:
-        self.name = name
-        self.reason = reason
-        super().__init__(f"{name} {reason}")
+        self.name, self.reason = (
+            "".join(each if each.isprintable() else "\ufffd" for each in text) for text in (name, reason)
+        )
+        super().__init__(f"{self.name} {self.reason}")
 
     def __reduce__(self) -> tuple[type[IntakeError], tuple[str, str]]:
         """Survive the trip back from a worker process."""

@@ -61,6 +61,7 @@ OPTIONS: Final = (
         NEEDS,
         "a REST server that takes Idempotency-Key (client: Iceberg 1.11)",
     ),
+    Option("catalog.service.load_answer", "refs", AVAILABLE, "snapshot-loading-mode = refs (Iceberg 1.9)"),
     Option("catalog.service.refusal", "final", AVAILABLE, "a server that answers 400 to a conflict (polaris #5138)"),
     Option("catalog.service.lock.kind", "hive", AVAILABLE, "engine.hive.lock-enabled, the default (Iceberg 1.9)"),
     Option("catalog.service.lock.kind", "dynamodb", AVAILABLE, "lock-impl of the Glue catalog (Iceberg 1.9)"),

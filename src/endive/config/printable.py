@@ -19,6 +19,11 @@ def printable(text: str) -> str:
     return _HIDDEN.sub(REPLACEMENT, text)
 
 
+def printable_line(text: str) -> str:
+    """The same in one line, as a name is shown."""
+    return printable(text).replace("\n", REPLACEMENT).replace("\t", " ")
+
+
 def printable_values(value: Any) -> Any:
     """The same for every text in a document, keys too."""
     if isinstance(value, str):

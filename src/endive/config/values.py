@@ -226,7 +226,7 @@ class PathBelow(Check):
     def check(self, value: object) -> str:
         text = Words().check(value)
         is_anchored = PurePosixPath(text).is_absolute() or bool(PureWindowsPath(text).anchor)
-        if is_anchored or text.startswith("~") or ".." in PureWindowsPath(text).parts:
+        if is_anchored or text.startswith("~") or ".." in PureWindowsPath(text).parts or not PurePosixPath(text).parts:
             raise refusal(f"must be {self.describe()}: it names a file below the output folder (--out).")
         return text
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult, TableMetadata
+from endive.catalog.snapshot import AppendResult
 from endive.config import load_simulation_config, parse_config
 from endive.config.sections.simulation import margin_ms
 from endive.config.unsaid import overlap_unsaid
@@ -19,30 +19,33 @@ from endive.first_names.parts import (
     AppendCatalog,
     AzureBlobStorageProvider,
     CASCatalog,
+    CASResult,
     Catalog,
+    CatalogSnapshot,
+    CommitResult,
     GCPStorageProvider,
     InstantCatalog,
     InstantStorageProvider,
     IntentionRecord,
     LatencyDistribution,
     LognormalLatency,
-    PartitionOverlapConflictDetector,
-    ProbabilisticConflictDetector,
     S3ExpressStorageProvider,
     S3StorageProvider,
     SizeBasedLatency,
     StorageProvider,
+    TableMetadata,
     UniformPartitionSelector,
     ZipfPartitionSelector,
     ZipfTableSelector,
     seed,
 )
+from endive.first_names.simulation_of_parts import Simulation, SimulationConfig, Statistics
 from endive.first_names.txns import (
     FastAppendTransaction,
     MergeAppendTransaction,
-    Simulation,
-    SimulationConfig,
-    Statistics,
+    PartitionOverlapConflictDetector,
+    ProbabilisticConflictDetector,
+    RealConflictDetector,
     Transaction,
     ValidatedOverwriteTransaction,
     Workload,
@@ -75,6 +78,7 @@ __all__ = [
     "PartitionOverlapConflictDetector",
     "PartitionSelector",
     "ProbabilisticConflictDetector",
+    "RealConflictDetector",
     "S3ExpressStorageProvider",
     "S3StorageProvider",
     "Simulation",
@@ -101,13 +105,6 @@ __all__ = [
     "truncated_zipf_pmf",
     "validate_config",
 ]
-
-
-class CASResult(CommitResult):
-    """One result for every commit point; made with three values."""
-
-    def __new__(cls, success: bool, snapshot: CatalogSnapshot | None, latency_ms: float) -> CASResult:
-        return super().__new__(cls, success, snapshot, latency_ms, 0)
 
 
 def validate_config(raw: Mapping[str, Any]) -> tuple[list[str], list[str]]:

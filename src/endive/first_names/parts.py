@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from endive import catalog as catalogs
-from endive import distributions, transaction, workload
+from endive import distributions, workload
 from endive.config import parse_config
 from endive.errors import EngineError
 from endive.formats.nesting import Plan
 from endive.formats.operation import Operation
-from endive.rng import stream_key, substream, uniform
+from endive.rng import stream_key, substream
 from endive.simulation.build import OwnParts, Parts, build_parts
 from endive.storage import ObjectStore, StorageResult, load_profile
 from endive.storage.client import Client
@@ -171,7 +171,7 @@ class S3ExpressStorageProvider(StorageProvider):
 
 
 class AzureBlobStorageProvider(StorageProvider):
-    """Azure Blob Storage, Standard."""
+    """Azure Blob Storage, Standard; Premium is a subclass with the profile ``azurex``."""
 
     profile = "azure"
 
@@ -191,6 +191,58 @@ class InstantStorageProvider(StorageProvider):
 # ---- catalogs (2) ------------------------------------------------------------------------------------
 
 
+class TableMetadata(NamedTuple):
+    """One table of a snapshot."""
+
+    table_id: int
+    version: int
+    manifest_list_offset: int
+    num_partitions: int
+    partition_versions: tuple[int, ...]
+
+
+class CatalogSnapshot(NamedTuple):
+    """The catalog at one instant of the server's clock."""
+
+    seq: int
+    tables: tuple[TableMetadata, ...]
+    timestamp_ms: float
+
+    def get_table(self, table_id: int) -> TableMetadata:
+        """One table's metadata."""
+        return self.tables[table_id]
+
+    def get_partition_version(self, table_id: int, partition_id: int) -> int:
+        """The version of one partition."""
+        return self.tables[table_id].partition_versions[partition_id]
+
+
+class CommitResult(NamedTuple):
+    """What a commit tells: a refusal carries the state."""
+
+    success: bool
+    snapshot: CatalogSnapshot | None
+    latency_ms: float
+
+
+CASResult = CommitResult  # one result for every commit point
+
+
+def as_specified(snapshot: catalogs.CatalogSnapshot) -> CatalogSnapshot:
+    """A snapshot of the simulator's in the specification's words."""
+    tables = tuple(
+        TableMetadata(
+            table.table_id,
+            table.version,
+            table.state.iceberg.list_offset,
+            table.num_partitions,
+            table.partition_versions,
+        )
+        for table in snapshot.tables
+    )
+    return CatalogSnapshot(snapshot.seq, tables, snapshot.timestamp_ms)
+
+
 @dataclass(frozen=True)
 class IntentionRecord:
     """What a txn writes, and the versions it has read."""
@@ -205,8 +257,11 @@ class Catalog:
     """A catalog by counts of tables and partitions. ``parts.catalog`` is the simulator's own."""
 
     keys: ClassVar[Mapping[str, Any]]  # of [catalog], besides the counts
+    needs: ClassVar[str] = "supports_cas"
 
     def __init__(self, storage: StorageProvider, num_tables: int, partitions_per_table: tuple[int, ...]) -> None:
+        if not getattr(storage, self.needs):
+            raise ValueError(f"{type(self).__name__} needs a store with {self.needs}; '{storage.profile}' has it not.")
         counts = [count for count in partitions_per_table if count > 0]
         partitions = {"partitions": {"enabled": True, "per_table": counts}} if counts else {}
         self.section = {**self.keys, "num_tables": num_tables, **partitions}
@@ -221,16 +276,18 @@ class Catalog:
         config = parse_config({"commit": {"protocol": "spec"}, "catalog": self.section, **rest})
         return build_parts(config, 0, OwnParts(storage=self.storage.store))
 
-    def read(self) -> Generator[float, None, catalogs.CatalogSnapshot]:
+    def read(self) -> Generator[float, None, CatalogSnapshot]:
         """The state at the server's instant."""
-        return in_ms(self.parts.catalog.read(client=self._client()), self.clock)
+        return as_specified((yield from in_ms(self.parts.catalog.read(client=self._client()), self.clock)))
 
     def commit(
         self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None = None
-    ) -> Generator[float, None, catalogs.CommitResult]:
+    ) -> Generator[float, None, CommitResult]:
         """Install ``writes`` if the catalog, or with a log every table named, is still as expected."""
         made = self._intention(expected_seq, writes, intention or IntentionRecord(0, writes, {}))
-        return in_ms(self.parts.catalog.commit(made, client=self._client()), self.clock)
+        told = yield from in_ms(self.parts.catalog.commit(made, client=self._client()), self.clock)
+        snapshot = None if told.snapshot is None else as_specified(told.snapshot)
+        return CommitResult(told.success, snapshot, told.latency_ms)
 
     def _client(self) -> Client:
         return Client(next_key(), 0, self.clock)
@@ -276,6 +333,7 @@ class AppendCatalog(Catalog):
     """A log of intentions; tables decide."""
 
     keys: ClassVar = {"type": "append", "append_preset": "append_design", "scope": "table"}
+    needs: ClassVar = "supports_append"
 
 
 class InstantCatalog(Catalog):
@@ -288,7 +346,7 @@ class InstantCatalog(Catalog):
         super().__init__(InstantStorageProvider(), num_tables, partitions_per_table)
 
 
-# ---- selectors (4.2) and detectors (5) ---------------------------------------------------------------
+# ---- selectors (4.2) ------------------------------------------------------------------------------
 
 _SELECTION: Final = {"counter": TABLES_COUNTER, "write_counter": WRITES_COUNTER}
 
@@ -296,9 +354,11 @@ _SELECTION: Final = {"counter": TABLES_COUNTER, "write_counter": WRITES_COUNTER}
 class _NextDraw:
     """Before a selector of the simulator's: selects by the next draw unless one is named."""
 
-    def select(self, count: int, total: int, /, **named: int) -> Read:
-        """Read set and write set."""
-        selected: Read = super().select(count, total, **(named or {"key": next_key(), **_SELECTION}))  # type: ignore[misc]
+    def select(self, *counts: int, **named: int) -> Read:
+        """Read set and write set: of ``n_tables`` and ``total_tables``, or of partitions."""
+        if "key" not in named:
+            counts, named = (*counts, *(named[name] for name in sorted(named))), {"key": next_key(), **_SELECTION}
+        selected: Read = super().select(*counts, **named)  # type: ignore[misc]
         return selected
 
     @property
@@ -317,22 +377,3 @@ class ZipfPartitionSelector(_NextDraw, workload.ZipfPartitionSelector):
 
 class UniformPartitionSelector(_NextDraw, workload.UniformPartitionSelector):
     """Every partition alike."""
-
-
-class ProbabilisticConflictDetector(transaction.ConflictDetector):
-    """A conflict of an operation that can have one is real with this probability."""
-
-    def __init__(self, real_conflict_probability: float) -> None:
-        self.real_conflict_probability = real_conflict_probability
-
-    def is_real_conflict(self, txn: transaction.Transaction, current_snapshot: Any, start_snapshot: Any) -> bool:
-        """By the next draw."""
-        return txn.can_have_real_conflict() and bool(uniform(next_key(), 0) < self.real_conflict_probability)
-
-
-class PartitionOverlapConflictDetector(transaction.PartitionOverlapConflictDetector):
-    """A conflict is real if a partition the txn writes has moved."""
-
-    def is_real_conflict(self, txn: transaction.Transaction, current_snapshot: Any, start_snapshot: Any) -> bool:
-        """By versions; an append has none."""
-        return txn.can_have_real_conflict() and super().is_real_conflict(txn, current_snapshot, start_snapshot)

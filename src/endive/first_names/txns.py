@@ -1,8 +1,4 @@
-"""Txns, the workload and the simulation, called as the refactoring specification calls them.
-
-A ``SimulationConfig`` of parts becomes a configuration and parts of the simulator's own. With parts from here it runs
-on the compiled engine.
-"""
+"""Txns and the workload, called as the refactoring specification calls them."""
 
 from __future__ import annotations
 
@@ -12,23 +8,20 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
-import endive.simulation
-from endive import config as configs
 from endive import distributions, transaction, workload
 from endive.first_names.parts import (
     Catalog,
     Clock,
     InstantCatalog,
-    PartitionOverlapConflictDetector,
-    ProbabilisticConflictDetector,
     StorageProvider,
+    as_specified,
     in_ms,
     next_key,
 )
-from endive.results import SimulationResult
+from endive.rng import uniform
 from endive.simulation.build import Parts
 from endive.storage import Client
-from endive.transaction import ConflictCost, ConflictDetector, TransactionResult, TransactionStatus, World
+from endive.transaction import ConflictCost, ConflictDetector, TransactionResult, World
 from endive.transaction.specified_names import SpecifiedTransaction
 from endive.vocabulary import FAST_APPEND, KINDS, MERGE_APPEND, VALIDATED_OVERWRITE
 from endive.workload import NEVER_US, Choice, Renewal, Source
@@ -87,8 +80,11 @@ class Transaction(SpecifiedTransaction):
         tables_written: frozenset[int],
         partitions_read: Partitions | None = None,
         partitions_written: Partitions | None = None,
+        *,
         manifests_per_concurrent_commit: float = 1.5,
+        real_conflict_detector: ConflictDetector | None = None,
     ) -> None:
+        self._conflict_detector = real_conflict_detector
         self.submit_time, self.runtime = submit_time_ms, runtime_ms
         self.tables_read, self.tables_written = tables_read, tables_written
         self.partitions_read, self.partitions_written = partitions_read or {}, partitions_written or {}
@@ -99,7 +95,7 @@ class Transaction(SpecifiedTransaction):
             runtime_us=round(runtime_ms * 1000.0),
             tables_read=order,
             n_tables_written=len(tables_written),
-            partitions=tuple(self._partitions(table) for table in order) if self.partitions_read else (),
+            partitions=tuple(self._partitions(table) for table in order),
         )
         terms = _parts_alone(self.kind, self._per_commit, is_appended=False).workload.sources[0].terms
         client = Client(next_key(), txn_id, Clock())
@@ -132,13 +128,19 @@ class Transaction(SpecifiedTransaction):
         conflict_detector: ConflictDetector,
         max_retries: int,
     ) -> Generator[float, None, TransactionResult]:
-        """From the first read to its end, in ms to wait; ``sim`` is whatever has a ``now`` in ms, or None."""
+        """From the first read to its end, in ms to wait; ``sim`` is whatever has a ``now`` in ms, or None.
+
+        The detector the txn was made with decides, if it was made with one.
+        """
         assert storage is catalog.storage or isinstance(catalog, InstantCatalog), "a catalog's own store"
         clock = catalog.clock
         clock.sim = sim
         made = catalog.build(_keys(self.kind, self._per_commit, is_appended=False, retries_max=max_retries))
         self.client.clock, self.terms = clock, made.workload.sources[0].terms
-        world = _world(replace(catalog.parts, storage=storage.store, format=made.format), clock, conflict_detector)
+        if not catalog.parts.catalog.state.num_partitions:
+            self.partitions = ()
+        detector = AskedDetector.of(self._conflict_detector or conflict_detector)
+        world = _world(replace(catalog.parts, storage=storage.store, format=made.format), clock, detector)
         return (yield from in_ms(self._end(world), clock))
 
     def _end(self, world: World) -> Generator[int, None, TransactionResult]:
@@ -165,6 +167,46 @@ class ValidatedOverwriteTransaction(Transaction):
 
 
 _CLASSES: Final = (FastAppendTransaction, MergeAppendTransaction, ValidatedOverwriteTransaction)
+
+
+def _made(kind: int, txn_id: int, submit_us: int, runtime_us: int, drawn: Any) -> Transaction:
+    """A txn in the specification's words; ``drawn`` has its tables and partitions, the written ones first."""
+    tables, n_written, partitions = drawn
+    written = tables[:n_written]
+    chosen = dict(zip(tables, partitions, strict=False))
+    return _CLASSES[kind](
+        txn_id=txn_id,
+        submit_time_ms=submit_us / 1000.0,
+        runtime_ms=runtime_us / 1000.0,
+        tables_read=frozenset(tables),
+        tables_written=frozenset(written),
+        partitions_read={table: frozenset(picked) for table, (picked, _) in chosen.items()},
+        partitions_written={table: frozenset(chosen[table][0][: chosen[table][1]]) for table in written if chosen},
+    )
+
+
+class AskedDetector(ConflictDetector):
+    """A detector of the caller's, asked in the specification's words."""
+
+    def __init__(self, detector: ConflictDetector) -> None:
+        self.detector = detector
+
+    @classmethod
+    def of(cls, detector: ConflictDetector) -> ConflictDetector:
+        """The detector itself, if it is the simulator's or from here."""
+        return detector if detector.is_built_in else cls(detector)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Never: the compiled engine cannot ask it."""
+        return False
+
+    def is_real_conflict(self, txn: transaction.Transaction, current_snapshot: Any, start_snapshot: Any) -> bool:
+        """The caller's verdict."""
+        if not isinstance(txn, Transaction):
+            drawn = (txn.tables, txn.n_written, txn.partitions)
+            txn = _made(txn.row.kind, txn.id, txn.row.submit_us, txn.runtime_us, drawn)
+        return self.detector.is_real_conflict(txn, as_specified(current_snapshot), as_specified(start_snapshot))  # type: ignore[arg-type]
 
 
 # ---- the workload (4) --------------------------------------------------------------------------------
@@ -201,8 +243,26 @@ class _WholeNumber(transaction.CountDistribution):
         return tuple(after - before for before, after in pairwise(below))
 
 
+class _Selected(workload.TableSelector, workload.PartitionSelector):
+    """A selector of the caller's, which is told counts only."""
+
+    def __init__(self, selector: Any) -> None:
+        self.selector = selector
+
+    def select(self, count: int, total: int, /, **named: int) -> tuple[frozenset[int], frozenset[int]]:
+        """What it selects."""
+        read, written = self.selector.select(count, total)
+        return frozenset(read), frozenset(written)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Never: the compiled engine cannot ask it."""
+        return False
+
+
 def _choice(total: int, counts: distributions.LatencyDistribution, selector: Any) -> Choice:
-    return Choice(total=total, count=0, count_alpha=0.0, selector=selector, law=_WholeNumber(latency=counts))
+    known = selector if getattr(selector, "is_built_in", False) else _Selected(selector)
+    return Choice(total=total, count=0, count_alpha=0.0, selector=known, law=_WholeNumber(latency=counts))
 
 
 class Workload:
@@ -211,6 +271,11 @@ class Workload:
     def __init__(self, config: WorkloadConfig, seed: int | None = None) -> None:
         self._config = config
         self.seed = 0 if seed is None else seed
+
+    @property
+    def chooses_partitions(self) -> bool:
+        """Whether its txns say which partitions they touch; those that do not touch none."""
+        return self._config.partitions_per_txn is not None
 
     @property
     def section(self) -> dict[str, Any]:
@@ -244,121 +309,39 @@ class Workload:
 
     def generate(self, sim: Any = None) -> Iterator[Transaction]:
         """Txns in the order of their submission, without end; each knows when it is submitted."""
-        counts = self._config.partitions_per_table if self._config.partitions_per_txn is not None else ()
+        counts = self._config.partitions_per_table if self.chooses_partitions else ()
         catalog = InstantCatalog(self._config.num_tables, counts)
         made = self.fill(catalog.build({"transaction": self.section}).workload.config)
         for submit_us, source, index in made.generate(NEVER_US):
             draft = made.draft(source, index)
-            read, written = draft.tables_read, draft.n_tables_written
-            chosen = dict(zip(read, draft.partitions, strict=False))
-            yield _CLASSES[draft.kind](
-                txn_id=index + 1,
-                submit_time_ms=submit_us / 1000.0,
-                runtime_ms=draft.runtime_us / 1000.0,
-                tables_read=frozenset(read),
-                tables_written=frozenset(read[:written]),
-                partitions_read={table: frozenset(picked[0]) for table, picked in chosen.items()},
-                partitions_written={
-                    table: frozenset(chosen[table][0][: chosen[table][1]]) for table in read[:written] if chosen
-                },
-            )
+            drawn = (draft.tables_read, draft.n_tables_written, draft.partitions)
+            yield _made(draft.kind, index + 1, submit_us, draft.runtime_us, drawn)
 
 
-# ---- the simulation (6) ------------------------------------------------------------------------------
+# ---- detectors (5) -----------------------------------------------------------------------------------
+
+RealConflictDetector = transaction.ConflictDetector  # what an overwrite of specification 946 is made with
 
 
-@dataclass(kw_only=True)
-class SimulationConfig:
-    """A simulation by its parts."""
+class ProbabilisticConflictDetector(transaction.ConflictDetector):
+    """A conflict of an operation that can have one is real with this probability."""
 
-    duration_ms: float
-    seed: int | None
-    storage_provider: StorageProvider
-    catalog: Catalog
-    workload: Workload
-    conflict_detector: ConflictDetector
-    max_retries: int = 10
-    backoff_enabled: bool = False
-    backoff_base_ms: float = 10.0
-    backoff_multiplier: float = 2.0
-    backoff_max_ms: float = 5000.0
-    backoff_jitter: float = 0.1
+    def __init__(self, real_conflict_probability: float) -> None:
+        self.real_conflict_probability = real_conflict_probability
 
-    def simulation(self) -> endive.simulation.Simulation:
-        """The simulator's own, with these parts."""
-        detector = self.conflict_detector
-        section = self.workload.section
-        conflict = {}
-        if isinstance(detector, ProbabilisticConflictDetector):
-            section["real_conflict_probability"] = detector.real_conflict_probability
-        elif isinstance(detector, PartitionOverlapConflictDetector):
-            del section["real_conflict_probability"]
-            conflict = {"conflict": {"detector": "partition_overlap"}}
-        backoff = {"base_ms": self.backoff_base_ms, "multiplier": self.backoff_multiplier}
-        backoff |= {"max_ms": self.backoff_max_ms, "jitter": self.backoff_jitter}
-        section["retry_backoff"] = {"enabled": True, **backoff} if self.backoff_enabled else {"enabled": False}
-        self.workload.seed = self.workload.seed if self.seed is None else self.seed
-        keys = {
-            "simulation": {"duration_ms": self.duration_ms, "seed": self.workload.seed},
-            "commit": {"protocol": "spec"},
-            "catalog": self.catalog.section,
-            "transaction": {**section, "retry": self.max_retries},
-            **conflict,
-        }
-        is_ours = isinstance(detector, ProbabilisticConflictDetector | PartitionOverlapConflictDetector)
-        return endive.simulation.Simulation(
-            keys,
-            storage=self.storage_provider.store,
-            workload=self.workload.fill,
-            conflict_detector=None if is_ours else detector,
+    def is_real_conflict(self, txn: transaction.Transaction, current_snapshot: Any, start_snapshot: Any) -> bool:
+        """By the next draw."""
+        return txn.can_have_real_conflict() and bool(uniform(next_key(), 0) < self.real_conflict_probability)
+
+
+class PartitionOverlapConflictDetector(transaction.PartitionOverlapConflictDetector):
+    """A conflict is real if a partition the txn writes has moved."""
+
+    def is_real_conflict(self, txn: Any, current_snapshot: Any, start_snapshot: Any) -> bool:
+        """By versions; an append has none."""
+        return txn.can_have_real_conflict() and any(
+            current_snapshot.get_partition_version(table, partition)
+            != start_snapshot.get_partition_version(table, partition)
+            for table, partitions in txn.partitions_written.items()
+            for partition in partitions
         )
-
-
-class Simulation:
-    """Runs a ``SimulationConfig`` of parts, or whatever ``load_simulation_config`` returns."""
-
-    def __init__(self, config: SimulationConfig | configs.SimulationConfig) -> None:
-        self._made = (
-            config.simulation() if isinstance(config, SimulationConfig) else endive.simulation.Simulation(config)
-        )
-
-    def run(self) -> Statistics:
-        """Simulate."""
-        return Statistics(self._made.run())
-
-
-class Statistics:
-    """What a run counted, by the specification's names: ``committed``, ``false_conflicts``, ``manifest_list_reads``."""
-
-    def __init__(self, result: SimulationResult) -> None:
-        self.result = result
-        self.to_dataframe = result.to_dataframe
-        self.export_parquet = result.export_parquet
-
-    def __getattr__(self, name: str) -> int:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        count: int = getattr(self.result.statistics.counters, name)
-        return count
-
-    @property
-    def transactions(self) -> list[TransactionResult]:
-        """Every txn that ended."""
-        return [_result_of(row) for row in self.result.transactions.to_pylist() if row["status"] != "in_flight"]
-
-
-def _result_of(row: Mapping[str, Any]) -> TransactionResult:
-    is_committed = row["status"] == "committed"
-    return TransactionResult(
-        status=TransactionStatus.COMMITTED if is_committed else TransactionStatus.ABORTED,
-        commit_time_ms=row["end_ms"] if is_committed else -1.0,
-        abort_time_ms=-1.0 if is_committed else row["end_ms"],
-        abort_reason=row["reason"],
-        total_retries=max(0, row["attempts"] - 1),
-        commit_latency_ms=row["commit_latency_ms"],
-        total_latency_ms=row["total_latency_ms"],
-        manifest_list_reads=row["requests_manifest_list_read"],
-        manifest_list_writes=row["requests_manifest_list_write"],
-        manifest_file_reads=row["requests_manifest_read"],
-        manifest_file_writes=row["requests_manifest_write"],
-    )

@@ -2,7 +2,7 @@
 
 What the file says of the load stays: who writes when, for how long, what it reads and touches. Operations become their
 counterparts. Keys that only the format before reads are left out, and so are the commit point and the retries, which
-belong to the clients of a format.
+belong to the clients of a format. Another ``delta.client`` leaves those out as well.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ COUNTERPARTS: Final = {
 OF_THE_LOAD: Final = ("num_tables", "partitions")  # what [catalog] says of tables, and not of the commit point
 OF_A_CLIENT: Final = ("retry", "retry_backoff", "total_timeout_ms", "isolation")
 OTHER: Final = {ICEBERG: DELTA, DELTA: ICEBERG}
+CLIENT_KEY: Final = "delta.client"
+CLIENT: Final = "spark"  # unless a document says otherwise
 
 
 def format_of(document: Mapping[str, Any]) -> str:
@@ -59,6 +61,30 @@ def switch_format(document: dict[str, Any], name: str) -> dict[str, Any]:
     return document
 
 
+def switch_client(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A document for another client of Delta Lake; as it is if that is its client, or the format another."""
+    delta = document.get("delta")
+    before = delta.get("client", CLIENT) if isinstance(delta, Mapping) else CLIENT
+    if format_of(document) != DELTA or name == before:
+        return document
+    if isinstance(document.get(SOURCE), list):
+        document[SOURCE] = [_without_client(source) for source in document[SOURCE]]
+    if isinstance(document.get("transaction"), dict):
+        document["transaction"] = _without_client(document["transaction"])
+    return document
+
+
+def _without_client(source: Any) -> Any:
+    if not isinstance(source, Mapping):
+        return source
+    return {key: value for key, value in _spelt_out(source).items() if key not in OF_A_CLIENT}
+
+
+def _spelt_out(source: Mapping[str, Any]) -> dict[str, Any]:
+    recipe = recipes().get(str(source.get(RECIPE)))
+    return dict(source) if recipe is None else recipe.expand(source)
+
+
 def drop_foreign(overrides: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Overrides without those that only the other format reads; they are meant for its turn."""
     foreign = keys_of_format(OTHER.get(name, name)) if name in OTHER else ()
@@ -85,8 +111,7 @@ def _switch_source(source: Any, name: str) -> list[dict[str, Any]]:
     """A source in the other format; none if it does nothing that the format has."""
     if not isinstance(source, Mapping):
         return [source]
-    recipe = recipes().get(str(source.get(RECIPE)))
-    given = dict(source) if recipe is None else recipe.expand(source)
+    given = _spelt_out(source)
     own = {key.split(".")[-1] for key in keys_of_format(OTHER[name]) if key.startswith(f"{SOURCE}.")}
     kept = {key: value for key, value in given.items() if key not in own and key not in OF_A_CLIENT}
     weights = given.get("operation_types")

@@ -11,7 +11,7 @@ from typing import Any
 
 from endive.config.problems import source_name
 from endive.config.reading.document import document_of
-from endive.config.reading.format_switch import FORMAT_KEY, drop_foreign, switch_format
+from endive.config.reading.format_switch import CLIENT_KEY, FORMAT_KEY, drop_foreign, switch_client, switch_format
 from endive.config.reading.recipe import SOURCE, table_of_recipe
 from endive.config.values import abridge, nearest
 from endive.errors import ConfigError
@@ -40,13 +40,15 @@ def apply_overrides(mapping: Mapping[str, Any], overrides: Mapping[str, Any]) ->
     """A copy of a configuration with the value at each dotted key replaced or added.
 
     ``source.<name>.<key>`` and ``source.<number>.<key>`` (from 0) reach into ``[[source]]``. Another ``table.format``
-    makes it the same load in that format.
+    makes it the same load in that format, another ``delta.client`` that of the client.
     """
     document: dict[str, Any] = plain_copy(mapping)
     problems: list[str] = []
     if FORMAT_KEY in overrides:
         overrides = drop_foreign(overrides, str(overrides[FORMAT_KEY]))
         document = switch_format(document, str(overrides[FORMAT_KEY]))
+    if CLIENT_KEY in overrides:
+        document = switch_client(document, str(overrides[CLIENT_KEY]))
     for key, value in overrides.items():
         try:
             _put(document, split_key(key), plain_copy(value), key)

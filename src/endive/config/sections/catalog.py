@@ -153,6 +153,17 @@ class ServiceConfig(Table):
         "Lakekeeper does), whenever a table is loaded, or before every commit too (Polaris).",
         json_schema_extra={"default_text": "never; load_and_commit with the profile polaris"},
     )
+    answer_ms_per_mib: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = Field(
+        None,
+        description="Time that a MiB of table metadata takes in a REST server's answer: made, sent, parsed. Answers to "
+        "loads, refreshes and commits carry the whole list of snapshots (#18073), so they grow until snapshots expire.",
+        json_schema_extra={"default_text": "not charged"},
+    )
+    load_answer: Annotated[Literal["snapshots", "refs"], OneOf()] = Field(
+        "snapshots",
+        description="What the answer to a load carries: all snapshots, or only those that a branch or tag names "
+        "(`snapshot-loading-mode = refs`). Refreshes and commits are answered with all of them either way.",
+    )
     refusal: Annotated[Literal["retried", "final"], OneOf()] = Field(
         "retried",
         description="Whether clients try again after a refusal; one that is answered 400 instead of 409 is final "

@@ -234,10 +234,12 @@ class SourceKeys(Table):
         "apart, in files whose statistics tell them from all that others have read (new keys). Others that have read "
         "files or columns mind the former only.",
     )
-    checks: Annotated[Literal["all", "added_rows", "none"], OneOf()] = Field(
+    checks: Annotated[Literal["all", "added_rows", "none", "partitions"], OneOf()] = Field(
         "all",
         description="Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "
-        "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas.",
+        "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas; "
+        "partitions: an INSERT OVERWRITE whose writer gives Spark's option isolation-level (read = 'partitions' if it "
+        "names its partitions; a dynamic one does not). Without it an overwrite of partitions checks nothing.",
     )
     deletes: (
         Annotated[Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"], OneOf()]
@@ -248,11 +250,12 @@ class SourceKeys(Table):
         "v3); with both, the positions are those of rows it has just added.",
         json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
     )
-    commit_path: Annotated[Literal["table", "transaction", "epoch"], OneOf()] = Field(
+    commit_path: Annotated[Literal["table", "transaction", "epoch", "pyiceberg"], OneOf()] = Field(
         "table",
         description="How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "
-        "on the table as loaded and again if that has moved; or as Spark's streaming, which refreshes the table before "
-        "each epoch's commit.",
+        "on the table as loaded and again if that has moved; as Spark's streaming, which refreshes the table before "
+        "each epoch's commit; or as PyIceberg does beside engines in Java: the choices of commit.protocol = "
+        "'pyiceberg', which builds its first attempt on the table as loaded, for this source alone.",
     )
     runtime_filter_ms: Milliseconds = Field(
         0.0,

@@ -106,7 +106,7 @@ class Study:
                 if not any(self._is_dropped(drop, full) for drop in self.drops):
                     yield full
             except ConfigError as error:
-                problems += [f"{_listed(values)}: {problem}" for problem in error.problems]
+                problems += [f"{_list_values(values)}: {problem}" for problem in error.problems]
         if problems:
             raise ConfigError(dict.fromkeys(problems))
 
@@ -233,7 +233,7 @@ def _settings(values: Values) -> Values:
     return {key: value for key, value in values.items() if "." in key}
 
 
-def _listed(values: Values) -> str:
+def _list_values(values: Values) -> str:
     return ", ".join(f"{key} = {show(value)}" for key, value in values.items())
 
 
@@ -245,7 +245,7 @@ def _distinct(points: Sequence[SweepPoint]) -> tuple[SweepPoint, ...]:
         other = first.setdefault(point.config_hash, point)
         if other is not point and other.values != point.values:
             problems.append(
-                f"{_listed(dict(other.values))} and {_listed(dict(point.values))} are the same simulation. "
+                f"{_list_values(dict(other.values))} and {_list_values(dict(point.values))} are the same simulation. "
                 "Drop one of them, or remove the axis that changes nothing."
             )
     if problems:

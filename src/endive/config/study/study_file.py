@@ -51,7 +51,7 @@ class StudyReader:
         """The study, with overrides applied."""
         head = self._head()
         base, folder = self._base(head)
-        derived = self._derived()
+        derived = self._derive()
         base, groups = self._override(base, self._groups(), derived, overrides)
         study = Study(
             name=head.get("name") or self.path.stem,
@@ -182,7 +182,7 @@ class StudyReader:
             self._refuse("[[point]] is empty; give it the value of at least one key.")
         return points
 
-    def _derived(self) -> Derived:
+    def _derive(self) -> Derived:
         derived: list[tuple[str, Expression]] = []
         for key, text in leaves(self._table("derived")):
             with self._gathering():
