@@ -16,15 +16,19 @@ from endive.errors import IntakeError
 MAGIC: Final = b"Obj\x01"
 SYNC_BYTES: Final = 16
 CODEC: Final = "avro.codec"
+SCHEMA: Final = "avro.schema"
+SCHEMA_BYTES_MAX: Final = 2**17  # a library walks it field by field, for every file; Iceberg's have about 10,000
 _HEADER_ENTRIES_MAX: Final = 100
 _SHIFT_MAX: Final = 63
 
 
-def plain_avro(content: bytes, *, bytes_max: int, records_max: int, name: str) -> bytes:
-    """An Avro container file with the codec ``null``; IntakeError for one that is damaged, or holds too much."""
+def plain_avro(content: bytes, *, bytes_max: int, records_max: int, name: str) -> tuple[bytes, int]:
+    """An Avro container file with the codec ``null``, and its records; IntakeError if it is damaged or too large."""
     source = io.BytesIO(content)
     try:
         header, sync = _header(source, name)
+        if len(header.get(SCHEMA, b"")) > SCHEMA_BYTES_MAX:
+            raise IntakeError(name, f"has a schema of more than {SCHEMA_BYTES_MAX:,} bytes; so much is not read.")
         codec = header.get(CODEC, b"null").decode("ascii", "replace")
         written = io.BytesIO()
         _write_header(written, {**header, CODEC: b"null"}, sync)
@@ -32,7 +36,7 @@ def plain_avro(content: bytes, *, bytes_max: int, records_max: int, name: str) -
         for count, block in _blocks(source, sync, name):
             data = _expand(block, codec, left, name)
             left -= len(data)
-            records += count
+            records += max(1, count)  # an empty block takes its time too
             if left < 0:
                 raise IntakeError(name, f"expands to more than {bytes_max:,} bytes.")
             if count > len(data) or records > records_max:  # a record has at least one byte
@@ -40,23 +44,23 @@ def plain_avro(content: bytes, *, bytes_max: int, records_max: int, name: str) -
             written.write(_encode(count) + _encode(len(data)) + data + sync)
     except EOFError:
         raise IntakeError(name, "is not a whole Avro file (it ends too early).") from None
-    return written.getvalue()
+    return written.getvalue(), records
 
 
 def _header(source: io.BytesIO, name: str) -> tuple[dict[str, bytes], bytes]:
     if source.read(len(MAGIC)) != MAGIC:
         raise IntakeError(name, "is not an Avro file.")
-    found: dict[str, bytes] = {}
+    header: dict[str, bytes] = {}
     while (count := _decode(source)) != 0:
         if count < 0:  # the size of the entries in bytes follows
             count = -count
             _decode(source)
-        if len(found) + count > _HEADER_ENTRIES_MAX:
+        if len(header) + count > _HEADER_ENTRIES_MAX:
             raise IntakeError(name, "is not an Avro file (its header has too many entries).")
         for _ in range(count):
             key = _take(source, _decode(source)).decode("utf-8", "replace")
-            found[key] = _take(source, _decode(source))
-    return found, _take(source, SYNC_BYTES)
+            header[key] = _take(source, _decode(source))
+    return header, _take(source, SYNC_BYTES)
 
 
 def _write_header(written: io.BytesIO, header: dict[str, bytes], sync: bytes) -> None:
@@ -120,18 +124,18 @@ def _take(source: io.BytesIO, size: int) -> bytes:
 
 def _decode(source: io.BytesIO) -> int:
     """A whole number in Avro's zig-zag coding."""
-    found = _varint(source)
-    return (found >> 1) ^ -(found & 1)
+    value = _varint(source)
+    return (value >> 1) ^ -(value & 1)
 
 
 def _varint(source: io.BytesIO) -> int:
     """A whole number, seven bits to a byte."""
-    found = shift = 0
+    value = shift = 0
     while True:
         (byte,) = _take(source, 1)
-        found |= (byte & 0x7F) << shift
+        value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return found
+            return value
         shift += 7
         if shift > _SHIFT_MAX:
             raise EOFError
@@ -139,9 +143,9 @@ def _varint(source: io.BytesIO) -> int:
 
 def _encode(number: int) -> bytes:
     rest = number << 1
-    found = bytearray()
+    encoded = bytearray()
     while rest >= 0x80:
-        found.append((rest & 0x7F) | 0x80)
+        encoded.append((rest & 0x7F) | 0x80)
         rest >>= 7
-    found.append(rest)
-    return bytes(found)
+    encoded.append(rest)
+    return bytes(encoded)

@@ -24,6 +24,8 @@ def read_bytes(path: str | PathLike[str], *, bytes_max: int, noun: str, name: st
             content = file.read(bytes_max + 1)  # it may grow while it is read
         except OSError as error:
             raise IntakeError(called, f"cannot be read: {error.strerror or error}.") from None
+    if content is None:  # such as /proc/kmsg, which says that it is regular, and waits
+        raise IntakeError(called, "cannot be read: it has nothing to read yet.")
     if len(content) > bytes_max:
         raise IntakeError(called, f"grows while it is read; {noun} may have {bytes_max:,} bytes.")
     return content
@@ -39,13 +41,13 @@ def open_regular(path: str | PathLike[str], *, bytes_max: int, noun: str, name: 
     except (OSError, ValueError) as error:  # ValueError: a zero byte, or what no file system can encode
         raise IntakeError(called, f"cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise IntakeError(called, "is a folder.")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise IntakeError(called, "is not a regular file but a pipe or a device.")
-        if found.st_size > bytes_max:
-            raise IntakeError(called, f"has {found.st_size:,} bytes; {noun} may have {bytes_max:,}.")
+        if status.st_size > bytes_max:
+            raise IntakeError(called, f"has {status.st_size:,} bytes; {noun} may have {bytes_max:,}.")
     except BaseException:
         os.close(descriptor)
         raise

@@ -59,7 +59,9 @@ class Commit:
 
     @property
     def word(self) -> str:
-        """What it did, in the words of its format; an append is one in both."""
+        """What it did, in the words of its format; a blind append is an append in both."""
+        if self.kind == "append_after_read":
+            return self.kind
         return DELTA_WORDS.get(self.operation, self.operation) if self.kind in DELTA_CHANGES else self.operation
 
     @property

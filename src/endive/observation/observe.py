@@ -123,10 +123,10 @@ def observe(history: TableHistory, make_page: MakePage | None = None) -> Observe
 
 
 def _too_short(history: TableHistory) -> str:
-    found = f"{history.name} has {len(history.commits)} snapshots in its history; at least {COMMITS_NEEDED} are needed"
+    few = f"{history.name} has {len(history.commits)} snapshots in its history; at least {COMMITS_NEEDED} are needed"
     if history.expired:
         return (
-            f"{found}: {history.expired:,} were expired. Keep more of them (history.expire.min-snapshots-to-keep), or "
+            f"{few}: {history.expired:,} were expired. Keep more of them (history.expire.min-snapshots-to-keep), or "
             "give a log of commits: endive observe commits.csv."
         )
-    return f"{found}. Let it be written to for a while, or give a log of commits: endive observe commits.csv."
+    return f"{few}. Let it be written to for a while, or give a log of commits: endive observe commits.csv."

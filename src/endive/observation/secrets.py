@@ -24,13 +24,13 @@ LENGTH_MAX: Final = 300
 
 def secrets_in(properties: Mapping[str, object]) -> tuple[str, ...]:
     """The values of a configuration that nobody else should see; of a URI the part that names a user."""
-    found = [str(value) for key, value in properties.items() if _SECRET_KEY.search(key)]
+    secrets = [str(value) for key, value in properties.items() if _SECRET_KEY.search(key)]
     for value in properties.values():
-        found += [part[:-1] for part in _USERINFO.findall(str(value))]
-    return tuple(sorted({each for each in found if len(each) >= _SHORTEST}, key=len, reverse=True))
+        secrets += [part[:-1] for part in _USERINFO.findall(str(value))]
+    return tuple(sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True))
 
 
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """One line without credentials: known values, users in URLs, query strings, what is assigned to a secret name."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)

@@ -61,14 +61,14 @@ def begins_us(commits: Sequence[Commit]) -> list[int]:
     known = [each for each in commits if each.duration_ms is not None]
     single = [float(each.duration_ms or 0.0) for each in known if each.attempts in (1, None)]
     one_ms = median(single) if single else min((_per_attempt_ms(each) for each in known), default=0.0)
-    found = []
+    begins = []
     for commit in commits:
         if commit.is_submission or commit.duration_ms is None:
-            found.append(commit.time_us)
+            begins.append(commit.time_us)
         else:
             after_ms = one_ms * (_AFTER_STAMP + _CLEAN_UP * ((commit.attempts or 1) - 1))
-            found.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - after_ms)))
-    return found
+            begins.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - after_ms)))
+    return begins
 
 
 def _per_attempt_ms(commit: Commit) -> float:
@@ -91,7 +91,7 @@ def fit_arrivals(commits: Sequence[Commit], window_ms: float, origin_us: int | N
         )
     mean_ms = fmean(gaps)
     cv = float(np.std(gaps)) / mean_ms
-    closed = _closed(commits)
+    closed = _closed_loop(commits)
     clock = None if closed else _periodic(gaps, first_ms, _ON_GRID)
     if clock is not None:
         return clock
@@ -99,7 +99,7 @@ def fit_arrivals(commits: Sequence[Commit], window_ms: float, origin_us: int | N
     return FittedArrivals(table=table, pattern=pattern, gap_mean_ms=mean_ms, gap_cv=cv)
 
 
-def _closed(commits: Sequence[Commit]) -> tuple[dict[str, Any], str] | None:
+def _closed_loop(commits: Sequence[Commit]) -> tuple[dict[str, Any], str] | None:
     """One client that commits again soon after it has committed; only durations can show it."""
     if any(commit.duration_ms is None for commit in commits):
         return None

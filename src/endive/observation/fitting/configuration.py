@@ -12,6 +12,7 @@ from typing import Any, Final
 from endive.config.sections.simulation import DATA_FILES_MAX
 from endive.observation.fitting.sources import MERGE_LEVEL, SERIALIZABLE, FittedSource
 from endive.observation.history import OVERWRITE, TABLE_MOVED, TableHistory, TableShape
+from endive.observation.tables.snapshots import PYICEBERG
 
 PROVIDERS: Final = {
     "s3": "s3",
@@ -58,6 +59,9 @@ def configuration(history: TableHistory, sources: Sequence[FittedSource]) -> tup
         "transaction": _retries(settings),
         "source": [_source(source, history.shape) for source in sources],
     }
+    if document["commit"].get("protocol") == PYICEBERG:
+        for source in document["source"]:
+            source.pop("commit_path", None)  # it is everybody's
     return {key: value for key, value in document.items() if value}, assumed
 
 
@@ -70,25 +74,27 @@ def duration_ms(history: TableHistory, sources: Sequence[FittedSource]) -> float
 
 def _assumed_of(source: FittedSource, settings: dict[str, str], window_ms: float) -> list[str]:
     """What is taken for granted of one source."""
-    found = []
+    assumed = []
     if source.is_work_assumed:
         work = f"source.{source.name}.runtime = {source.work['ms']:g} ms"
-        found.append(f"{work}: no history tells how long a statement works before it commits")
+        assumed.append(f"{work}: no history tells how long a statement works before it commits")
     if source.never_rewrote:
         why = "none of it was committed, so no snapshot tells which files it takes"
-        found.append(f"source.{source.name}.touched_files = all of the table's: {why}")
+        assumed.append(f"source.{source.name}.touched_files = all of the table's: {why}")
     if source.filter_ms:
         moved = sum(commit.reason == TABLE_MOVED for commit in source.commits)
         why = f"{moved} of {len(source.commits)} statements found the table moved before they filtered files"
-        found.append(f"source.{source.name}.runtime_filter_ms = {source.filter_ms:g}: {why}")
+        assumed.append(f"source.{source.name}.runtime_filter_ms = {source.filter_ms:g}: {why}")
     rate = source.rate_text(window_ms)
     if rate is not None:
-        found.append(f"source.{source.name}.arrivals: {rate}")
+        assumed.append(f"source.{source.name}.arrivals: {rate}")
     levels = {settings.get(key, SERIALIZABLE) for key in (MERGE_LEVEL, UPDATE_LEVEL)}
     if source.validates and source.commits[0].operation == OVERWRITE and len(levels) > 1:
         told = f'source.{source.name}.isolation = "{source.isolation(settings)}"'
-        found.append(f"{told}: as of MERGE; the table has another level for UPDATE, and no summary tells which it was")
-    return found
+        assumed.append(
+            f"{told}: as of MERGE; the table has another level for UPDATE, and no summary tells which it was"
+        )
+    return assumed
 
 
 def assumed_provider(location: str) -> tuple[str, list[str]]:
@@ -104,10 +110,10 @@ def _catalog(kind: str) -> dict[str, Any]:
     """The named service of that kind, if there is one; of a REST catalog nothing tells which server answers."""
     if kind in CATALOG_PROFILES:
         return {"profile": CATALOG_PROFILES[kind]}
-    found: dict[str, Any] = {"type": "service", "latency_ms": CATALOG_LATENCY_ASSUMED_MS}
+    section: dict[str, Any] = {"type": "service", "latency_ms": CATALOG_LATENCY_ASSUMED_MS}
     if kind == "rest":
-        found["service"] = {"flavour": "rest"}
-    return found
+        section["service"] = {"flavour": "rest"}
+    return section
 
 
 def are_files_known(shape: TableShape) -> bool:
@@ -125,19 +131,19 @@ def partitions_section(shape: TableShape) -> dict[str, Any]:
 
 def _source(source: FittedSource, shape: TableShape) -> dict[str, Any]:
     """``[[source]]``, with the files and partitions that its commits touched."""
-    found = source.table(shape.settings)
+    table = source.table(shape.settings)
     if source.validates:
-        found["read"] = read_of(source, shape)
+        table["read"] = read_of(source, shape)
     if are_files_known(shape) and source.touched_files:
-        found["touched_files"] = min(source.touched_files, shape.data_files or 1)
+        table["touched_files"] = min(source.touched_files, shape.data_files or 1)
     elif are_files_known(shape) and source.never_rewrote:
-        found["touched_files"] = shape.data_files
-        found |= {"partitions": {"count": shape.partitions}} if partitions_section(shape) else {}
+        table["touched_files"] = shape.data_files
+        table |= {"partitions": {"count": shape.partitions}} if partitions_section(shape) else {}
     if partitions_section(shape) and source.partitions:
-        found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
-        if source.weights and sum(each > 0.0 for each in source.weights) >= found["partitions"]["count"]:
-            found["partitions"]["weights"] = list(source.weights)
-    return found
+        table["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
+        if source.weights and sum(each > 0.0 for each in source.weights) >= table["partitions"]["count"]:
+            table["partitions"]["weights"] = list(source.weights)
+    return table
 
 
 def read_of(source: FittedSource, shape: TableShape) -> str:
@@ -151,37 +157,37 @@ def read_of(source: FittedSource, shape: TableShape) -> str:
 
 def table_section(shape: TableShape, *, is_expired: bool) -> dict[str, Any]:
     """``[table]``: only what was seen; the rest stays at its default."""
-    found: dict[str, Any] = {}
+    section: dict[str, Any] = {}
     if shape.format_version == 3:
-        found["format_version"] = 3
+        section["format_version"] = 3
     if shape.snapshots:
-        found["initial_snapshots"] = shape.snapshots
+        section["initial_snapshots"] = shape.snapshots
     if is_expired:
-        found["snapshots_kept_max"] = shape.snapshots
+        section["snapshots_kept_max"] = shape.snapshots
     if shape.metadata_bytes is not None and shape.bytes_per_snapshot is not None:
         per_snapshot = round(shape.bytes_per_snapshot)
-        found["metadata_bytes_per_snapshot"] = per_snapshot
-        found["metadata_base_bytes"] = max(0, shape.metadata_bytes - per_snapshot * shape.snapshots)
+        section["metadata_bytes_per_snapshot"] = per_snapshot
+        section["metadata_base_bytes"] = max(0, shape.metadata_bytes - per_snapshot * shape.snapshots)
     if shape.manifests is not None:
-        found["initial_manifests"] = shape.manifests
+        section["initial_manifests"] = shape.manifests
     if shape.manifest_bytes is not None:
-        found["manifest_bytes"] = round(shape.manifest_bytes)
+        section["manifest_bytes"] = round(shape.manifest_bytes)
     if are_files_known(shape):
-        found["data_files"] = shape.data_files
+        section["data_files"] = shape.data_files
     if shape.manifest_list_bytes is not None and shape.manifests:
         beyond = max(0, shape.manifest_list_bytes - _LIST_BASE_BYTES)
-        found["manifest_list_bytes_per_manifest"] = round(beyond / shape.manifests)
-    return found
+        section["manifest_list_bytes_per_manifest"] = round(beyond / shape.manifests)
+    return section
 
 
 def _commit(sources: Sequence[FittedSource], settings: dict[str, str]) -> dict[str, Any]:
     engines = {source.engine for source in sources}
-    found: dict[str, Any] = {"protocol": "pyiceberg"} if engines == {"pyiceberg"} else {}
-    if settings.get("commit.manifest-merge.enabled") == "false" and not found:
-        found["merging"] = "off"
-    elif MERGE_COUNT in settings and not found:
-        found["min_count_to_merge"] = max(2, int(settings[MERGE_COUNT]))
-    return found
+    section: dict[str, Any] = {"protocol": PYICEBERG} if engines == {PYICEBERG} else {}
+    if settings.get("commit.manifest-merge.enabled") == "false" and not section:
+        section["merging"] = "off"
+    elif MERGE_COUNT in settings and not section:
+        section["min_count_to_merge"] = max(2, int(settings[MERGE_COUNT]))
+    return section
 
 
 def _never_merges(history: TableHistory, sources: Sequence[FittedSource]) -> str:
@@ -203,11 +209,11 @@ def _never_merges(history: TableHistory, sources: Sequence[FittedSource]) -> str
 
 def _retries(settings: dict[str, str]) -> dict[str, Any]:
     """Iceberg's table properties as ``[transaction]``."""
-    found: dict[str, Any] = {}
+    section: dict[str, Any] = {}
     if "commit.retry.num-retries" in settings:
-        found["retry"] = int(settings["commit.retry.num-retries"])
+        section["retry"] = int(settings["commit.retry.num-retries"])
     if "commit.retry.total-timeout-ms" in settings:
-        found["total_timeout_ms"] = float(settings["commit.retry.total-timeout-ms"])
+        section["total_timeout_ms"] = float(settings["commit.retry.total-timeout-ms"])
     backoff = {
         key: float(settings[name])
         for key, name in (("base_ms", "commit.retry.min-wait-ms"), ("max_ms", "commit.retry.max-wait-ms"))
@@ -217,5 +223,5 @@ def _retries(settings: dict[str, str]) -> dict[str, Any]:
         longest_ms = backoff.get("max_ms", MAX_WAIT_DEFAULT_MS)  # Iceberg waits no longer (Tasks.runTaskWithRetry)
         if backoff.get("base_ms", 0.0) > longest_ms:
             backoff["base_ms"] = longest_ms
-        found["retry_backoff"] = {"policy": "iceberg", **backoff}
-    return found
+        section["retry_backoff"] = {"policy": "iceberg", **backoff}
+    return section

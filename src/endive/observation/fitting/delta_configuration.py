@@ -18,13 +18,10 @@ from endive.observation.fitting.configuration import (
 )
 from endive.observation.fitting.sources import FittedSource
 from endive.observation.history import TableHistory
-from endive.observation.tables.delta_log import DELTA
+from endive.observation.tables.delta_log import DELTA, INTERVAL, ISOLATION, READING
 
 DELTA_RS: Final = "delta-rs"
-INTERVAL: Final = "delta.checkpointInterval"
-ISOLATION: Final = "delta.isolationLevel"
 ISOLATIONS: Final = {"serializable": "serializable", "writeserializable": "write_serializable"}
-READING: Final = ("merge", "append_after_read")
 INTERVAL_MAX: Final = 1_000_000
 VERSION_MAX: Final = 1_000_000  # that a configuration can begin with
 
@@ -82,22 +79,22 @@ def _files(history: TableHistory) -> dict[str, Any]:
 def _source(source: FittedSource, history: TableHistory, client: str, level: str | None) -> dict[str, Any]:
     """``[[source]]``, with the files and partitions that its commits touched."""
     shape = history.shape
-    found: dict[str, Any] = {
+    table: dict[str, Any] = {
         "name": source.name,
         "arrivals": source.arrivals.table,
         "operation_types": source.operation_types,
         "runtime": source.work,
         "keeps_table": source.arrivals.table["kind"] == "closed",
     }
-    found |= {key: value for key, value in (("start_ms", source.start_ms), ("stop_ms", source.stop_ms)) if value}
+    table |= {key: value for key, value in (("start_ms", source.start_ms), ("stop_ms", source.stop_ms)) if value}
     if source.kind in READING:
-        found["read"] = read_of(source, shape)
+        table["read"] = read_of(source, shape)
         if level is not None and client == "spark":
-            found["isolation"] = level
+            table["isolation"] = level
     if source.kind == "merge" and not any(commit.added_files for commit in source.commits):
-        found["adds_rows"] = False
+        table["adds_rows"] = False
     if are_files_known(shape) and source.touched_files and source.kind in ("merge", "optimize"):
-        found["touched_files"] = min(source.touched_files, shape.data_files or 1)
+        table["touched_files"] = min(source.touched_files, shape.data_files or 1)
     if partitions_section(shape) and source.partitions:
-        found["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
-    return {key: value for key, value in found.items() if value is not False or key != "keeps_table"}
+        table["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
+    return {key: value for key, value in table.items() if value is not False or key != "keeps_table"}

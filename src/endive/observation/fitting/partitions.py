@@ -6,14 +6,15 @@ what matters is whether two writers meet, not where.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from endive.observation.history import Commit
 
-KNOWN_SHARE_MIN: Final = 0.5  # of a source's commits, and
-KNOWN_MIN: Final = 4  # so many: then its partitions are taken for those it writes to
+LOST_SHARE_MAX: Final = 0.25  # of a source's txns may have failed; else those that did not say where it is quiet
+Z_EVEN: Final = 1.645  # picks that an even choice makes once in twenty times are not even
 NAMES_MAX: Final = 1_000
 STAYING_SHARE: Final = 0.5  # of the partitions of the table's first half that are written to in the second
 
@@ -44,15 +45,29 @@ def _moves(commits: Sequence[Commit]) -> bool:
 def partition_weights(
     commits: Sequence[Commit], numbers: Mapping[int, tuple[int, ...]], count: int
 ) -> tuple[float, ...] | None:
-    """How often a source picks each of ``count`` partitions; None if too few of its commits tell, or all are alike."""
+    """How often a source picks each of ``count`` partitions; None if its commits may as well pick all alike.
+
+    Snapshots that expired tell nothing, and are taken to be like the others.
+    """
     told = [
         numbers[each.snapshot_id] for each in commits if each.snapshot_id is not None and each.snapshot_id in numbers
     ]
-    made = sum(each.is_committed for each in commits)
-    if count < 1 or len(told) < max(KNOWN_MIN, KNOWN_SHARE_MIN * made):
+    lost = sum(not each.is_committed for each in commits)
+    if count < 1 or lost > LOST_SHARE_MAX * len(commits):
         return None
     picked = Counter(place for places in told for place in places if place < count)
-    if len(picked) == count and max(picked.values()) <= 2 * min(picked.values()) + 2:
+    if not picked or _is_even(picked, count):
         return None
-    weights = [float(picked[place]) for place in range(max(picked, default=-1) + 1)]
-    return tuple(weights) or None
+    return tuple(float(picked[place]) for place in range(max(picked) + 1))
+
+
+def _is_even(picked: Mapping[int, int], count: int) -> bool:
+    """Whether picks are as even as chance makes them (chi-squared by Wilson and Hilferty), or nearly."""
+    if len(picked) == count and max(picked.values()) <= 2 * min(picked.values()) + 2:
+        return True
+    mean, free = sum(picked.values()) / count, count - 1
+    if free == 0:
+        return True
+    distance = sum((picked.get(place, 0) - mean) ** 2 for place in range(count)) / mean
+    spread = 2.0 / (9.0 * free)
+    return distance <= free * (1.0 - spread + Z_EVEN * math.sqrt(spread)) ** 3

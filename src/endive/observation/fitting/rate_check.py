@@ -105,8 +105,8 @@ def settle(
     """The configuration with work and filters settled, how its rates compare, and what was chosen."""
     settled, told = _with_work(document, sources, window_ms)
     settled, more = _with_reads(settled, sources, window_ms)
-    found = simulate(settled, sources, window_ms)
-    return settled, [_check(source, settled, found[source.name]) for source in sources], told + more
+    rates = simulate(settled, sources, window_ms)
+    return settled, [_check(source, settled, rates[source.name]) for source in sources], told + more
 
 
 def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float) -> dict[str, Simulated]:
@@ -197,8 +197,8 @@ def _with_work(
     wholes = {each.name for each in fitted if _statement_ms(each) is not None}
     added_ms = {each.name: 0.0 for each in fitted}
     for _ in range(PASSES if fitted else 0):
-        found = simulate(changed, sources, window_ms)
-        off = {each.name: _beyond_ms(changed, each, found[each.name], window_ms) for each in fitted}
+        rates = simulate(changed, sources, window_ms)
+        off = {each.name: _beyond_ms(changed, each, rates[each.name], window_ms) for each in fitted}
         if not any(off.values()):
             break
         for name, beyond_ms in off.items():
@@ -266,15 +266,15 @@ def _with_reads(
     changed = apply_overrides(document, {})
     told = []
     is_partitioned = "partitions" in changed.get("catalog", {})
-    found = simulate(changed, sources, window_ms) if any(map(_is_guessed, sources)) else {}
+    rates = simulate(changed, sources, window_ms) if any(map(_is_guessed, sources)) else {}
     for source in filter(_is_guessed, sources):
         section = _section(changed, source.name)
         first = {key: section[key] for key in ("read", "runtime")}
         unsaid = "no summary tells the filter of a statement"
-        if _check(source, changed, found[source.name]).holds:
+        if _check(source, changed, rates[source.name]).holds:
             told.append(f'source.{source.name}.read = "{first["read"]}": {unsaid}')
             continue
-        before = f'"{first["read"]}" the model commits {found[source.name].committed:,.0f} of {_seen(source):,}'
+        before = f'"{first["read"]}" the model commits {rates[source.name].committed:,.0f} of {_seen(source):,}'
         for read, work in _narrower(source, first, is_partitioned=is_partitioned):
             section |= {"read": read, "runtime": work}
             if _check(source, changed, simulate(changed, sources, window_ms)[source.name]).holds:

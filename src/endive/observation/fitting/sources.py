@@ -33,7 +33,13 @@ NO_WORK: Final = {"distribution": "fixed", "ms": 0.0}
 ABSENT_SHARE: Final = 0.25  # of the time watched, at its beginning or end: then the source starts late, or stops
 ABSENT_GAPS: Final = 5.0  # and so many of its usual gaps
 SINKS: Final = ("flink", "kafka-connect")  # their row deltas check nothing
-TRANSACTIONS: Final = ("trino", "presto")  # who commits through a Transaction
+# Who commits otherwise than to the table: through a Transaction, after a refresh, by another library than Java's.
+COMMIT_PATHS: Final = {
+    "trino": "transaction",
+    "presto": "transaction",
+    "spark-streaming": "epoch",
+    "pyiceberg": "pyiceberg",
+}
 MERGE_LEVEL: Final = "write.merge.isolation-level"
 DELETE_LEVEL: Final = "write.delete.isolation-level"
 SERIALIZABLE: Final = "serializable"
@@ -97,7 +103,7 @@ class FittedSource:
 
     def table(self, settings: dict[str, str]) -> dict[str, Any]:
         """As ``[[source]]``."""
-        found: dict[str, Any] = {
+        section: dict[str, Any] = {
             "name": self.name,
             "arrivals": self.arrivals.table,
             "operation_types": self.operation_types,
@@ -105,31 +111,31 @@ class FittedSource:
         }
         for key, value in (("start_ms", self.start_ms), ("stop_ms", self.stop_ms)):
             if value is not None:
-                found[key] = value
+                section[key] = value
         if self.kind == "validated_overwrite":
-            found |= self._overwrite(settings)
-        if self.engine in TRANSACTIONS:
-            found["commit_path"] = "transaction"
-        return found
+            section |= self._overwrite(settings)
+        if self.engine in COMMIT_PATHS:
+            section["commit_path"] = COMMIT_PATHS[self.engine]
+        return section
 
     def _overwrite(self, settings: dict[str, str]) -> dict[str, Any]:
         """What its summaries and its engine say of how it deletes and what it checks."""
-        found: dict[str, Any] = {"overwrite": self.overwrite or "row_delta"}
-        if found["overwrite"] == "replace_partitions":
-            return found
-        found["isolation"] = self.isolation(settings)
+        keys: dict[str, Any] = {"overwrite": self.overwrite or "row_delta"}
+        if keys["overwrite"] == "replace_partitions":
+            return keys
+        keys["isolation"] = self.isolation(settings)
         if self.filter_ms:
-            found["runtime_filter_ms"] = self.filter_ms
+            keys["runtime_filter_ms"] = self.filter_ms
         if not any(commit.added_files for commit in self.commits) and self.commits[0].operation == DELETE:
-            found["adds_rows"] = False
-        if found["overwrite"] == "row_delta":
+            keys["adds_rows"] = False
+        if keys["overwrite"] == "row_delta":
             if self.is_sink:
-                found["checks"] = "none"
-            elif found.get("adds_rows") is False:
-                found["checks"] = "added_rows"  # Spark's merge-on-read DELETE
+                keys["checks"] = "none"
+            elif keys.get("adds_rows") is False:
+                keys["checks"] = "added_rows"  # Spark's merge-on-read DELETE
             if any(commit.added_equality_deletes for commit in self.commits):
-                found["deletes"] = "equality"
-        return found
+                keys["deletes"] = "equality"
+        return keys
 
     def rate_text(self, window_ms: float) -> str | None:
         """How well a rate from few commits is known: ``3 in 5 days``, and what that may be in the long run."""
@@ -144,8 +150,8 @@ class FittedSource:
 def fit_sources(history: TableHistory) -> tuple[FittedSource, ...]:
     """The sources of a table, busiest first."""
     numbers = partition_numbers(history.commits)
-    found = [_fit(name, commits, history, numbers) for name, commits in find_writers(history.commits)]
-    return tuple(sorted(found, key=lambda source: (-len(source.commits), source.name)))
+    fitted = [_fit(name, commits, history, numbers) for name, commits in find_writers(history.commits)]
+    return tuple(sorted(fitted, key=lambda source: (-len(source.commits), source.name)))
 
 
 def _fit(

@@ -40,22 +40,22 @@ class Writer:
 
 def find_writers(commits: Sequence[Commit]) -> list[tuple[str, list[Commit]]]:
     """Every writer's name and its commits."""
-    writers = _pooled(_chained(commits))
+    writers = _pool(_chain(commits))
     return list(zip(_names(writers), (writer.commits for writer in writers), strict=True))
 
 
-def _chained(commits: Sequence[Commit]) -> list[Writer]:
+def _chain(commits: Sequence[Commit]) -> list[Writer]:
     """Writers by their first commit; one that begins after another of its sort has ended goes on for it."""
     parts: dict[tuple[str, str, str], list[Commit]] = {}
     for commit in commits:
         parts.setdefault((commit.engine, _word(commit), commit.writer), []).append(commit)
-    found: list[Writer] = []
+    chains: list[Writer] = []
     for begin_us, (engine, word, name), own in sorted((min(begins_us(own)), key, own) for key, own in parts.items()):
         gaps_ms = [(after - before) / 1000.0 for before, after in itertools.pairwise(sorted(begins_us(own)))]
         end_us = max(commit.time_us for commit in own)
         ended = [
             writer
-            for writer in found
+            for writer in chains
             if (writer.engine, writer.word, _shape(writer.names[-1])) == (engine, word, _shape(name))
             and writer.end_us < begin_us
             and _are_alike(writer.gaps_ms, gaps_ms)
@@ -67,8 +67,8 @@ def _chained(commits: Sequence[Commit]) -> list[Writer]:
             last.end_us = end_us
             last.gaps_ms += gaps_ms
         else:
-            found.append(Writer(engine=engine, word=word, names=[name], commits=own, end_us=end_us, gaps_ms=gaps_ms))
-    return found
+            chains.append(Writer(engine=engine, word=word, names=[name], commits=own, end_us=end_us, gaps_ms=gaps_ms))
+    return chains
 
 
 def _word(commit: Commit) -> str:
@@ -88,21 +88,21 @@ def _are_alike(ours_ms: Sequence[float], theirs_ms: Sequence[float]) -> bool:
     return max(ours, theirs) <= GAP_RATIO_MAX * min(ours, theirs)
 
 
-def _pooled(writers: Sequence[Writer]) -> list[Writer]:
+def _pool(writers: Sequence[Writer]) -> list[Writer]:
     """Those with few commits, if there are several of one engine and operation, as one."""
     small: dict[tuple[str, str], list[Writer]] = {}
     for writer in writers:
         if len(writer.commits) < COMMITS_MIN:
             small.setdefault((writer.engine, writer.word), []).append(writer)
-    found = [writer for writer in writers if len(writer.commits) >= COMMITS_MIN]
+    large = [writer for writer in writers if len(writer.commits) >= COMMITS_MIN]
     for own in small.values():
         first, *others = own
         for other in others:
             first.names += other.names
             first.commits += other.commits
         first.commits.sort(key=lambda commit: (commit.time_us, commit.sequence_number))
-        found.append(first)
-    return found
+        large.append(first)
+    return large
 
 
 def _names(writers: Sequence[Writer]) -> list[str]:

@@ -75,13 +75,13 @@ def read_reports(path: Path) -> list[CommitReport]:
             noun="a file of reports",
             name=f"reports '{path}'",
         )
-        found = [report for number, line in enumerate(lines, 1) for report in _read_line(path, number, line)]
-    if not found:
+        reports = [report for number, line in enumerate(lines, 1) for report in _read_line(path, number, line)]
+    if not reports:
         raise ObservationError(
             f"reports '{path}' holds no commit report. Give JSON lines as a REST catalog receives them, or the log of "
             "LoggingMetricsReporter; a log of commits ends in .csv or .parquet."
         )
-    return found
+    return reports
 
 
 def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHistory:
@@ -95,7 +95,7 @@ def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHis
             f"none of the {len(by_id)} reports names a snapshot of {history.name}; they are of {tables}. "
             "Give the reports of this table; snapshots that were expired cannot be joined."
         )
-    commits = tuple(_joined(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
+    commits = tuple(_join(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
     notes = history.notes
     if unknown:
         notes = (
@@ -106,7 +106,7 @@ def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHis
     return replace(history, commits=commits, notes=notes)
 
 
-def _joined(commit: Any, report: CommitReport | None) -> Any:
+def _join(commit: Any, report: CommitReport | None) -> Any:
     if report is None:
         return commit
     return replace(
@@ -130,7 +130,7 @@ def _read_line(path: Path, number: int, line: bytes) -> list[CommitReport]:
 
 def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
     if _LOGGED in line:
-        yield _logged(path, number, line[line.index(_LOGGED) :])
+        yield _read_logged(path, number, line[line.index(_LOGGED) :])
         return
     start = line.find("{")
     if start < 0 or '"snapshot-id"' not in line:
@@ -140,10 +140,10 @@ def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
     if not isinstance(document, dict) or not isinstance(document.get("metrics", {}), dict):
         raise ObservationError(f"reports '{path}', line {number} is not a report: metrics is no object.")
     if document.get("report-type", "commit-report") == "commit-report" and "metrics" in document:
-        yield _parsed(document)
+        yield _parse(document)
 
 
-def _parsed(document: Mapping[str, Any]) -> CommitReport:
+def _parse(document: Mapping[str, Any]) -> CommitReport:
     metrics: Mapping[str, Any] = document["metrics"]
     timer = metrics.get("total-duration")
     duration_ms = None
@@ -164,9 +164,9 @@ def _value(metrics: Mapping[str, Any], key: str) -> int | None:
     return None if counter is None else int(counter["value"])
 
 
-def _logged(path: Path, number: int, text: str) -> CommitReport:
-    found = {key: pattern.search(text) for key, pattern in _LINE_FIELDS.items()}
-    values = {key: match.group(1) if match else None for key, match in found.items()}
+def _read_logged(path: Path, number: int, text: str) -> CommitReport:
+    fields = {key: pattern.search(text) for key, pattern in _LINE_FIELDS.items()}
+    values = {key: match.group(1) if match else None for key, match in fields.items()}
     if values["snapshot_id"] is None:
         raise ObservationError(f"reports '{path}', line {number}: the commit report names no snapshotId.")
     created, kept = values["created"], values["kept"]

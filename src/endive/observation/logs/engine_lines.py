@@ -57,7 +57,7 @@ def read_engine_lines(path: Path) -> list[TableHistory]:
             lost += 1
             continue
         refuse_too_many(count + len(failed), f"log '{path}'")
-        made = _committed(entry, lost + 1)
+        made = _read_committed(entry, lost + 1)
         if made is not None:
             tables.setdefault(made[0], []).append(made[1])
             count, lost = count + 1, 0
@@ -103,26 +103,26 @@ def _entries(path: Path) -> Iterator[_Entry]:
 
 
 def _time_us(line: str) -> int | None:
-    found = _TIME.match(line)
-    if found is None:
+    match = _TIME.match(line)
+    if match is None:
         return None
-    year, month, day, hour, minute, second, ms = (int(part) for part in found.groups()[:7])
+    year, month, day, hour, minute, second, ms = (int(part) for part in match.groups()[:7])
     try:
         moment = datetime(year, month, day, hour, minute, second, 1000 * ms, tzinfo=UTC)
     except ValueError:
         return None
-    zone = found.group(8)
+    zone = match.group(8)
     shift_min = 0
     if zone and zone != "Z":
         shift_min = (60 * int(zone[1:3]) + int(zone[-2:])) * (1 if zone[0] == "+" else -1)
     return round(moment.timestamp() * 1e6) - 60_000_000 * shift_min
 
 
-def _committed(entry: _Entry, attempts: int) -> tuple[str, Commit] | None:
-    found = _COMMITTED.search(entry.text) or _CONNECTED.search(entry.text)
-    if found is None:
+def _read_committed(entry: _Entry, attempts: int) -> tuple[str, Commit] | None:
+    match = _COMMITTED.search(entry.text) or _CONNECTED.search(entry.text)
+    if match is None:
         return None
-    parts = found.groupdict()
+    parts = match.groupdict()
     engine = FLINK if "ms" in parts else KAFKA
     operation = APPEND if parts.get("what", "append").strip().lower() in _APPENDS else OVERWRITE
     took_ms = float(parts["ms"]) if "ms" in parts else None

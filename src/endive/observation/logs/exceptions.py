@@ -57,7 +57,7 @@ def reason_of(text: str) -> str:
 
 def read_of(text: str) -> str:
     """What the failed statement had read: ``true`` is the table, another filter some of its partitions."""
-    found = _MATCHING.search(text[:TEXT_MAX])
-    if found is None:
+    match = _MATCHING.search(text[:TEXT_MAX])
+    if match is None:
         return ""
-    return "table" if found.group(1).strip() == "true" else "partitions"
+    return "table" if match.group(1).strip() == "true" else "partitions"

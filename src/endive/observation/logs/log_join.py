@@ -1,8 +1,9 @@
 """A table's history and a log of its writers as one: the table knows what was committed, the log what was tried.
 
-A commit of the log is found again among the snapshots by its id, or by its operation and time; the snapshot then gets
-the log's beginning, duration, work and writer. What failed is added, and so is what was committed before the oldest
-snapshot that expiry left. Snapshots that the log does not know stay as they are: a log is seldom of all writers.
+A commit of the log is found again among the snapshots by its id, or by its operation, time and, if snapshots name it,
+writer; the snapshot then gets the log's beginning, duration, work and writer. What failed is added, and so is what was
+committed before the oldest snapshot that expiry left. Snapshots that the log does not know stay as they are: a log is
+seldom of all writers.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ REACH_US: Final = 5_000_000  # before its row a commit without a duration may ha
 def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     """The history with what the log adds."""
     made = [commit for commit in log.commits if commit.is_committed]
-    found = _matches(history.commits, made)
-    engines = _engines(history.commits, found)
-    joined = [_joined(commit, found.get(place)) for place, commit in enumerate(history.commits)]
+    same = _matches(history.commits, made)
+    engines = _engines(history.commits, same)
+    joined = [_join(commit, same.get(place)) for place, commit in enumerate(history.commits)]
     reported = [commit for commit in joined if commit.is_reported and commit.runtime_ms is not None]
     oldest_us = oldest_snapshot_us(history)
-    matched = {id(row) for row in found.values()}
+    matched = {id(row) for row in same.values()}
     early = {id(row) for row in log.commits if id(row) not in matched and _end_us(row) < oldest_us - SLACK_US}
     kept = sum(id(row) in early for row in made) if history.expired else 0
     added = [
@@ -50,17 +51,17 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     notes = [*history.notes, *log.notes]
     if kept:
         notes.append(f"{history.name}: {kept} commits are older than the oldest snapshot; the log alone tells them.")
-    if len(found) + kept < len(made):
+    if len(same) + kept < len(made):
         notes.append(
-            f"{history.name}: {len(made) - len(found) - kept} of {len(made)} commits of the log are no snapshot of the "
+            f"{history.name}: {len(made) - len(same) - kept} of {len(made)} commits of the log are no snapshot of the "
             "table (of a branch, of another table, or the clocks differ by more than two seconds); they are left out."
         )
     if early and not history.expired:
         notes.append(
             f"{history.name}: the log has {len(early)} statements from before the table's first snapshot; left out."
         )
-    if len(found) < len(history.commits):
-        rest = len(history.commits) - len(found)
+    if len(same) < len(history.commits):
+        rest = len(history.commits) - len(same)
         notes.append(f"{history.name}: the log does not know {rest} of {len(history.commits)} snapshots; they stay.")
     return replace(
         history,
@@ -111,26 +112,29 @@ def _overwrite(row: Commit, settings: Mapping[str, str]) -> str:
 def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, Commit]:
     """Place of a snapshot -> the row of the log that made it; each row once, those with an id first."""
     by_id = {commit.snapshot_id: place for place, commit in enumerate(snapshots)}
-    found: dict[int, Commit] = {}
+    matches: dict[int, Commit] = {}
     unnamed = []
     for row in rows:
         place = by_id.get(row.snapshot_id) if row.snapshot_id is not None else None
         if place is not None:
-            found[place] = row
+            matches[place] = row
         elif row.snapshot_id is None:
             unnamed.append(row)
     times = [commit.time_us for commit in snapshots]
     reaches = [(row, _within(row, times)) for row in sorted(unnamed, key=_end_us)]
     engines = _likely_engines(snapshots, reaches)
+    names = {commit.writer for commit in snapshots}
     for row, places in reaches:
         fitting = [
             (*_away_us(row, times[place]), place)
             for place in places
-            if place not in found and _is_of(snapshots[place], engines[row.writer], row.operation)
+            if place not in matches
+            and _is_of(snapshots[place], engines[row.writer], row.operation)
+            and (row.writer not in names or row.writer == snapshots[place].writer)
         ]
         if fitting:
-            found[min(fitting)[2]] = row
-    return found
+            matches[min(fitting)[2]] = row
+    return matches
 
 
 def _away_us(row: Commit, time_us: int) -> tuple[int, int]:
@@ -154,16 +158,16 @@ def _likely_engines(snapshots: Sequence[Commit], reaches: Sequence[tuple[Commit,
     by_writer: dict[str, list[tuple[Commit, range]]] = {}
     for row, places in reaches:
         by_writer.setdefault(row.writer, []).append((row, places))
-    found = {}
+    engines = {}
     for writer, rows in by_writer.items():
         own = rows[0][0].engine
         operation = rows[0][0].operation
         candidates = [engine for engine, does in counts if does == operation]
         if own in candidates or not candidates:
-            found[writer] = own
+            engines[writer] = own
             continue
-        found[writer] = min(candidates, key=lambda each: _distance(snapshots, rows, each, counts[each, operation]))
-    return found
+        engines[writer] = min(candidates, key=lambda each: _distance(snapshots, rows, each, counts[each, operation]))
+    return engines
 
 
 def _distance(
@@ -209,7 +213,7 @@ def _worked_ms(row: Commit, reported: Sequence[Commit]) -> float | None:
     return max(0.0, row.duration_ms - usual_ms)
 
 
-def _joined(commit: Commit, row: Commit | None) -> Commit:
+def _join(commit: Commit, row: Commit | None) -> Commit:
     """A snapshot with its row of the log; what a report does not count as commit was work."""
     if row is None:
         return commit

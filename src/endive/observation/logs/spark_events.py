@@ -82,8 +82,8 @@ def is_event_log(path: Path) -> bool:
 
 
 def _parts(folder: Path) -> list[Path]:
-    found = [each for each in folder.glob("events_*") if each.is_file()]
-    return sorted(found, key=lambda each: [int(part) if part.isdecimal() else 0 for part in each.name.split("_")[:2]])
+    parts = [each for each in folder.glob("events_*") if each.is_file()]
+    return sorted(parts, key=lambda each: [int(part) if part.isdecimal() else 0 for part in each.name.split("_")[:2]])
 
 
 def read_event_log(path: Path) -> list[TableHistory]:

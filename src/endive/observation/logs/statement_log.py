@@ -90,7 +90,7 @@ def _operation(path: Path, row: int, cell: Cell) -> str:
     name = str(cell).strip()
     if name not in OPERATIONS:
         raise ObservationError(
-            f"log {path}, row {row}, column operation = {_shown(cell)}. Choose one of: {', '.join(OPERATIONS)}."
+            f"log {path}, row {row}, column operation = {_quote_cell(cell)}. Choose one of: {', '.join(OPERATIONS)}."
         )
     return name
 
@@ -102,7 +102,7 @@ def _whole(path: Path, row: int, column: str, cell: Cell, low: int | None = None
         number = None
     if number is None or (low is not None and number < low):
         wanted = "a whole number" if low is None else f"a whole number of at least {low}"
-        raise ObservationError(f"log {path}, row {row}, column {column} = {_shown(cell)}. Give {wanted}.")
+        raise ObservationError(f"log {path}, row {row}, column {column} = {_quote_cell(cell)}. Give {wanted}.")
     return number
 
 
@@ -113,9 +113,9 @@ def _is_committed(path: Path, row: int, cell: Cell, exception: str) -> bool:
     word = str(cell).strip().lower()
     if word not in (*COMMITTED, *FAILED):
         known = ", ".join((*COMMITTED, *FAILED))
-        raise ObservationError(f"log {path}, row {row}, column outcome = {_shown(cell)}. Choose one of: {known}.")
+        raise ObservationError(f"log {path}, row {row}, column outcome = {_quote_cell(cell)}. Choose one of: {known}.")
     return word in COMMITTED
 
 
-def _shown(cell: Cell) -> str:
+def _quote_cell(cell: Cell) -> str:
     return abridge(printable(repr(cell)))

@@ -20,6 +20,8 @@ from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
 SAMPLES: Final = 20
 COMMITS: Final = 20  # of all clients of one step together
 CLIENTS: Final = (1, 2, 4, 8)
+LARGE_LOADS: Final = 7
+LARGE_BYTES: Final = 1 << 20  # by which the table's metadata is made larger, as a long list of snapshots does
 NAME: Final = "endive_measure_"
 NO_RETRY: Final = {"commit.retry.num-retries": "0"}
 Progress = Callable[[int, int], None]
@@ -30,6 +32,7 @@ class CatalogMeasured:
     """Latencies in ms; commits by number of clients: those that succeeded and those that were refused."""
 
     load_ms: list[float] = field(default_factory=list)
+    large_load_ms: list[float] = field(default_factory=list)  # with so many bytes more to answer with
     metadata_read_ms: list[float] = field(default_factory=list)
     metadata_write_ms: list[float] = field(default_factory=list)
     commit_ms: dict[int, list[float]] = field(default_factory=dict)
@@ -45,26 +48,44 @@ def probe_catalog(
     opened: OpenCatalog, namespace: str | None, *, seconds_max: float, progress: Progress
 ) -> CatalogMeasured:
     """Measure, and leave no table behind."""
-    found = CatalogMeasured()
+    measured = CatalogMeasured()
     end_s = time.monotonic() + seconds_max
     total = planned_requests()
     with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened.catalog, namespace) as name:
         for index in range(SAMPLES):
             begin_s = time.perf_counter()
             table = opened.catalog.load_table(name)
-            found.load_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            measured.load_ms.append(1000.0 * (time.perf_counter() - begin_s))
             begin_s = time.perf_counter()
             with table.io.new_input(table.metadata_location).open() as file:
                 content = file.read()
-            found.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
-            _write_beside(table, content, found)
+            measured.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            _write_beside(table, content, measured)
             progress(2 * (index + 1), total)
+        _load_large(opened, name, measured)
         for step, clients in enumerate(CLIENTS):
             if time.monotonic() >= end_s:
                 break
-            _commit_step(opened, name, clients, found, end_s)
+            _commit_step(opened, name, clients, measured, end_s)
             progress(2 * SAMPLES + 2 * COMMITS * (step + 1), total)
-    return found
+    return measured
+
+
+def _load_large(opened: OpenCatalog, name: str, found: CatalogMeasured) -> None:
+    """How much longer a load takes if there is more to answer with; a catalog may refuse a property of that size."""
+    key, line = f"{NAME}padding", "snapshot-id {}, operation append, total-records {}, manifest-list snap-{}.avro; "
+    lines = [line.format(secrets.randbits(62), place, secrets.token_hex(16)) for place in range(LARGE_BYTES // 100)]
+    with suppress(Exception):
+        opened.catalog.load_table(name).transaction().set_properties(
+            {key: "".join(lines)[:LARGE_BYTES]}
+        ).commit_transaction()
+        for _ in range(LARGE_LOADS):
+            begin_s = time.perf_counter()
+            opened.catalog.load_table(name)
+            found.large_load_ms.append(1000.0 * (time.perf_counter() - begin_s))
+    table = opened.catalog.load_table(name)
+    if key in table.properties:
+        table.transaction().remove_properties(key).commit_transaction()
 
 
 def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Final
 
 from endive.errors import ConfigError
-from endive.observation.measurement.catalog_probe import CatalogMeasured
+from endive.observation.measurement.catalog_probe import LARGE_BYTES, CatalogMeasured
 from endive.observation.measurement.store_profile import quantile_table
 
 REST: Final = "rest"
@@ -120,6 +120,9 @@ def catalog_document(measured: CatalogMeasured, *, kind: str) -> dict[str, Any]:
         service |= {"workers": workers, "time": {"distribution": "fixed", "ms": round(work_ms, 3)}}
     if curve.is_rest:
         service["flavour"] = REST
+        large_ms = median(measured.large_load_ms) - median(measured.load_ms) if measured.large_load_ms else 0.0
+        if large_ms >= MS_MIN:
+            service["answer_ms_per_mib"] = round(large_ms * 2**20 / LARGE_BYTES, 2)
     return {
         "catalog": {
             "type": "service",

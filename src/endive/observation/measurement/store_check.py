@@ -24,7 +24,7 @@ _SHARES: Final = np.linspace(0.02, 0.98, 49)
 
 def measured_table(measured: Measured) -> dict[str, Any]:
     """``[measured]`` of a profile: medians by request and size, and what clients made of one object."""
-    found: dict[str, Any] = {
+    table: dict[str, Any] = {
         "requests": [
             [operation, size, round(median(values), 3)] for (operation, size), values in measured.latencies_ms.items()
         ]
@@ -34,7 +34,7 @@ def measured_table(measured: Measured) -> dict[str, Any]:
         for clients, step in measured.swaps.items()
         if step.seconds and step.success_ms
     ]
-    return {**found, "swaps": swaps} if swaps else found
+    return {**table, "swaps": swaps} if swaps else table
 
 
 def _refused_percent(step: Any) -> float:
@@ -87,5 +87,5 @@ def _swaps(document: Mapping[str, Any], clients: int) -> tuple[float, float]:
 
 def _at(table: Mapping[str, Any], shares: Any) -> list[float]:
     points = table["quantiles"]
-    found = np.interp(shares, [share for share, _ in points], [ms for _, ms in points])
-    return [float(each) for each in found]
+    values = np.interp(shares, [share for share, _ in points], [ms for _, ms in points])
+    return [float(each) for each in values]

@@ -19,7 +19,7 @@ from urllib.request import Request
 
 from endive.errors import IntakeError, ObservationError
 from endive.intake import fetch
-from endive.observation.secrets import redacted
+from endive.observation.secrets import redact
 
 SECONDS_MAX: Final = 10.0
 OBJECT_BYTES: Final = 1024
@@ -146,8 +146,8 @@ def rehearse(obstore: Any, store: Any, prefix: str) -> None:
     except Exception:  # stores in memory or on disk cannot sign, nor can one without credentials
         return
     _ask("PUT", addresses, content)
-    found = _ask("GET", addresses)
-    if found != content:
+    answer = _ask("GET", addresses)
+    if answer != content:
         raise ObservationError("the store returns other bytes than were written to it, so it is not measured.")
     _ask("DELETE", addresses)
 
@@ -159,4 +159,4 @@ def _ask(method: str, addresses: Mapping[str, str], content: bytes | None = None
     try:
         return fetch(request, bytes_max=OBJECT_BYTES, seconds_max=SECONDS_MAX, name=name)
     except IntakeError as error:
-        raise ObservationError(redacted(str(error))) from None
+        raise ObservationError(redact(str(error))) from None

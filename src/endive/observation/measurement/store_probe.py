@@ -20,7 +20,7 @@ from typing import Any, Final
 from endive.errors import IntakeError, ObservationError
 from endive.observation.measurement.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials, rehearse
-from endive.observation.secrets import redacted
+from endive.observation.secrets import redact
 
 PREFIX: Final = "endive-measure-"
 FAILURES_MAX: Final = 5
@@ -79,34 +79,34 @@ def open_store(url: str, options: dict[str, str]) -> Stores:
         probed = from_url(url, retry_config={"max_retries": 0}, **client, **options) if client else from_url(url)
         cleaned = from_url(url, retry_config={"max_retries": 3}, **client, **options) if client else probed
     except Exception as error:
-        text = redacted(str(error).splitlines()[0], options.values())
-        raise ObservationError(f"'{redacted(url)}' is not a store that can be opened: {text}.") from None
+        text = redact(str(error).splitlines()[0], options.values())
+        raise ObservationError(f"'{redact(url)}' is not a store that can be opened: {text}.") from None
     return Stores(probed=probed, cleaned=cleaned)
 
 
 def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Progress) -> Measured:
     """Measure, and leave nothing behind; what the store refuses is one line."""
-    found = Measured()
+    measured = Measured()
     end_s = time.monotonic() + seconds_max
-    with _scratch(stores, found) as prefix:
+    with _scratch(stores, measured) as prefix:
         try:
             rehearse(library(), stores.probed, prefix)
-            found.is_written = True
-            _serial(stores.probed, prefix, plan, found, end_s, progress)
+            measured.is_written = True
+            _serial(stores.probed, prefix, plan, measured, end_s, progress)
             if plan.swaps:
-                _check_conditions(stores.probed, prefix, found)
+                _check_conditions(stores.probed, prefix, measured)
                 for clients in CLIENTS:
                     if time.monotonic() >= end_s:
                         break
-                    found.swaps[clients] = _swap_step(stores.probed, prefix, clients, plan.swaps, found, end_s)
-                    progress(found.requests, plan.total)
+                    measured.swaps[clients] = _swap_step(stores.probed, prefix, clients, plan.swaps, measured, end_s)
+                    progress(measured.requests, plan.total)
         except ObservationError:
             raise
         except IntakeError as error:
             raise ObservationError(str(error)) from None
         except Exception as error:
             raise ObservationError(_reason(error)) from None
-    return found
+    return measured
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
                 problem = ""
                 break
             except Exception as error:
-                problem = redacted(str(error).splitlines()[0])
+                problem = redact(str(error).splitlines()[0])
                 time.sleep(CLEANING_PAUSE_S * turn)
         if problem:
             raise ObservationError(f"objects below '{prefix}/' could not be removed ({problem}). Remove that prefix.")
@@ -134,7 +134,7 @@ def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
 
 def _reason(error: Exception) -> str:
     name = type(error).__name__
-    text = redacted(str(error).splitlines()[0] if str(error) else name)
+    text = redact(str(error).splitlines()[0] if str(error) else name)
     if name in ("PermissionDeniedError", "UnauthenticatedError"):
         return f"no permission: {text}. Reading, writing, listing and deleting below one prefix are needed."
     if name in ("NotFoundError", "FileNotFoundError"):
@@ -209,7 +209,7 @@ def _check_conditions(store: Any, prefix: str, found: Measured) -> None:
     try:
         obstore.put(store, path, b"2", mode=_version(first))
     except Exception as error:
-        text = redacted(str(error).splitlines()[0])
+        text = redact(str(error).splitlines()[0])
         raise ObservationError(f"the store refuses conditional puts ({text}). {advice}") from None
     try:
         obstore.put(store, path, b"3", mode=_version(first))

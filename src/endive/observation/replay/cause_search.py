@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from endive.config import apply_overrides, parse_config, read_toml
 from endive.config.capabilities import is_profile_path
+from endive.config.reading.format_switch import format_of
+from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.config.toml_text import value_text
 from endive.errors import EndiveError
 from endive.observation.measurement.store_profile import profile_text
@@ -32,11 +34,23 @@ _MEASURED: Final = (
     "a connection pool or a lock."
 )
 _READ: Final = "Look at the statement: which predicates on the target can its engine push down? docs/model/conflicts.md"
-_FILES: Final = "Count the files a statement touches: deleted-data-files and added-delete-files of its summaries."
+_FILES: Final = {
+    ICEBERG: "Count the files a statement touches: deleted-data-files and added-delete-files of its summaries.",
+    DELTA: "Count the files a statement touches: the remove actions of its commits.",
+}
 _WORK: Final = "Log when the statement began and when it committed: the column runtime_ms of a log."
-_RETRY: Final = "Look at commit.retry.* of the table, and at how often the scheduler starts a failed statement again."
+_AGAIN: Final = "at how often the scheduler starts a failed statement again."
+_RETRY: Final = {
+    ICEBERG: f"Look at commit.retry.* of the table, and {_AGAIN}",
+    DELTA: f"Look at max_commit_retries of the writer, and {_AGAIN}",
+}
 _KEPT: Final = "Look whether the job loads its table for every commit or keeps it."
-_LEVEL: Final = "Look at write.*.isolation-level of the table, and of the writer's options."
+_LEVEL: Final = {
+    ICEBERG: "Look at write.*.isolation-level of the table, and of the writer's options.",
+    DELTA: "Look at delta.isolationLevel of the table.",
+}
+OTHER_LEVEL: Final = {ICEBERG: "snapshot", DELTA: "write_serializable"}
+READERS: Final = {"validated_overwrite", "merge", "append_after_read"}  # kinds that fail by what they have read
 
 Judge = Callable[[Mapping[str, Any]], Sequence[tuple[str, Figure]]]
 
@@ -89,7 +103,7 @@ def find_cause(
             figures = judge(change.document)
         except EndiveError:
             continue  # a change that the rest of the configuration does not allow
-        gain = _misfit(before) - _misfit(figures)
+        gain = misfit(before) - misfit(figures)
         if gain > max(GAIN_MIN, best[0] if best else 0.0):
             counts = (_agreeing(figures), _agreeing(before), len(figures))
             best = gain, Cause(words=change.words, agree=counts[0], before=counts[1], total=counts[2], look=change.look)
@@ -100,7 +114,7 @@ def _agreeing(figures: Sequence[tuple[str, Figure]]) -> int:
     return sum(figure.holds for _, figure in figures)
 
 
-def _misfit(figures: Sequence[tuple[str, Figure]]) -> float:
+def misfit(figures: Sequence[tuple[str, Figure]]) -> float:
     """Figures that disagree, and how far: each at most ten times what is allowed."""
     return sum(0.0 if figure.holds else min(ERROR_CAP, figure.error) for _, figure in figures)
 
@@ -108,39 +122,43 @@ def _misfit(figures: Sequence[tuple[str, Figure]]) -> float:
 def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -> Iterator[Change]:
     for factor in FACTORS:
         words = f"a store {factor:g} times as slow" if factor > 1.0 else f"a store {1 / factor:g} times as fast"
-        slower = scaled_store(document, factor, scratch)
+        slower = scale_store(document, factor, scratch)
         if slower is not None:
             yield Change(words=words, document=slower, look=_MEASURED if is_measured else _STORE)
-    for factor in FACTORS:
-        words = f"a catalog {factor:g} times as slow" if factor > 1.0 else f"a catalog {1 / factor:g} times as fast"
-        yield Change(
-            words=words, document=_scaled_catalog(document, factor), look=_MEASURED if is_measured else _CATALOG
-        )
-    for workers in WORKERS:
-        words = f"a catalog that serves {workers} at a time"
-        yield Change(words=words, document=_with_workers(document, workers), look=_CATALOG)
+    if format_of(document) == ICEBERG:  # a log of Delta needs no catalog
+        yield from _catalog_changes(document, is_measured=is_measured)
     for source in document["source"]:
-        for keys, look in _of_source(source):
+        for keys, look in _of_source(source, format_of(document)):
             name = source["name"]
             words = ", ".join(f"source.{name}.{key} = {value_text(value)}" for key, value in keys.items())
             changed = apply_overrides(document, {f'source."{name}".{key}': value for key, value in keys.items()})
             yield Change(words=words, document=changed, look=look)
 
 
-def _of_source(source: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+def _catalog_changes(document: Mapping[str, Any], *, is_measured: bool) -> Iterator[Change]:
+    for factor in FACTORS:
+        words = f"a catalog {factor:g} times as slow" if factor > 1.0 else f"a catalog {1 / factor:g} times as fast"
+        yield Change(
+            words=words, document=_scale_catalog(document, factor), look=_MEASURED if is_measured else _CATALOG
+        )
+    for workers in WORKERS:
+        words = f"a catalog that serves {workers} at a time"
+        yield Change(words=words, document=_with_workers(document, workers), look=_CATALOG)
+
+
+def _of_source(source: Mapping[str, Any], format: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Other values of what one source is taken to do."""
-    kinds = source.get("operation_types", {})
-    if "validated_overwrite" in kinds and source.get("overwrite") != "replace_partitions":
+    if READERS & source.get("operation_types", {}).keys() and source.get("overwrite") != "replace_partitions":
         yield from (({"read": read}, _READ) for read in READS if read != source.get("read"))
-        other = "snapshot" if source.get("isolation", "serializable") == "serializable" else "serializable"
-        yield {"isolation": other}, _LEVEL
+        is_default = source.get("isolation", "serializable") == "serializable"
+        yield {"isolation": OTHER_LEVEL[format] if is_default else "serializable"}, _LEVEL[format]
     touched = source.get("touched_files")
     if isinstance(touched, int):
-        yield from (({"touched_files": max(1, round(touched * by))}, _FILES) for by in (0.2, 5.0, 20.0))
+        yield from (({"touched_files": max(1, round(touched * by))}, _FILES[format]) for by in (0.2, 5.0, 20.0))
     runtime = source.get("runtime", {})
     if _total(runtime) > 0.0:
-        yield from (({"runtime": scaled_times(runtime, by)}, _WORK) for by in (0.2, 0.5, 2.0, 5.0))
-    yield from (({"retry": retries}, _RETRY) for retries in RETRIES if retries != source.get("retry"))
+        yield from (({"runtime": scale_times(runtime, by)}, _WORK) for by in (0.2, 0.5, 2.0, 5.0))
+    yield from (({"retry": retries}, _RETRY[format]) for retries in RETRIES if retries != source.get("retry"))
     if source["arrivals"]["kind"] == "closed" and not source.get("keeps_table"):
         yield {"keeps_table": True}, _KEPT
 
@@ -149,7 +167,7 @@ def _total(table: Mapping[str, Any]) -> float:
     return float(table.get("ms", 0.0) + sum(ms for _, ms in table.get("quantiles", ())))
 
 
-def scaled_times(table: Any, factor: float) -> Any:
+def scale_times(table: Any, factor: float) -> Any:
     """A distribution, or a table of them, with every time multiplied."""
     if isinstance(table, Mapping):
         return {
@@ -157,13 +175,13 @@ def scaled_times(table: Any, factor: float) -> Any:
             if key == "quantiles"
             else value * factor
             if isinstance(value, (int, float)) and not isinstance(value, bool) and (key == "ms" or key.endswith("_ms"))
-            else scaled_times(value, factor)
+            else scale_times(value, factor)
             for key, value in table.items()
         }
     return table
 
 
-def scaled_store(document: Mapping[str, Any], factor: float, scratch: Path) -> dict[str, Any] | None:
+def scale_store(document: Mapping[str, Any], factor: float, scratch: Path) -> dict[str, Any] | None:
     """The configuration on a store whose requests take ``factor`` times as long; its profile is written to scratch."""
     storage = document["storage"]
     if storage["provider"] == "constant":
@@ -174,7 +192,7 @@ def scaled_store(document: Mapping[str, Any], factor: float, scratch: Path) -> d
     profile = read_toml(place)
     for part in ("latency", "objects", "floor"):
         if part in profile:
-            profile[part] = scaled_times(profile[part], factor)
+            profile[part] = scale_times(profile[part], factor)
     file = scratch / f"store-{factor:g}.toml"
     file.write_text(profile_text(profile, ()), encoding="utf-8")
     return apply_overrides(document, {"storage.provider": str(file)})
@@ -184,11 +202,11 @@ def _built_in(name: str) -> Path | None:
     return Path(profile_file.__file__).parent / "profiles" / f"{name}.toml"
 
 
-def _scaled_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]:
+def _scale_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]:
     catalog = parse_config(document).to_dict()["catalog"]
     latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
     given = {key: value for key, value in document["catalog"].items() if key != "latency_ms"}
-    changed: dict[str, Any] = {**document, "catalog": {**given, "latency": scaled_times(latency, factor)}}
+    changed: dict[str, Any] = {**document, "catalog": {**given, "latency": scale_times(latency, factor)}}
     return changed
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -120,14 +121,20 @@ class _Row:
     reason: str
 
 
-def seen_of_trace(columns: Mapping[str, list[Any]]) -> dict[str, Seen]:
-    """The real commits of each source of an observed folder; the work of a statement is no part of its commit."""
+def seen_of_trace(columns: Mapping[str, list[Any]], split: AbstractSet[str] = frozenset()) -> dict[str, Seen]:
+    """The real commits of each source of an observed folder; the work of a statement is no part of its commit.
+
+    Of a source in ``split``, what a row has as its duration is a whole statement if it does not tell its work.
+    """
     rows: dict[str, list[_Row]] = {}
     names = ("timestamp", "source", "duration_ms", "runtime_ms", "attempts", "outcome", "reason")
     for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
         when, name, duration, runtime, attempts, outcome, reason = cells
         whole_ms = None if is_empty(duration) else float(duration)
-        took_ms = whole_ms if whole_ms is None or is_empty(runtime) else max(0.0, whole_ms - float(runtime))
+        if whole_ms is None or is_empty(runtime):
+            took_ms = None if name in split else whole_ms
+        else:
+            took_ms = max(0.0, whole_ms - float(runtime))
         begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0
         tries = None if is_empty(attempts) else int(attempts)
         told = "" if is_empty(reason) else str(reason)
@@ -169,26 +176,26 @@ def figures_of(
     if not runs or not real.ended:
         return ()
     sides = Sides(real=real, runs=tuple(runs), changed=tuple(changed))
-    found = []
+    figures = []
     if len(real.times_ms) >= COUNT_MIN:
         span_h = float(real.times_ms[-1] - real.times_ms[0]) / 3.6e6
-        found.append(
+        figures.append(
             _figure("commits", "per hour", sides, lambda seen: _per_hour(seen, span_h), _rate_interval(span_h))
         )
     is_few = len(real.times_ms) < COUNT_MIN  # and no rate tells then that the model fails what was committed
     if real.failed or ((knows_failures or is_few) and any(run.failed for run in runs)):
-        found.append(_share("failed", sides, _failed))
+        figures.append(_share("failed", sides, _failed))
         known = [reason for reason in real.reasons if reason in REASONS]
-        found += [_share(f"failed: {reason}", sides, _failed_by(reason)) for reason in known]
+        figures += [_share(f"failed: {reason}", sides, _failed_by(reason)) for reason in known]
     if len(real.attempts) + len(real.lost_attempts) >= COUNT_MIN:
-        found.append(_share("more than one attempt", sides, _retried(is_of_all=len(real.lost_attempts) > 0)))
+        figures.append(_share("more than one attempt", sides, _retried(is_of_all=len(real.lost_attempts) > 0)))
     if len(real.times_ms) < COUNT_MIN:
-        return tuple(found)
+        return tuple(figures)
     if len(real.durations_ms) >= COUNT_MIN:
-        found += [_quantile("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
+        figures += [_quantile("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
     else:
-        found += [_quantile("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
-    return tuple(found)
+        figures += [_quantile("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
+    return tuple(figures)
 
 
 def _figure(

@@ -22,17 +22,18 @@ from endive.observation.fitting.rate_check import moved
 from endive.observation.folder import STORE_FILE, TRACE_FILE, read_findings, read_history
 from endive.observation.folder_memory import given_document
 from endive.observation.logs.statement_log import FAILED
-from endive.observation.replay.cause_search import Cause, find_cause
-from endive.observation.replay.figures import Figure, Seen, figures_of, seen_of_trace
-from endive.observation.replay.latency_fit import fit_store
+from endive.observation.replay.cause_search import Cause, find_cause, misfit
+from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
+from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
 from endive.observation.replay.scaling import scaled
-from endive.observation.replay.trace import MARGIN_MS, as_observed, loading_ms, reads_back
+from endive.observation.replay.trace import MARGIN_MS, NO_WORK, as_observed, loading_ms, reads_back
 from endive.simulation import Simulation
 from endive.workload.trace_file import is_empty
 
 SEEDS: Final = 20
 SEARCH_SEEDS: Final = 3
-FIT_SEEDS: Final = 2
+FIT_SEEDS: Final = (2, 4)  # at least, and of a short history at most
+FIT_TXNS: Final = 2_000  # in the runs of one trial, or the fewest seeds
 WORK_PASSES: Final = 2
 SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
@@ -68,8 +69,8 @@ class Replay:
     @property
     def wrong(self) -> list[tuple[str, Figure]]:
         """Figures that speak against the model, worst first."""
-        found = [(name, figure) for name, figure in self.figures if not (figure.holds or figure.is_unclear)]
-        return sorted(found, key=lambda pair: -pair[1].error)
+        wrong = [(name, figure) for name, figure in self.figures if not (figure.holds or figure.is_unclear)]
+        return sorted(wrong, key=lambda pair: -pair[1].error)
 
     @property
     def explains(self) -> bool:
@@ -141,27 +142,28 @@ def replay(
     with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
         place = Path(scratch)
         if is_fitted:
-            document = stage.fit(document, folder / STORE_FILE, place)
+            is_given = catalog_profile is not None or any(each.startswith("catalog.") for each in assumed)
+            document = stage.fit(document, folder / STORE_FILE, place, is_catalog_fitted=not is_given)
         base = stage.run(document, runs, place, lambda done: progress(done, total))
         changed: dict[str, list[Seen]] = {}
         if is_changed:
             what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
             changed = stage.run_ahead(what_if, document, runs, place, lambda done: progress(runs + done, total))
-        found = Replay(
+        result = Replay(
             table=findings["table"],
             sources=stage.compare(base, changed),
             runs=runs,
             is_changed=is_changed,
             document=document,
         )
-        if not found.wrong or not is_searched:
-            return found
+        if not result.wrong or not is_searched:
+            return result
         is_measured = bool(profile or catalog_profile or (folder / STORE_FILE).exists())
         part = stage.shortened(SEARCH_TXNS_MAX)
         cause = find_cause(document, lambda each: part.judge(each, place), place, is_measured=is_measured)
     return Replay(
-        table=found.table,
-        sources=found.sources,
+        table=result.table,
+        sources=result.sources,
         runs=runs,
         is_changed=is_changed,
         document=document,
@@ -176,7 +178,6 @@ class Stage:
     def __init__(self, columns: Mapping[str, list[Any]], findings: Mapping[str, Any]) -> None:
         self._columns = columns
         self._findings = findings
-        self._real = seen_of_trace(columns)
         told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
         self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
         self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
@@ -186,6 +187,7 @@ class Stage:
             if not is_empty(work) and str(outcome) not in FAILED
         }
         self._whole = self._statements - split  # nobody tells their work from their commits
+        self._real = seen_of_trace(columns, self._statements & split)
 
     def shortened(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
@@ -221,26 +223,51 @@ class Stage:
         untold_ms = self._untold_ms(self._as_observed(base, scratch))
         return self._run(timed(document, self._findings), untold_ms, runs, progress)
 
-    def fit(self, document: Mapping[str, Any], profile: Path, scratch: Path) -> dict[str, Any]:
-        """The configuration on a store whose latency fits the commits that were seen.
+    def fit(
+        self, document: Mapping[str, Any], profile: Path, scratch: Path, *, is_catalog_fitted: bool
+    ) -> dict[str, Any]:
+        """The configuration on a store, and a catalog if nobody measured it, whose latency fits the commits seen.
 
-        Statements whose commits nobody timed are given the work that is left of them then.
+        Statements whose commits nobody timed are given the work that is left of them then. If there are no others, but
+        their attempts were counted, requests alone are taken to be what they wait for.
         """
-
-        def on_store(path: str) -> dict[str, Any]:
-            plain = {key: value for key, value in document["storage"].items() if key in ("max_parallel", "objects")}
-            return {**apply_overrides(document, {}), "storage": {**plain, "provider": path}}
-
         part = self.shortened(SEARCH_TXNS_MAX)
         names = [name for name in part._real if name not in self._whole]
+        is_waiting = all(len(part._real[name].durations_ms) < COUNT_MIN for name in names)
+        if is_waiting:
+            names = [name for name, real in part._real.items() if real.is_counted]
+            document = apply_overrides(document, {})
+            for source in document["source"]:
+                source |= {"runtime": NO_WORK} if source["name"] in names else {}
+
+        def with_latency(latency: Latency) -> dict[str, Any]:
+            plain = {key: value for key, value in document["storage"].items() if key in ("max_parallel", "objects")}
+            catalog = dict(document["catalog"])
+            if latency.catalog is not None:
+                catalog.pop("latency_ms", None)
+                catalog["latency"] = latency.catalog
+            storage = {**plain, "provider": write_profile(latency, profile)}
+            return {**apply_overrides(document, {}), "storage": storage, "catalog": catalog}
+
+        least, most = FIT_SEEDS
+        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._columns["source"]))))
 
         def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
-            return part.run(changed, FIT_SEEDS, scratch, lambda done: None)
+            return part.run(changed, seeds, scratch, lambda done: None)
 
-        fitted = on_store(str(fit_store(part._real, names, lambda path: run(on_store(path)), profile).absolute()))
-        part._share_work(fitted)
-        for _ in range(WORK_PASSES if self._whole else 0):
-            part._move_work(fitted, run(fitted))
+        is_catalog_fitted = is_catalog_fitted and "latency" not in document.get("catalog", {})
+        tried = []
+        for latency in fit_latencies(
+            part._real, names, lambda each: run(with_latency(each)), is_catalog_fitted=is_catalog_fitted
+        ):
+            fitted = with_latency(latency)
+            if not is_waiting:
+                part._share_work(fitted)
+            for _ in range(WORK_PASSES if self._whole else 0):
+                part._move_work(fitted, run(fitted))
+            tried.append((misfit(part.judge(fitted, scratch)), latency, fitted))
+        _, latency, fitted = min(tried, key=lambda each: each[0])
+        write_profile(latency, profile)
         return fitted
 
     def _share_work(self, document: Mapping[str, Any]) -> None:
@@ -262,8 +289,8 @@ class Stage:
 
     def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
         """The figures of a few runs."""
-        found = self.compare(self.run(document, SEARCH_SEEDS, scratch, lambda done: None), {})
-        return [(source.name, figure) for source in found for figure in source.figures]
+        comparison = self.compare(self.run(document, SEARCH_SEEDS, scratch, lambda done: None), {})
+        return [(source.name, figure) for source in comparison for figure in source.figures]
 
     def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
         """Model beside reality, source by source."""
@@ -297,7 +324,7 @@ class Stage:
     ) -> dict[str, list[Seen]]:
         """What each run of the model gives for each source; durations without what the history leaves out of them."""
         simulation = Simulation(parse_config(document))
-        found: dict[str, list[Seen]] = {}
+        seen: dict[str, list[Seen]] = {}
         for seed in range(runs):
             table = simulation.run(seed).transactions
             names, status, reasons = (
@@ -310,9 +337,9 @@ class Stage:
                 part = {key: each[own] for key, each in columns.items()}
                 took = part["total_latency_ms" if plain in self._whole else "commit_latency_ms"]
                 part["took_ms"] = took - untold_ms.get(plain, 0.0)
-                found.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
+                seen.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
             progress(seed + 1)
-        return found
+        return seen
 
 
 def timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:

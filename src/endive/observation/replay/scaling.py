@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from endive.answers.variation import scaled_source
+from endive.answers.variation import scale_source
 from endive.config import apply_overrides
 from endive.errors import ConfigError
 
@@ -25,12 +25,12 @@ def scaled(document: Mapping[str, Any], scale: float) -> dict[str, Any]:
 
 def _copies(source: dict[str, Any], scale: float) -> list[dict[str, Any]]:
     if source["arrivals"]["kind"] == "closed":
-        return [scaled_source(source, scale)]
+        return [scale_source(source, scale)]
     whole, rest = int(scale), scale - int(scale)
     shares = [1.0] * whole + ([rest] if rest > 1e-9 else [])
     copies = []
     for number, share in enumerate(shares, start=1):
-        copy = scaled_source(source, share)
+        copy = scale_source(source, share)
         copy["name"] = source["name"] if number == 1 else f"{source['name']}~{number}"
         if copy["arrivals"]["kind"] == "periodic" and number > 1:  # nobody starts clocks together
             late_ms = copy["arrivals"]["period_ms"] * (number - 1) / len(shares)

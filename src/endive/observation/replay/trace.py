@@ -45,12 +45,12 @@ def as_observed(
     Sources in ``statements`` begin their work at the times of the history, not their commits; their work has the
     loading of the table in it, and that of those in ``timed`` also its reading back, which is after Iceberg's timer.
     """
-    first = _traced(document, columns, {}, path)
+    first = _trace(document, columns, {}, path)
     leads_ms = _before_commit_ms(first)
     spared_ms = loading_ms(first) if statements else {}
     if reads_back(first):
         spared_ms |= {name: 2.0 * spared_ms[name] for name in timed if name in spared_ms}
-    return _traced(
+    return _trace(
         document,
         columns,
         {name: ms for name, ms in leads_ms.items() if name not in statements},
@@ -93,7 +93,7 @@ def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _traced(
+def _trace(
     document: Mapping[str, Any], columns: Columns, leads_ms: BySource, path: Path, spared_ms: BySource = NOTHING
 ) -> dict[str, Any]:
     """The sources with their trace, each row by ``leads_ms`` before its time, with ``spared_ms`` less of work."""

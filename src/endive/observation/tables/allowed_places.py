@@ -6,9 +6,10 @@ network, so a path leads to another scheme or host only if the user allows it (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from endive.errors import ConfigError, IntakeError
@@ -16,6 +17,17 @@ from endive.errors import ConfigError, IntakeError
 LOCAL: Final = "file"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 SECONDS_MAX: Final = 10.0  # for one answer of a catalog or a store
+# Properties that tell a FileIO of PyIceberg where to connect to, and where stores of the large providers are.
+ADDRESSES: Final = re.compile(
+    r"(s3|gcs|adls|hdfs|hf|oss|rest|oauth2|client)\b.*(endpoint|uri|host|authority|proxy|string)"
+)
+PROVIDERS: Final = (
+    ".amazonaws.com",
+    ".amazonaws.com.cn",
+    ".googleapis.com",
+    ".core.windows.net",
+    ".fabric.microsoft.com",
+)
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "abfss", "wasbs": "abfss", "": LOCAL}
 
 
@@ -69,6 +81,18 @@ class AllowedPlaces:
             place = place_of(told)
             raise IntakeError("its server", f"sends clients on to {place}, which was not asked for: --allow {place}.")
 
+    def refuse_other_store(self, told: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """IntakeError if a server or a table has files read from, or sent through, a host that nobody named."""
+        hosts = {place.host for place in self.places} | {place_of(str(own.get("uri", ""))).host}
+        for key, value in told.items():
+            text = str(value)
+            if ADDRESSES.match(key) is None or text.startswith("/") or text == str(own.get(key)):
+                continue
+            place = place_of(text if "://" in text else f"https://{text}")
+            if place.host not in hosts and not f".{place.host}".partition(":")[0].endswith(PROVIDERS):
+                reason = f"sets {key} to {place}, which was not asked for: --allow {place}."
+                raise IntakeError("its server", reason)
+
     def refuse_local(self, location: str, uri: str) -> None:
         """IntakeError if the server of another machine names a file of this one."""
         host = urlsplit(uri).hostname or ""
@@ -85,9 +109,9 @@ NOWHERE_ELSE: Final = AllowedPlaces(frozenset())
 
 def parse_places(texts: Iterable[str]) -> AllowedPlaces:
     """What ``--allow`` names; ConfigError for what is no place."""
-    found = set()
+    places = set()
     for text in texts:
         if "://" not in text:
             raise ConfigError(f"--allow '{text}' is not SCHEME://HOST, as in s3://bucket.")
-        found.add(place_of(text))
-    return AllowedPlaces(frozenset(found))
+        places.add(place_of(text))
+    return AllowedPlaces(frozenset(places))

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from endive.config.printable import printable
+from endive.config.printable import printable_line
 from endive.errors import IntakeError, ObservationError
-from endive.intake import fetch, read_bytes, refused_as
+from endive.intake import fetch, read_bytes, refused_as, within
 from endive.observation.history import TableHistory
-from endive.observation.secrets import redacted, secrets_in
+from endive.observation.secrets import redact, secrets_in
 from endive.observation.tables.allowed_places import NOWHERE_ELSE, SECONDS_MAX, AllowedPlaces, local_path
 from endive.observation.tables.io_properties import IMPLEMENTATION, OWN, guard_properties, without_code
 from endive.observation.tables.manifests import ManifestFiles, with_manifests
@@ -42,6 +43,7 @@ class OpenCatalog:
     catalog: Any
     secrets: tuple[str, ...]
     allowed: AllowedPlaces = NOWHERE_ELSE
+    seconds_max: float = SECONDS_MAX
 
     @property
     def kind(self) -> str:
@@ -77,41 +79,51 @@ def open_catalog(
     with one_line(f"catalog '{name}'", secrets):
         catalog = _load(library, name, properties, guard_properties(own, seconds_max))
         allowed.refuse_other_server(str(own.get("uri", "")), str(getattr(catalog, "uri", "")))
-    return OpenCatalog(name=name, catalog=catalog, secrets=secrets, allowed=allowed)
+        allowed.refuse_other_store(catalog.properties, own)
+        load = catalog._load_file_io
+
+        def load_file_io(properties: Mapping[str, Any] | None = None, location: str | None = None) -> Any:
+            allowed.refuse_other_store(properties or {}, own)
+            return load(without_code(properties or {}), location)
+
+        catalog._load_file_io = load_file_io
+    return OpenCatalog(name=name, catalog=catalog, secrets=secrets, allowed=allowed, seconds_max=seconds_max)
 
 
 def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any]) -> Any:
     """A catalog that reads files with limits, and imports nothing that its server or a table names."""
-    from endive.observation.tables.rest_catalog import guarded_rest
+    from endive.observation.tables.rest_catalog import open_guarded_rest
 
     added = {key: value for key, value in guarded.items() if key.startswith(OWN) or key == IMPLEMENTATION}
-    with guarded_rest():
+    with open_guarded_rest():
         catalog = library.load_catalog(name, **{**properties, **added})
     catalog.properties = {**without_code(catalog.properties), **added}
-    load = catalog._load_file_io
-    catalog._load_file_io = lambda properties=None, location=None: load(without_code(properties or {}), location)
     return catalog
 
 
 def table_names(opened: OpenCatalog, name: str | None) -> list[str]:
-    """A table's own name, or those of a namespace, or of the whole catalog."""
-    catalog = opened.catalog
+    """A table's own name, or those of a namespace, or of the whole catalog; a list may have pages without end."""
     with one_line(f"catalog '{opened.name}'", opened.secrets):
-        if name is not None and "." in name and catalog.table_exists(name):
-            return [name]
-        namespaces = [".".join(each) for each in catalog.list_namespaces()]
-        if name is None:
-            chosen = namespaces
-        elif name in namespaces:
-            chosen = [name]
-        else:
-            chosen = []
-        found = [".".join(each) for namespace in chosen for each in catalog.list_tables(namespace)]
-        if found:
-            return found
-        if name is not None and not chosen:
-            everything = [".".join(each) for namespace in namespaces for each in catalog.list_tables(namespace)]
-            raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
+        return within(opened.seconds_max, lambda: _names(opened, name), name="its list of tables")
+
+
+def _names(opened: OpenCatalog, name: str | None) -> list[str]:
+    catalog = opened.catalog
+    if name is not None and "." in name and catalog.table_exists(name):
+        return [name]
+    namespaces = [".".join(each) for each in catalog.list_namespaces()]
+    if name is None:
+        chosen = namespaces
+    elif name in namespaces:
+        chosen = [name]
+    else:
+        chosen = []
+    found = [".".join(each) for namespace in chosen for each in catalog.list_tables(namespace)]
+    if found:
+        return found
+    if name is not None and not chosen:
+        everything = [".".join(each) for namespace in namespaces for each in catalog.list_tables(namespace)]
+        raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
     place = f"namespace '{name}'" if name else "the catalog"
     raise ObservationError(f"{place} of catalog '{opened.name}' has no tables.")
 
@@ -146,17 +158,17 @@ def read_metadata_file(
 ) -> TableHistory:
     """The history in a metadata file: a path, or a URL that PyIceberg's FileIO opens."""
     path = local_path(place)
-    name = printable(Path(place.partition("?")[0] if path is None else path).name)
+    name = printable_line(Path(place.partition("?")[0] if path is None else path).name)
     secrets = secrets_in(properties)
     if path is not None:
         content = _local(path)
     elif place.startswith(("http://", "https://")):
         with refused_as(ObservationError):
-            shown = f"'{redacted(place, secrets)}'"
+            shown = f"'{redact(place, secrets)}'"
             content = fetch(place, bytes_max=BYTES_MAX, seconds_max=seconds_max, name=shown)
     else:
         with (
-            one_line(f"'{redacted(place, secrets)}'", secrets),
+            one_line(f"'{redact(place, secrets)}'", secrets),
             _files(properties, seconds_max).new_input(place).open() as file,
         ):
             content = bytes(file.read())
@@ -166,7 +178,7 @@ def read_metadata_file(
     except ObservationError:
         note = f"{name}: manifests were not counted, because PyIceberg is not installed."
         return replace(history, notes=(*history.notes, note))
-    with one_line(f"'{redacted(place, secrets)}'", secrets):
+    with one_line(f"'{redact(place, secrets)}'", secrets):
         return with_manifests(history, ManifestFiles(files, allowed.also(place)))
 
 
@@ -196,21 +208,23 @@ def _names_beside(path: Path) -> list[str]:
 
 def _configured(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     config: Mapping[str, Any] = pyiceberg("utils.config").Config().config
-    found = config.get("catalog") or {}
-    return {str(name): dict(values or {}) for name, values in found.items()}
+    catalogs = config.get("catalog") or {}
+    return {str(name): dict(values or {}) for name, values in catalogs.items()}
 
 
 @contextlib.contextmanager
 def one_line(what: str, secrets: Sequence[str]) -> Iterator[None]:
     """Whatever a library raises, as one line without credentials."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a library has to say of a stranger's table is no line of ours
+            yield
     except ObservationError:
         raise
     except IntakeError as error:
-        raise ObservationError(f"{what}: {redacted(str(error), secrets)}") from None
+        raise ObservationError(f"{what}: {redact(str(error), secrets)}") from None
     except Exception as error:
-        text = redacted(f"{type(error).__name__}: {error}", secrets)
+        text = redact(f"{type(error).__name__}: {error}", secrets)
         if any(word in text.lower() for word in _DENIED):
             text = f"no permission ({text}). Check the credentials that PyIceberg is configured with"
         raise ObservationError(f"{what} cannot be read: {text.rstrip('.')}.") from None

@@ -1,11 +1,13 @@
 """The log of a Delta table: the commits in its ``_delta_log``, and what they say of the table.
 
-Every JSON file is read with limits; of a checkpoint only the hint to it (``_last_checkpoint``) is. Commits that were
-cleaned up are gone, and so is whatever only they said.
+Every JSON file is read with limits; of a checkpoint only its name and the hint to it (``_last_checkpoint``) are.
+Commits that were cleaned up are gone, and the table's settings with them: they are taken from what the commits that are
+left and the names of checkpoints tell.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from endive.config.printable import printable
+from endive.config.printable import printable, printable_line
 from endive.errors import ObservationError
 from endive.intake import parse_json, read_bytes, read_lines, refused_as
 from endive.observation.history import (
@@ -46,14 +48,17 @@ PROPERTIES: Final = (
     "delta.isolationLevel",
     "delta.logRetentionDuration",
 )
+INTERVAL, ISOLATION = PROPERTIES[0], PROPERTIES[2]
 ENGINES: Final = {"delta-rs": "delta-rs", "apache-spark": "spark", "databricks-runtime": "spark", "flink": "flink"}
 STREAMING: Final = "STREAMING UPDATE"
 # Where a commit names its writer, the first that is there; a key with a dot leads into an object.
 WRITER_KEYS: Final = ("job.jobId", "notebook.notebookId", "clusterId", "userName")
 RUNTIMES: Final = ("executionTimeMs", "execution_time_ms")  # Delta Spark's, delta-rs's
+READING: Final = ("merge", "append_after_read")  # kinds that fail by what they have read
 KINDS: Final = {APPEND: "blind_append", OVERWRITE: "merge", DELETE: "merge", REPLACE: "optimize"}
 _COLUMN: Final = re.compile(r"\b(?!(?:and|or|not|in|is|null|true|false|between|like)\b)[a-z_]\w*", re.IGNORECASE)
 _COMMIT: Final = re.compile(r"([0-9]{20})\.json")
+_CHECKPOINT: Final = re.compile(r"([0-9]{20})\.checkpoint\..*")
 
 
 def delta_folder(place: str) -> Path | None:
@@ -70,7 +75,9 @@ class _Tally:
     """What is known of the table after the commits read so far."""
 
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    is_described: bool = False  # a commit had the table's metadata
     columns: frozenset[str] = frozenset()  # that the table is partitioned by
+    levels: Counter[str] = field(default_factory=Counter)  # isolation levels of commits that changed data
     files: dict[str, Partition] = field(default_factory=dict)
     partitions: dict[Partition, Partition] = field(default_factory=dict)  # each once, however many files are in it
     unknown_files: int | None = 0  # files of a checkpoint that no commit read here has added
@@ -98,25 +105,28 @@ def read_delta_log(place: str, *, writer_key: str | None = None) -> TableHistory
     folder = delta_folder(place)
     if folder is None:
         raise ObservationError(f"'{place}' has no {FOLDER}. Give the folder of a Delta table.")
-    name = printable(folder.resolve().parent.name)
+    name = printable_line(folder.resolve().parent.name)
     versions = _versions(folder)
     if not versions:
         raise ObservationError(f"'{folder}' has no commit (such as {0:020d}.json). Is the log still there?")
     tally = _Tally()
     first = min(versions)
     hint = _hint(folder)
+    counted = max(first, hint.get("version", -1))  # behind this version the number of files is known
     if first > 0:
-        tally.unknown_files = hint.get("numOfAddFiles") if hint.get("version", -1) <= first else None
+        tally.unknown_files = hint.get("numOfAddFiles") if counted == first else None
     commits = []
     for version in sorted(versions):
         commit = _commit(versions[version], version, tally, writer_key)
         if commit is not None:
             commits.append(commit)
+        if version == counted > first > 0 and "numOfAddFiles" in hint:
+            tally.unknown_files = max(0, hint["numOfAddFiles"] - len(tally.files))
     newest = max(versions)
     return TableHistory(
         name=name,
         commits=in_order(commits),
-        shape=_shape(tally, newest),
+        shape=_shape(tally, newest, _interval(folder)),
         expired=first,
         catalog_kind=DELTA,
         location="file",
@@ -143,13 +153,13 @@ def as_delta(commits: Iterable[Commit], history: TableHistory) -> tuple[Commit, 
 
 
 def _versions(folder: Path) -> dict[int, Path]:
-    found = {}
+    versions = {}
     for path in folder.iterdir():
         match = _COMMIT.fullmatch(path.name)
         if match is not None:
-            found[int(match[1])] = path
-        refuse_too_many(len(found), f"'{folder}'")
-    return found
+            versions[int(match[1])] = path
+        refuse_too_many(len(versions), f"'{folder}'")
+    return versions
 
 
 def _hint(folder: Path) -> dict[str, int]:
@@ -159,10 +169,17 @@ def _hint(folder: Path) -> dict[str, int]:
         return {}
     with refused_as(ObservationError):
         content = read_bytes(path, bytes_max=COMMIT_BYTES_MAX, noun=f"a {HINT}")
-        found = parse_json(content, name=f"'{path}'", bytes_max=COMMIT_BYTES_MAX)
+        hint = parse_json(content, name=f"'{path}'", bytes_max=COMMIT_BYTES_MAX)
     names = {"version": "version", "numOfAddFiles": "numOfAddFiles", "num_of_add_files": "numOfAddFiles"}
-    given = found if isinstance(found, dict) else {}
+    given = hint if isinstance(hint, dict) else {}
     return {plain: given[name] for name, plain in names.items() if _is_count(given.get(name))}
+
+
+def _interval(folder: Path) -> int | None:
+    """Commits between checkpoints, by the names of those that are there."""
+    found = sorted({int(match[1]) for path in folder.iterdir() if (match := _CHECKPOINT.fullmatch(path.name))})
+    gaps = Counter(later - sooner for sooner, later in itertools.pairwise(found))
+    return gaps.most_common(1)[0][0] if gaps else None
 
 
 def _actions(path: Path, tally: _Tally) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -186,26 +203,29 @@ def _actions(path: Path, tally: _Tally) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _changes(path: Path, tally: _Tally) -> _Changes:
-    found = _Changes()
+    changes = _Changes()
     for kind, body in _actions(path, tally):
         if kind == "commitInfo":
-            found.info = body
+            changes.info = body
         elif kind == "metaData":
             columns, configuration = body.get("partitionColumns"), body.get("configuration")
             named = columns if isinstance(columns, list) else ()
             tally.columns = frozenset(str(each).lower() for each in named)
             tally.configuration = configuration if isinstance(configuration, dict) else {}
+            tally.is_described = True
         elif kind == "txn":
-            found.application = _text(body.get("appId"))
+            changes.application = _text(body.get("appId"))
         elif kind in ("add", "remove"):
             if not isinstance(body.get("path"), str):
                 raise ObservationError(f"'{path}' has a file without a path.")
             partition = _partition(body)
-            files = found.added if kind == "add" else found.removed
+            if not tally.is_described and partition not in tally.partitions:
+                tally.columns |= {each.partition("=")[0].lower() for each in partition}
+            files = changes.added if kind == "add" else changes.removed
             files[body["path"]] = tally.partitions.setdefault(partition, partition)
-            found.added_bytes += (_number(body.get("size")) or 0) if kind == "add" else 0
-            found.is_of_data |= bool(body.get("dataChange", True))
-    return found
+            changes.added_bytes += (_number(body.get("size")) or 0) if kind == "add" else 0
+            changes.is_of_data |= bool(body.get("dataChange", True))
+    return changes
 
 
 def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> Commit | None:
@@ -224,10 +244,13 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     retries = _number(metrics.get("num_retries"))
     took = next((found for key in RUNTIMES if (found := _number(metrics.get(key))) is not None), None)
     word = _operation(changes)
+    if changes.is_of_data:
+        tally.levels[_text(info.get("isolationLevel"))] += 1
+    kind = _kind(word, info)
     return Commit(
         time_us=1000 * _time_ms(path, info, tally),
         operation=word,
-        kind=_kind(word, info),
+        kind=kind,
         writer=_writer(info, engine, changes.application, writer_key),
         engine=engine,
         snapshot_id=version,
@@ -239,7 +262,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         added_bytes=changes.added_bytes,
         changed_partitions=len({*added.values(), *removed.values()}),
         runtime_ms=None if took is None else float(took),
-        read=_read(info, engine, tally) if word in (OVERWRITE, DELETE) else "",
+        read=_read(info, engine, tally) if kind in READING else "",
         attempts=None if retries is None else retries + 1,
     )
 
@@ -336,9 +359,14 @@ def _partition(file: Mapping[str, Any]) -> Partition:
     return tuple(f"{key}={value}" for key, value in sorted(values.items())) if isinstance(values, dict) else ()
 
 
-def _shape(tally: _Tally, newest: int) -> TableShape:
+def _shape(tally: _Tally, newest: int, interval: int | None) -> TableShape:
+    """Of a table whose metadata was cleaned up: the settings that the log shows, the partitions that it names."""
     fields, given = len(tally.columns), tally.configuration
-    partitions = len(set(tally.files.values())) if fields and tally.files else None
+    places = tally.files.values() if tally.is_described else tally.partitions
+    partitions = len(set(places)) if fields and tally.files else None
+    if not tally.is_described:
+        level = next((name for name, _ in tally.levels.most_common(1)), "")
+        given = {ISOLATION: level} | ({INTERVAL: interval} if interval else {})
     return TableShape(
         snapshots=newest + 1,
         data_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
@@ -355,7 +383,7 @@ def _notes(name: str, tally: _Tally, versions: Mapping[int, Path], first: int) -
     if first > 0:
         yield (
             f"{name}: the log begins with version {first:,}; what came before it was cleaned up "
-            "(delta.logRetentionDuration), and a table's settings may have gone with it."
+            "(delta.logRetentionDuration). Settings are taken from what is left."
         )
     missing = max(versions) - first + 1 - len(versions)
     if missing:

@@ -32,8 +32,8 @@ class GuardedFileIO(FileIO):  # type: ignore[misc]  # PyIceberg has no types her
         return GuardedInput(location, self)
 
     def new_output(self, location: str) -> OutputFile:
-        found: OutputFile = self.unguarded(location).new_output(location)
-        return found
+        output: OutputFile = self.unguarded(location).new_output(location)
+        return output
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
         self.unguarded(location if isinstance(location, str) else location.location).delete(location)

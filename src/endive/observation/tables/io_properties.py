@@ -17,10 +17,10 @@ _CODE: Final = "py-"  # properties that name a class of Python's
 
 def guard_properties(properties: Mapping[str, Any], seconds_max: float = SECONDS_MAX) -> dict[str, Any]:
     """The same properties, and those that put the guard before every file."""
-    found = {**properties, IMPLEMENTATION: GUARDED, OWN_SECONDS: str(seconds_max)}
+    guarded = {**properties, IMPLEMENTATION: GUARDED, OWN_SECONDS: str(seconds_max)}
     if IMPLEMENTATION in properties:
-        found[OWN_IMPLEMENTATION] = properties[IMPLEMENTATION]
-    return found
+        guarded[OWN_IMPLEMENTATION] = properties[IMPLEMENTATION]
+    return guarded
 
 
 def without_code(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def without_code(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def unguarded_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
     """What the user gave."""
-    found = {key: value for key, value in properties.items() if not key.startswith(OWN) and key != IMPLEMENTATION}
+    own = {key: value for key, value in properties.items() if not key.startswith(OWN) and key != IMPLEMENTATION}
     if OWN_IMPLEMENTATION in properties:
-        found[IMPLEMENTATION] = properties[OWN_IMPLEMENTATION]
-    return found
+        own[IMPLEMENTATION] = properties[OWN_IMPLEMENTATION]
+    return own

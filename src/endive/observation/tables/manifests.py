@@ -5,30 +5,41 @@ A manifest list is read per snapshot looked at; of a long history only some are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from typing import Any, Final
 
 from endive.errors import IntakeError
-from endive.intake import plain_avro
+from endive.intake import plain_avro, within
 from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.tables.allowed_places import AllowedPlaces
 
 SNAPSHOTS_READ_MAX: Final = 24
 PARTITIONS_READ_MAX: Final = 50  # manifests read to count the partitions of a table; of more, they are not counted
 FAILURES_MAX: Final = 3  # then the store is taken for out of reach
-BYTES_MAX: Final = 64 * 2**20  # of one list or manifest, expanded
-RECORDS_MAX: Final = 200_000
+# Of all lists together, and of all manifests: a small file can be named by every snapshot.
+BYTES_MAX: Final = 128 * 2**20  # expanded
+RECORDS_MAX: Final = 150_000  # each takes 35 us
+SECONDS_MAX: Final = 10.0  # for all that is decoded: a record may hold millions of parts
 NOWHERE: Final = ""  # of a manifest that covers several partitions
 
 
 class ManifestFiles:
-    """The Avro files of a table, from the places that may be read, expanded with a limit."""
+    """The Avro files of a table, from the places that may be read, expanded with a limit that they share."""
 
     def __init__(self, files: Any, allowed: AllowedPlaces) -> None:
         self._files = files
         self._allowed = allowed
+        self._bytes_left = BYTES_MAX
+        self._records_left = RECORDS_MAX
+        self._seconds_left = SECONDS_MAX
+
+    def afresh(self) -> ManifestFiles:
+        """The same files, with the whole limit."""
+        return ManifestFiles(self._files, self._allowed)
 
     def new_input(self, location: str) -> AvroInput:
         """As PyIceberg asks for a file."""
@@ -36,8 +47,18 @@ class ManifestFiles:
         with self._files.new_input(location).open() as file:
             content = file.read()
         name = f"'{location}'"
-        plain = plain_avro(content, bytes_max=BYTES_MAX, records_max=RECORDS_MAX, name=name)
+        plain, records = plain_avro(content, bytes_max=self._bytes_left, records_max=self._records_left, name=name)
+        self._bytes_left = max(0, self._bytes_left - len(plain))
+        self._records_left -= records
         return AvroInput(location, plain, len(content))
+
+    def decode(self, call: Callable[[], list[Any]], location: str) -> list[Any]:
+        """What PyIceberg makes of a file, in the time that is left."""
+        begin_s = time.monotonic()
+        try:
+            return within(self._seconds_left, call, name=f"'{location}'")
+        finally:
+            self._seconds_left = max(0.0, self._seconds_left - (time.monotonic() - begin_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +75,16 @@ class AvroInput:
     def open(self, seekable: bool = True) -> BytesIO:
         """Its bytes, without compression."""
         return BytesIO(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A file that has been read, for whoever asks for it by its place."""
+
+    file: AvroInput
+
+    def new_input(self, location: str) -> AvroInput:
+        return self.file
 
 
 def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
@@ -100,7 +131,7 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
     )
     shape = history.shape
     if last is not None:
-        partitions, told = _partitions(history, last[1], io)
+        partitions, told = _partitions(history, last[1], io.afresh())
         shape = replace(_shape(history, last), partitions=partitions)
         notes = (*notes, *told)
     return replace(history, commits=commits, notes=notes, shape=shape)
@@ -129,15 +160,17 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFil
         alike = {name for name in map(_one_partition, data) if name != NOWHERE}
         told = f"{history.name}: {len(data):,} manifests are too many to count its partitions"
         return len(alike) or None, [f"{told}; at least {len(alike):,} are." if alike else f"{told}."]
-    found = set()
+    partitions = set()
     try:
         for manifest in data:
-            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
-                found.add((manifest.partition_spec_id, str(entry.data_file.partition)))
+            prepared = _Prepared(io.new_input(manifest.manifest_path))  # getting it is not decoding it
+            read = partial(manifest.fetch_manifest_entry, prepared, discard_deleted=True)
+            entries = io.decode(read, manifest.manifest_path)
+            partitions |= {(manifest.partition_spec_id, str(entry.data_file.partition)) for entry in entries}
     except Exception as error:  # whatever the store or the file raises: the partitions stay unknown
         told = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
         return None, [f"{history.name}: its manifests could not be read ({told}); partitions unknown."]
-    return len(found) or None, []
+    return len(partitions) or None, []
 
 
 def _one_of_each(manifests: Sequence[Any]) -> list[Any]:
@@ -172,7 +205,7 @@ def _read(io: ManifestFiles, location: str) -> tuple[int, list[Any]]:
     from pyiceberg.manifest import read_manifest_list
 
     source: Any = io.new_input(location)
-    return len(source), list(read_manifest_list(source))
+    return len(source), io.decode(lambda: list(read_manifest_list(source)), location)
 
 
 def _spread(commits: Sequence[Commit]) -> list[Commit]:

@@ -15,7 +15,7 @@ from endive.config.printable import printable
 from endive.errors import ObservationError
 from endive.intake import expand_gzip, is_gzip, refuse_json_size, refused_as
 from endive.observation.history import COMMITS_MAX, Commit, TableHistory, TableShape, in_order, is_cut
-from endive.observation.tables.snapshots import MetadataError, commit_of
+from endive.observation.tables.snapshots import MetadataError, commit_of, join_overwrites
 from endive.observation.tables.table_properties import read_properties
 
 FORMATS: Final = (1, 2, 3)
@@ -120,7 +120,7 @@ def _history(
     scheme, slashes, _ = head.get("location", "").partition("://")
     return TableHistory(
         name=name,
-        commits=commits,
+        commits=join_overwrites(commits),
         shape=shape,
         expired=expired,
         location=printable(scheme) if slashes else "file",

@@ -41,7 +41,7 @@ class GuardedRestCatalog(RestCatalog):  # type: ignore[misc]
 
 
 @contextmanager
-def guarded_rest() -> Iterator[None]:
+def open_guarded_rest() -> Iterator[None]:
     """While it holds, PyIceberg makes guarded REST catalogs."""
     kind = library.CatalogType.REST
     before = library.AVAILABLE_CATALOGS[kind]

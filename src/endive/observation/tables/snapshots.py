@@ -7,13 +7,14 @@ identifies them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.config.values import abridge
 from endive.errors import ObservationError
-from endive.observation.history import APPEND, OPERATIONS, REPLACE, UNKNOWN, Commit
+from endive.observation.history import APPEND, DELETE, OPERATIONS, OVERWRITE, REPLACE, UNKNOWN, Commit
 from endive.workload import ICEBERG_OPERATIONS
 
 # Summary key -> engine. The value names the job; trino_query_id and commit ids are new with every commit.
@@ -27,7 +28,9 @@ ENGINE_KEYS: Final = {
     "trino_query_id": "trino",
     "kafka.connect.commit-id": "kafka-connect",
 }
-FAST_APPENDS: Final = ("pyiceberg", "spark-streaming")  # who appends without merging manifests
+PYICEBERG: Final = "pyiceberg"
+OVERWRITE_US: Final = 5_000_000  # from the delete of an overwrite to its append, at most
+FAST_APPENDS: Final = (PYICEBERG, "spark-streaming")  # who appends without merging manifests
 REWRITE_MANIFESTS: Final = "rewrite_manifests"
 LONG_MAX: Final = 2**63 - 1
 TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
@@ -81,6 +84,36 @@ def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
     )
 
 
+def join_overwrites(commits: Sequence[Commit]) -> tuple[Commit, ...]:
+    """PyIceberg's overwrites as the one commit that each is: a delete and the append on top of it, in one transaction.
+
+    ``Transaction.overwrite`` deletes what its filter matches, then appends; each makes a snapshot.
+    """
+    found: list[Commit] = []
+    for commit in commits:
+        before = found[-1] if found else None
+        if before is not None and _is_overwrite(before, commit):
+            found[-1] = replace(
+                commit,
+                operation=OVERWRITE,
+                kind=ICEBERG_OPERATIONS[OVERWRITE],
+                overwrite=before.overwrite,
+                parent_id=before.parent_id,
+                removed_files=before.removed_files,
+                added_delete_files=before.added_delete_files,
+                changed_partitions=max(before.changed_partitions or 0, commit.changed_partitions or 0) or None,
+            )
+        else:
+            found.append(commit)
+    return tuple(found)
+
+
+def _is_overwrite(before: Commit, commit: Commit) -> bool:
+    is_pair = (before.operation, commit.operation) == (DELETE, APPEND) and before.engine == PYICEBERG == commit.engine
+    is_next = commit.parent_id == before.snapshot_id and commit.time_us - before.time_us <= OVERWRITE_US
+    return is_pair and is_next and before.writer == commit.writer
+
+
 def _summary(snapshot: Mapping[str, Any]) -> dict[str, str]:
     """The summary's texts, without what a terminal would obey; numbers count as the texts they are written as."""
     given = snapshot.get("summary")
@@ -129,7 +162,7 @@ def engine_of(summary: Mapping[str, str], attempts: int | None = None) -> str:
             return engine
     if named and named.strip():
         return named.strip().lower()
-    return "pyiceberg" if attempts == 0 else UNKNOWN
+    return PYICEBERG if attempts == 0 else UNKNOWN
 
 
 def writer_of(summary: Mapping[str, str], engine: str, writer_key: str | None) -> str:
