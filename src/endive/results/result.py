@@ -71,7 +71,7 @@ class SimulationResult:
         return {**self.provenance.to_metadata(), **self.statistics.window.to_metadata()}
 
     @cached_property
-    def _summarised(self) -> dict[str, Any]:
+    def _figures_by_part(self) -> dict[str, Any]:
         summarised = summarise(self.statistics)
         phases_ms, counts = summarised["summary"]["phases_ms"], summarised["requests"]["counts"]
         figures = sent_figures(self.provenance.figures, counts)
@@ -84,18 +84,18 @@ class SimulationResult:
 
     def summary(self) -> dict[str, Any]:
         """Rates, success, latencies, retries, txns, phases and counters of the window."""
-        summary: dict[str, Any] = self._summarised["summary"]
+        summary: dict[str, Any] = self._figures_by_part["summary"]
         return summary
 
     def requests(self) -> dict[str, Any]:
         """Requests and bytes of the window's txns."""
-        requests: dict[str, Any] = self._summarised["requests"]
+        requests: dict[str, Any] = self._figures_by_part["requests"]
         return requests
 
     @property
     def warnings(self) -> list[str]:
         """What a reader must know before he trusts the figures."""
-        warnings: list[str] = self._summarised["warnings"]
+        warnings: list[str] = self._figures_by_part["warnings"]
         return warnings
 
     def to_json_dict(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class SimulationResult:
             "fingerprint": self.fingerprint,
             "history_checked": self.history is not None,
             "commits_untold": None if self.history is None else self.history.commits_untold,
-            **self._summarised,
+            **self._figures_by_part,
         }
 
     def to_dataframe(self) -> Any:

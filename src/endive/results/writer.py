@@ -217,7 +217,7 @@ class ResultWriter:
     def close(self) -> None:
         """Write the rest and let the file appear under its name."""
         assert self._is_open
-        with self._discarded_on_error():
+        with self._discard_on_error():
             self._write_pending()
             self._parquet.close()
         self._is_closed = True
@@ -237,13 +237,13 @@ class ResultWriter:
     def _write_pending(self) -> None:
         if not self._pending:
             return
-        with self._discarded_on_error():
+        with self._discard_on_error():
             self._parquet.write_table(pa.Table.from_batches(self._pending))
         self._pending.clear()
         self._pending_rows = 0
 
     @contextlib.contextmanager
-    def _discarded_on_error(self) -> Iterator[None]:
+    def _discard_on_error(self) -> Iterator[None]:
         try:
             with output_errors(self.path):
                 yield

@@ -80,11 +80,11 @@ class Figures:
 
     def _rows(self, name: str, one: OverSeeds) -> pa.Table:
         is_there = pa.array(one.seeds > 0)
-        found = self.groups.append_column("figure", pa.array([name] * self.groups.num_rows, pa.string()))
-        found = found.append_column("seeds", pa.array(one.seeds, pa.int32()))
+        rows = self.groups.append_column("figure", pa.array([name] * self.groups.num_rows, pa.string()))
+        rows = rows.append_column("seeds", pa.array(one.seeds, pa.int32()))
         for statistic in STATISTICS[1:]:
-            found = found.append_column(statistic, one.column(statistic))
-        return found.filter(is_there)
+            rows = rows.append_column(statistic, one.column(statistic))
+        return rows.filter(is_there)
 
 
 def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[str]) -> Figures:
@@ -99,15 +99,15 @@ def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[
     first = first_rows(joined.select(list(POINT_GROUP)))
     txns = {"success_rate": txns_ended(joined), "in_flight_committing_share": joined["txns_submitted"]}
     txns |= dict.fromkeys(("stale_share", "lost_share"), joined["data_batches"])
-    found = {
+    figures = {
         name: over_seeds(_floats(column), first, of=_floats(txns[name]) if name in SHARE_FIGURES else None)
         for name, column in _columns(joined, unused)
     }
     length_s = (_floats(joined["window_end_ms"]) - _floats(joined["window_start_ms"]))[first] / 1000.0
     for name in RATE_FIGURES:
-        found[name] = of_whole_txns(found[name], length_s)
-    found["committed_per_s"] = within_offered(found["committed_per_s"], found["offered_per_s"])
-    return Figures(groups=joined.select(list(POINT_GROUP)).take(pa.array(first)), by_name=found)
+        figures[name] = of_whole_txns(figures[name], length_s)
+    figures["committed_per_s"] = within_offered(figures["committed_per_s"], figures["offered_per_s"])
+    return Figures(groups=joined.select(list(POINT_GROUP)).take(pa.array(first)), by_name=figures)
 
 
 def over_seeds(values: Floats, first: Ints, *, of: Floats | None = None) -> OverSeeds:
@@ -194,8 +194,8 @@ def _columns(measured: pa.Table, unused: Collection[str]) -> Iterator[tuple[str,
 
 def _floats(column: pa.ChunkedArray) -> Floats:
     """Doubles, with NaN for null."""
-    found: Floats = pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
-    return found
+    floats: Floats = pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
+    return floats
 
 
 def first_rows(ordered: pa.Table) -> Ints:

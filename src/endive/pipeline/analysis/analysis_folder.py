@@ -50,7 +50,7 @@ def write_analysis(
         "model_version": model_version,
         "version": package_version(),
         **facts,
-        "tables": {name: _described(name, titles[name], table) for name, table in tables.items()},
+        "tables": {name: _describe(name, titles[name], table) for name, table in tables.items()},
     }
     with place_errors(root / ANALYSIS):
         if isinstance(root, Path):
@@ -120,7 +120,7 @@ def refuse_foreign(root: DatasetPath) -> None:
         )
 
 
-def _described(name: str, title: str, table: pa.Table) -> dict[str, Any]:
+def _describe(name: str, title: str, table: pa.Table) -> dict[str, Any]:
     return {
         "title": title,
         "rows": table.num_rows,

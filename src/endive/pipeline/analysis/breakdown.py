@@ -62,7 +62,7 @@ def phases(figures: Figures) -> pa.Table:
     for phase, one in means.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where((commit_ms != 0) & (phase != "runtime"), one.mean / commit_ms, np.nan)
-        rows = with_statistics(_labelled(figures, {"phase": phase}), {"mean_ms": one})
+        rows = with_statistics(_label(figures, {"phase": phase}), {"mean_ms": one})
         rows = rows.append_column("share", pa.array(share, pa.float64(), from_pandas=True))
         parts.append(rows.filter(pa.array(one.seeds > 0)))
     return pa.concat_tables(parts).select(list(PHASES))
@@ -100,25 +100,25 @@ def _parts(
     parts = [_empty(columns)]
     for name, labels in names.items():
         chosen = {measure: figures.by_name[f"{name}{suffix}"] for measure, suffix in measures.items()}
-        parts.append(with_statistics(_labelled(figures, labels), chosen, drops_missing=True).select(list(columns)))
+        parts.append(with_statistics(_label(figures, labels), chosen, drops_missing=True).select(list(columns)))
     return pa.concat_tables(parts)
 
 
 def with_statistics(groups: pa.Table, chosen: Mapping[str, OverSeeds], *, drops_missing: bool = False) -> pa.Table:
     """``groups`` with ``seeds``, the most that one of the figures has, and each figure under its name."""
     seeds = np.max([one.seeds for one in chosen.values()], axis=0)
-    found = groups.append_column("seeds", pa.array(seeds, pa.int32()))
+    table = groups.append_column("seeds", pa.array(seeds, pa.int32()))
     for name, one in chosen.items():
         for statistic, column in zip(("mean", *INTERVAL), with_interval(name), strict=True):
-            found = found.append_column(column, one.column(statistic))
-    return found.filter(pa.array(seeds > 0)) if drops_missing else found
+            table = table.append_column(column, one.column(statistic))
+    return table.filter(pa.array(seeds > 0)) if drops_missing else table
 
 
-def _labelled(figures: Figures, labels: Mapping[str, str]) -> pa.Table:
-    found = figures.groups
+def _label(figures: Figures, labels: Mapping[str, str]) -> pa.Table:
+    table = figures.groups
     for name, value in labels.items():
-        found = found.append_column(name, pa.array([value] * found.num_rows, pa.string()))
-    return found
+        table = table.append_column(name, pa.array([value] * table.num_rows, pa.string()))
+    return table
 
 
 def _empty(columns: Sequence[str]) -> pa.Table:
@@ -184,8 +184,8 @@ def drift(runs: pa.Table) -> pa.Table:
         halves = halves.append_column(f"{half}_us", _latency_us(ended, half))
     sums = summed(halves, POINT, ["first", "second", "first_us", "second_us"])
     change = ratio(ratio(sums["second_us"], sums["second"]), ratio(sums["first_us"], sums["first"]))
-    found = sums.select(list(POINT)).append_column("commit_latency_drift", pc.subtract(change, 1.0))
-    return found.append_column("commits_half_min", pc.min_element_wise(sums["first"], sums["second"]))
+    table = sums.select(list(POINT)).append_column("commit_latency_drift", pc.subtract(change, 1.0))
+    return table.append_column("commits_half_min", pc.min_element_wise(sums["first"], sums["second"]))
 
 
 def _latency_us(runs: pa.Table, half: str) -> pa.Array:

@@ -63,29 +63,29 @@ def make_tables(
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
     tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
-    found = from_counts(collect_counts(spark, dataset, bins), dataset, bins)
+    tables = from_counts(collect_counts(spark, dataset, bins), dataset, bins)
     tell("comparing seeds")
-    found |= from_figures(dataset, loads, objectives)
-    found = {name: _sorted(table) for name, table in found.items()}
-    found |= _by_scope(found["runs"])
-    found["figures"] = _with_unit(found["figures"])
-    whole = found["configurations"].filter(pc.equal(found["configurations"]["scope"], ALL))
+    tables |= from_figures(dataset, loads, objectives)
+    tables = {name: _sort(table) for name, table in tables.items()}
+    tables |= _by_scope(tables["runs"])
+    tables["figures"] = _with_unit(tables["figures"])
+    whole = tables["configurations"].filter(pc.equal(tables["configurations"]["scope"], ALL))
     planned = {study: facts.runs_planned for study, facts in dataset.studies.items()}
-    assumed = assumption_rows(dataset.configs, found["phases"].to_pylist(), found["requests"].to_pylist())
-    found["warnings"] = warnings(found["runs"].to_pylist(), whole.to_pylist(), planned, assumed)
-    return found
+    assumed = assumption_rows(dataset.configs, tables["phases"].to_pylist(), tables["requests"].to_pylist())
+    tables["warnings"] = warnings(tables["runs"].to_pylist(), whole.to_pylist(), planned, assumed)
+    return tables
 
 
 def from_counts(counts: Mapping[str, pa.Table], dataset: Dataset, bins: int) -> dict[str, pa.Table]:
     """The tables that are made of what Spark has counted: ``endive.pipeline.analysis.count_tables``."""
     ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
     latencies = pooled_counts(counts[LATENCIES])
-    found = {"latencies": pooled_percentiles(latencies, ended), "histogram": latency_histogram(latencies)}
+    tables = {"latencies": pooled_percentiles(latencies, ended), "histogram": latency_histogram(latencies)}
     if dataset.detailed:
-        found["timeline"] = rates_over_time(counts[TIMELINE], ended.filter(ended["transactions_kept"]), bins)
-        found["attempts"] = attempts_histogram(counts[OUTCOMES])
-        found["convoy"] = convoy(counts[OUTCOMES])
-    return found
+        tables["timeline"] = rates_over_time(counts[TIMELINE], ended.filter(ended["transactions_kept"]), bins)
+        tables["attempts"] = attempts_histogram(counts[OUTCOMES])
+        tables["convoy"] = convoy(counts[OUTCOMES])
+    return tables
 
 
 def from_figures(
@@ -126,15 +126,15 @@ def _by_scope(figures: pa.Table) -> dict[str, pa.Table]:
     return tables
 
 
-def _sorted(table: pa.Table) -> pa.Table:
+def _sort(table: pa.Table) -> pa.Table:
     """Rows by the table's keys, in the order a reader expects."""
     keys = [name for name in _KEYS if name in table.column_names]
-    columns = {name: _ranked(table[name], _RANKS[name]) if name in _RANKS else table[name] for name in keys}
+    columns = {name: _rank(table[name], _RANKS[name]) if name in _RANKS else table[name] for name in keys}
     order = pc.sort_indices(pa.table(columns), [(name, "ascending") for name in keys])
     return table.take(order)
 
 
-def _ranked(column: pa.ChunkedArray, order: tuple[str, ...]) -> pa.ChunkedArray:
+def _rank(column: pa.ChunkedArray, order: tuple[str, ...]) -> pa.ChunkedArray:
     """Texts that sort like their place in ``order``, and after it by themselves."""
     place = pc.fill_null(pc.index_in(column, pa.array(order)), len(order))
     return pc.binary_join_element_wise(pc.utf8_lpad(pc.cast(place, pa.string()), 4, "0"), column, " ")

@@ -1,44 +1,49 @@
-"""The counts an analysis is made of, rolled up from the groups of ``txn_counts``: one job of Spark's, small answers.
+"""The counts an analysis is made of, from the slots of ``txn_counts``: one job of Spark's, small answers.
 
-Four tables leave it: txns by bins of simulated time; txns by outcome, attempts and n_behind; the sums of every run,
-which must be what the sweep wrote (``run_figures``); and latencies on the grid, which the sweep has counted per run.
-All seeds of a configuration are together in the others. What is made of them is in ``rates_over_time`` and
+Four tables are made of it: txns by bins of simulated time; txns by outcome, attempts and n_behind; the sums of every
+run, which must be what the sweep wrote (``run_figures``); and latencies on the grid, which the sweep has counted per
+run. All seeds of a configuration are together in the others. What is made of them is in ``rates_over_time`` and
 ``histograms``.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
-from functools import reduce
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.run_figures import RUN_SUMS, refuse_other_figures
-from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE
+from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, summed
 from endive.pipeline.analysis.txn_counts import (
     ABORTED,
+    BEHIND_PLACES,
     COMMITTED,
     SEED,
+    SLOT_SUMS,
+    STATUSES,
     TRY_SUMS,
+    WHOLE,
     Labels,
+    Slots,
+    count_slots,
     count_txns,
     numbered_runs,
     run_windows,
-    split_groups,
+    smallest_count,
     with_bounds,
 )
 from endive.pipeline.analysis.verdicts import study_names
 from endive.pipeline.spark.session import AGGREGATIONS, job_named
-from endive.results import schema as s
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 TIME_SUMS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_txns")
 TIMELINE_SUMS: Final = (*TIME_SUMS, "committed_squared")
@@ -50,28 +55,19 @@ TIMELINE: Final = "timeline"
 OUTCOMES: Final = "outcomes"
 OF_RUNS: Final = "runs"
 LATENCIES: Final = "latencies"
-_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    TIMELINE: (*POINT_GROUP, "bin", *TIMELINE_SUMS),
-    OUTCOMES: (*POINT, *OUTCOME_KEYS, *OUTCOME_SUMS),
-    OF_RUNS: (*RUN_KEYS, *RUN_SUMS),
-    LATENCIES: (*POINT, "kind", "source", "latency", "bin", "txns"),
-}
-_IS_COMMITTED: Final = f"status = '{COMMITTED}'"
-_IS_ABORTED: Final = f"status = '{ABORTED}'"
+_LATENCY_COLUMNS: Final = (*POINT, "kind", "source", "latency", "bin", "txns")
 PARTITION_TXNS: Final = 5_000_000  # of one partition of a shuffle
 
 
 def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str, pa.Table]:
     """The tables, or latencies alone if no txns were kept; OutputError if they are not what the sweep wrote."""
-    _suit_size(spark, dataset.n_txns)
-    frame, kept = count_frame(spark, dataset, bins)
-    try:
-        with job_named(spark, f"aggregate {dataset.n_txns:,} txns" if dataset.detailed else "aggregate latencies"):
-            rows = frame.toArrow()
-    finally:
-        if kept is not None:
-            kept.unpersist()
-    counts = {name: _part(rows, name) for name in _COLUMNS if name == LATENCIES or dataset.detailed}
+    name = f"aggregate {dataset.n_txns:,} txns" if dataset.detailed else "aggregate latencies"
+    with _settings_for(spark, dataset.n_txns), job_named(spark, name):
+        rows = count_frame(spark, dataset, bins).toArrow()
+    is_slot = pc.is_null(rows["latency"])
+    counts = {LATENCIES: rows.filter(pc.invert(is_slot)).select(_LATENCY_COLUMNS).combine_chunks()}
+    if dataset.detailed:
+        counts |= slot_tables(rows.filter(is_slot), _kept_runs(dataset)[1], labels_of(dataset), bins)
     _refuse_other_counts(dataset, counts)
     if OF_RUNS in counts:
         refuse_other_figures(dataset, counts[OF_RUNS])
@@ -80,41 +76,34 @@ def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str
 
 def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
     """Spark's physical plan of the job that ``collect_counts`` runs, as text."""
-    _suit_size(spark, dataset.n_txns)
-    frame, kept = count_frame(spark, dataset, bins)
     text = io.StringIO()
-    with redirect_stdout(text):
-        frame.explain()
-    if kept is not None:
-        kept.unpersist()
+    with _settings_for(spark, dataset.n_txns), redirect_stdout(text):
+        count_frame(spark, dataset, bins).explain()
     return text.getvalue().strip()
 
 
-def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> tuple[DataFrame, DataFrame | None]:
-    """All counts under each other, ``counts`` tells which; and the groups they share, which Spark keeps meanwhile."""
-    from pyspark.sql import functions as sf
+def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> DataFrame:
+    """The latencies of all points, and below them the slots of all txns, whose ``latency`` is null."""
+    latencies = pool_latencies(dataset.latency_frame(spark), spark.createDataFrame(run_windows(dataset.runs)))
+    if not dataset.detailed:
+        return latencies
+    points, runs = (spark.createDataFrame(table) for table in _kept_runs(dataset))
+    txns = with_bounds(dataset.transaction_frame(spark), points)
+    labels = labels_of(dataset)
+    slots = count_slots(count_txns(txns, labels, bins), runs.select("place", "seed"), labels, bins)
+    return latencies.unionByName(slots, allowMissingColumns=True)
 
-    windows = run_windows(dataset.runs)
-    parts = {LATENCIES: pool_latencies(dataset.latency_frame(spark), spark.createDataFrame(windows))}
-    shared = None
-    if dataset.detailed:
-        points, runs = numbered_runs(run_windows(dataset.runs.filter(dataset.runs["transactions_kept"])))
-        txns = with_bounds(dataset.transaction_frame(spark), spark.createDataFrame(points))
-        labels = labels_of(dataset)
-        shared = count_txns(txns, labels, bins).persist()
-        groups = split_groups(shared, spark.createDataFrame(runs), labels, bins)
-        parts[TIMELINE] = count_times(groups)
-        parts[OF_RUNS] = count_runs(groups)
-        parts[OUTCOMES] = count_outcomes(groups)
-    named = [part.select(sf.lit(name).alias("counts"), *_COLUMNS[name]) for name, part in parts.items()]
-    return reduce(lambda above, below: above.unionByName(below, allowMissingColumns=True), named), shared
+
+def _kept_runs(dataset: Dataset) -> tuple[pa.Table, pa.Table]:
+    """Points and runs whose txns were kept, under numbers."""
+    return numbered_runs(run_windows(dataset.runs.filter(dataset.runs["transactions_kept"])))
 
 
 def labels_of(dataset: Dataset) -> Labels:
     """What a txn may be called: as its study says, or as the sweep has called it."""
     names = [study_names(dataset.configs, study) for study in dataset.studies]
     written = {scope: _names_in(dataset.groups, scope) for scope in (OPERATION, SOURCE)}
-    kinds = dict.fromkeys([*written[OPERATION], *(kind for each in names for kind in each.kinds), *s.KINDS])
+    kinds = dict.fromkeys([*written[OPERATION], *(kind for each in names for kind in each.kinds)])
     sources = dict.fromkeys([*written[SOURCE], *(source for each in names for source in each.sources)])
     return Labels(tuple(kinds), tuple(sources))
 
@@ -124,46 +113,96 @@ def _names_in(groups: pa.Table, scope: str) -> list[str]:
     return names
 
 
-def count_times(groups: DataFrame) -> DataFrame:
-    """``TIMELINE_SUMS`` by ``POINT_GROUP`` and ``bin``. ``committed_squared`` is the square of each run's commits.
-
-    A txn is submitted in one bin, to which its latency belongs, and ends in another.
-    """
-    from pyspark.sql import functions as sf
-
-    submission = {"submitted": "txns", "latency_us": f"if({_IS_COMMITTED}, commit_us, 0L)"}
-    submission["latency_txns"] = f"if({_IS_COMMITTED}, txns, 0L)"
-    end = {"committed": f"if({_IS_COMMITTED}, txns, 0L)", "aborted": f"if({_IS_ABORTED}, txns, 0L)"}
-    events = [
-        sf.struct(sf.col(place).alias("bin"), *(sf.expr(terms.get(name, "0L")).alias(name) for name in TIME_SUMS))
-        for place, terms in (("submit_bin", submission), ("end_bin", end))
-    ]
-    keys = ("run", *POINT, "kind", "source")
-    both = groups.select(*keys, sf.explode(sf.array(*events)).alias("event")).select(*keys, "event.*")
-    happened = both.where("submitted + committed + aborted > 0").transform(_summed, (*keys, "bin"), TIME_SUMS)
-    of_runs = by_scope(happened).transform(_summed, ("run", *POINT_GROUP, "bin"), TIME_SUMS)
-    squared = of_runs.selectExpr("*", "committed * committed as committed_squared")
-    return squared.transform(_summed, (*POINT_GROUP, "bin"), TIMELINE_SUMS)
-
-
-def count_runs(groups: DataFrame) -> DataFrame:
-    """``RUN_SUMS`` by ``RUN_KEYS``."""
-    terms = {
-        "window_submitted": "if(in_window, txns, 0L)",
-        "window_committed": f"if(in_window and {_IS_COMMITTED}, txns, 0L)",
-        "window_aborted": f"if(in_window and {_IS_ABORTED}, txns, 0L)",
-        "commits_in_window": "if(is_commit_in_window, txns, 0L)",
-        "window_commit_us": f"if(in_window and {_IS_COMMITTED}, commit_us, 0L)",
-    }
-    return groups.selectExpr(*RUN_KEYS, *(f"{terms[name]} as {name}" for name in RUN_SUMS)).transform(
-        _summed, RUN_KEYS, RUN_SUMS
+def slot_tables(rows: pa.Table, runs: pa.Table, labels: Labels, bins: int) -> dict[str, pa.Table]:
+    """Slots of ``count_slots``, taken apart and in words; ``runs`` are those of ``numbered_runs``."""
+    places = runs.group_by([*POINT, "place"], use_threads=False).aggregate([]).select([*POINT, "place"])
+    placed = rows.select(["place", "seed", "slot", "label", *SLOT_SUMS]).join(
+        places, keys="place", join_type="inner", use_threads=False
     )
+    slots = Slots(bins)
+    submitted, ended = _entries(placed, labels, 0, slots.ends), _entries(placed, labels, slots.ends, slots.window)
+    return {
+        TIMELINE: _with_squares(count_times(submitted, ended), placed, labels, slots),
+        OF_RUNS: count_runs(_entries(placed, labels, slots.window, slots.tries)),
+        OUTCOMES: count_outcomes(_entries(placed, labels, slots.tries + 1, None)),
+    }
 
 
-def count_outcomes(groups: DataFrame) -> DataFrame:
-    """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``."""
-    tried = groups.where("attempts_low is not null").selectExpr("*", f"cast({_IS_COMMITTED} as bigint) as is_committed")
-    return tried.transform(_summed, (*POINT, *OUTCOME_KEYS), OUTCOME_SUMS)
+def _entries(placed: pa.Table, labels: Labels, first: int, end: int | None) -> pa.Table:
+    """The rows of some slots with their place among them as ``entry``, and with ``kind``, ``source`` and ``status``."""
+    slot, label = (placed[name].to_numpy() for name in ("slot", "label"))
+    is_chosen = (label >= 0) & (slot >= first) & (slot < (end or np.inf))
+    chosen = placed.filter(pa.array(is_chosen))
+    name, status = np.divmod(label[is_chosen], len(STATUSES))
+    kind, source = np.divmod(name, len(labels.sources))
+    words = {"kind": (labels.kinds, kind), "source": (labels.sources, source), "status": (STATUSES, status)}
+    for column, (known, places) in words.items():
+        chosen = chosen.append_column(column, pa.array(known, pa.string()).take(pa.array(places)))
+    return chosen.append_column("entry", pa.array(slot[is_chosen] - first, pa.int32()))
+
+
+def count_times(submitted: pa.Table, ended: pa.Table) -> pa.Table:
+    """``TIME_SUMS`` by ``POINT_GROUP`` and ``bin``; latencies belong to the bin that a txn was submitted in."""
+    sums = {
+        "submitted": (submitted["txns"], 0),
+        "latency_us": (_of(submitted, COMMITTED, "commit_us"), 0),
+        "latency_txns": (_of(submitted, COMMITTED, "txns"), 0),
+        "committed": (0, _of(ended, COMMITTED, "txns")),
+        "aborted": (0, _of(ended, ABORTED, "txns")),
+    }
+    sides = []
+    for side, entries in enumerate((submitted, ended)):
+        keys = {name: entries[name] for name in (*POINT, "kind", "source")}
+        columns = {name: _column(values[side], entries.num_rows) for name, values in sums.items()}
+        sides.append(pa.table({**keys, "bin": entries["entry"], **columns}))
+    return by_scope(pa.concat_tables(sides), [*POINT, "bin"], TIME_SUMS)
+
+
+def _with_squares(times: pa.Table, placed: pa.Table, labels: Labels, slots: Slots) -> pa.Table:
+    """The same with ``committed_squared``, the commits of each seed squared."""
+    names = [(ALL, ALL), *((OPERATION, kind) for kind in labels.kinds), *((SOURCE, name) for name in labels.sources)]
+    chosen = placed.filter(pc.less(placed["label"], 0))
+    place = pa.array(WHOLE - chosen["label"].to_numpy())
+    words = (pa.array(column, pa.string()).take(place) for column in zip(*names, strict=True))
+    columns = dict(zip(POINT_GROUP, [*(chosen[name] for name in POINT), *words], strict=True))
+    columns["bin"] = pa.array(chosen["slot"].to_numpy() - slots.ends, pa.int32())
+    squares = pa.table({**columns, "squared": chosen["squared"]})
+    both = times.join(squares, keys=list(columns), join_type="left outer", use_threads=False)
+    return both.append_column("committed_squared", pc.fill_null(both["squared"], 0)).drop_columns("squared")
+
+
+def count_runs(entries: pa.Table) -> pa.Table:
+    """``RUN_SUMS`` by ``RUN_KEYS``, of slots of the window."""
+    flags = entries["entry"].to_numpy()
+    inside = pa.array((flags & 2) // 2)
+    sums = {
+        "window_submitted": entries["txns"],
+        "window_committed": _of(entries, COMMITTED, "txns"),
+        "window_aborted": _of(entries, ABORTED, "txns"),
+        "window_commit_us": _of(entries, COMMITTED, "commit_us"),
+    }
+    columns = {name: pc.multiply(column, inside) for name, column in sums.items()}
+    columns["commits_in_window"] = pc.multiply(entries["txns"], pa.array(flags & 1))
+    return summed(pa.table({name: entries[name] for name in RUN_KEYS} | columns), RUN_KEYS, RUN_SUMS)
+
+
+def count_outcomes(entries: pa.Table) -> pa.Table:
+    """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``, of slots of tries."""
+    attempts, behind = np.divmod(entries["entry"].to_numpy().astype(np.int64), BEHIND_PLACES)
+    lows = {"attempts_low": smallest_count(attempts), "n_behind_low": smallest_count(behind - 1)}
+    for name, values in lows.items():
+        entries = entries.append_column(name, pa.array(values, pa.int64()))
+    is_committed = pc.equal(entries["status"], COMMITTED).cast(pa.int64())
+    return entries.append_column("is_committed", is_committed).select([*POINT, *OUTCOME_KEYS, *OUTCOME_SUMS])
+
+
+def _of(entries: pa.Table, status: str, column: str) -> pa.ChunkedArray:
+    """A column where txns ended so, 0 elsewhere."""
+    return pc.if_else(pc.equal(entries["status"], status), entries[column], 0)
+
+
+def _column(values: pa.ChunkedArray | int, n_rows: int) -> pa.ChunkedArray | pa.Array:
+    return pa.repeat(pa.scalar(values, pa.int64()), n_rows) if isinstance(values, int) else values
 
 
 def pool_latencies(latencies: DataFrame, windows: DataFrame) -> DataFrame:
@@ -171,41 +210,21 @@ def pool_latencies(latencies: DataFrame, windows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as sf
 
     known = latencies.join(sf.broadcast(windows.select("study", "run_id", "point")), on=["study", "run_id"])
-    return _summed(known, (*POINT, "kind", "source", "latency", "bin"), ("txns",))
+    return known.groupBy(*_LATENCY_COLUMNS[:-1]).agg(sf.sum("txns").alias("txns"))
 
 
-def by_scope(frame: DataFrame) -> DataFrame:
-    """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
-    from pyspark.sql import functions as sf
-
-    kept = [column for column in frame.columns if column not in ("kind", "source")]
-    exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
-    return exploded.select(*kept, "label.scope", "label.name")
-
-
-def scope_labels(kind: Column, source: Column) -> Column:
-    """``scope`` and ``name`` of the three groups that a txn of this kind and source belongs to."""
-    from pyspark.sql import functions as sf
-
-    names = {ALL: sf.lit(ALL), OPERATION: kind, SOURCE: source}
-    return sf.array(*(sf.struct(sf.lit(scope).alias("scope"), name.alias("name")) for scope, name in names.items()))
-
-
-def _summed(frame: DataFrame, keys: Sequence[str], sums: Sequence[str]) -> DataFrame:
-    from pyspark.sql import functions as sf
-
-    return frame.groupBy(*keys).agg(*(sf.sum(name).alias(name) for name in sums))
-
-
-def _part(rows: pa.Table, name: str) -> pa.Table:
-    return rows.filter(pc.equal(rows["counts"], name)).select(list(_COLUMNS[name])).combine_chunks()
-
-
-def _suit_size(spark: SparkSession, n_txns: int) -> None:
+@contextmanager
+def _settings_for(spark: SparkSession, n_txns: int) -> Iterator[None]:
     """A plan this small is known beforehand; its shuffles have as many partitions as keep memory level."""
-    settings = {**AGGREGATIONS, "spark.sql.shuffle.partitions": max(2, n_txns // PARTITION_TXNS)}
+    settings = {**AGGREGATIONS, "spark.sql.shuffle.partitions": str(max(2, n_txns // PARTITION_TXNS))}
+    before = {key: spark.conf.get(key) for key in settings}
     for key, value in settings.items():
-        spark.conf.set(key, str(value))
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
 
 
 # ---- what must add up ----------------------------------------------------------------------------------

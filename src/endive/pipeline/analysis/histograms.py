@@ -41,9 +41,9 @@ def attempts_histogram(outcomes: pa.Table) -> pa.Table:
     sums = ["txns_committed", "txns_aborted", "txns"]
     counts = by_scope(_with_commits(outcomes), [*POINT, "attempts_low"], sums)
     whole = summed(counts, POINT_GROUP, ["txns"]).rename_columns([*POINT_GROUP, "all"])
-    found = counts.join(whole, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
-    found = found.append_column("attempts_high", _high(found["attempts_low"]))
-    return found.append_column("share", ratio(found["txns"], found["all"])).select(list(ATTEMPTS))
+    table = counts.join(whole, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
+    table = table.append_column("attempts_high", _high(table["attempts_low"]))
+    return table.append_column("share", ratio(table["txns"], table["all"])).select(list(ATTEMPTS))
 
 
 def convoy(outcomes: pa.Table) -> pa.Table:
@@ -70,8 +70,8 @@ def _with_commits(outcomes: pa.Table) -> pa.Table:
     """The txns of every row also by their outcome."""
     is_committed = pc.equal(outcomes["is_committed"], 1)
     zero = pa.scalar(0, pa.int64())
-    found = outcomes.append_column("txns_committed", pc.if_else(is_committed, outcomes["txns"], zero))
-    return found.append_column("txns_aborted", pc.if_else(is_committed, zero, outcomes["txns"]))
+    table = outcomes.append_column("txns_committed", pc.if_else(is_committed, outcomes["txns"], zero))
+    return table.append_column("txns_aborted", pc.if_else(is_committed, zero, outcomes["txns"]))
 
 
 def _high(low: pa.ChunkedArray) -> pa.Array:
@@ -90,8 +90,8 @@ COARSE_BITS: Final = 3  # of the histogram: 8 bins per octave, each of 16 of the
 
 def pooled_counts(counts: pa.Table) -> pa.Table:
     """``GROUPED``, ``bin`` and ``txns``, in their order."""
-    found = by_scope(counts, [*POINT, "latency", "bin"], ["txns"]).select([*GROUPED, "bin", "txns"])
-    return found.sort_by([(name, "ascending") for name in (*GROUPED, "bin")]).combine_chunks()
+    counts_by_scope = by_scope(counts, [*POINT, "latency", "bin"], ["txns"]).select([*GROUPED, "bin", "txns"])
+    return counts_by_scope.sort_by([(name, "ascending") for name in (*GROUPED, "bin")]).combine_chunks()
 
 
 def pooled_percentiles(pooled: pa.Table, runs: pa.Table) -> pa.Table:
@@ -102,19 +102,19 @@ def pooled_percentiles(pooled: pa.Table, runs: pa.Table) -> pa.Table:
     low_us, high_us = bin_low_us(bins), bin_high_us(bins)
     so_far = np.cumsum(txns)
     before = (so_far - txns)[first]  # txns of all groups before
-    found = pooled.select(list(GROUPED)).take(pa.array(first))
-    found = found.append_column("txns", pa.array(so_far[last] - before, pa.int64()))
-    found = found.append_column("low_ms", pa.array(low_us[first] / 1000.0))
-    found = found.append_column("high_ms", pa.array(high_us[last] / 1000.0))
+    table = pooled.select(list(GROUPED)).take(pa.array(first))
+    table = table.append_column("txns", pa.array(so_far[last] - before, pa.int64()))
+    table = table.append_column("low_ms", pa.array(low_us[first] / 1000.0))
+    table = table.append_column("high_ms", pa.array(high_us[last] / 1000.0))
     for name, share in SHARES.items():
         position = share * (so_far[last] - before - 1)
         row = np.searchsorted(so_far, before + np.floor(position).astype(np.int64), side="right")
         below = (so_far - txns)[row] - before
         value_us = _inside(position, below, txns[row], low_us[row], high_us[row])
-        found = found.append_column(f"{name}_ms", pa.array(value_us / 1000.0))
+        table = table.append_column(f"{name}_ms", pa.array(value_us / 1000.0))
     seeds = runs.group_by(list(POINT), use_threads=False).aggregate([("run_id", "count")])
     seeds = seeds.rename_columns([*POINT, "seeds"]).cast(pa.schema([*_POINT_FIELDS, ("seeds", pa.int32())]))
-    return found.join(seeds, keys=list(POINT), join_type="inner", use_threads=False).select(list(POOLED))
+    return table.join(seeds, keys=list(POINT), join_type="inner", use_threads=False).select(list(POOLED))
 
 
 _POINT_FIELDS: Final = (("study", pa.string()), ("point", pa.int32()))
@@ -123,8 +123,8 @@ _POINT_FIELDS: Final = (("study", pa.string()), ("point", pa.int32()))
 def _inside(position: Floats, below: Ints, txns: Ints, low_us: Ints, high_us: Ints) -> Floats:
     """The value at a position in a bin that ``below`` txns come before."""
     inside = (position - below + 0.5) / txns
-    found: Floats = low_us + np.minimum(inside, 1.0) * (high_us - low_us)
-    return found
+    value_us: Floats = low_us + np.minimum(inside, 1.0) * (high_us - low_us)
+    return value_us
 
 
 def latency_histogram(pooled: pa.Table) -> pa.Table:
@@ -133,8 +133,8 @@ def latency_histogram(pooled: pa.Table) -> pa.Table:
     coarse = pooled.append_column("coarse", pa.array(pooled["bin"].to_numpy() >> width))
     counts = summed(coarse, [*GROUPED, "coarse"], ["txns"])
     whole = summed(counts, GROUPED, ["txns"]).rename_columns([*GROUPED, "all"])
-    found = counts.join(whole, keys=list(GROUPED), join_type="inner", use_threads=False)
-    first = found["coarse"].to_numpy() << width
-    found = found.append_column("low_ms", pa.array(bin_low_us(first) / 1000.0))
-    found = found.append_column("high_ms", pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0))
-    return found.append_column("share", ratio(found["txns"], found["all"])).select(list(HISTOGRAM))
+    table = counts.join(whole, keys=list(GROUPED), join_type="inner", use_threads=False)
+    first = table["coarse"].to_numpy() << width
+    table = table.append_column("low_ms", pa.array(bin_low_us(first) / 1000.0))
+    table = table.append_column("high_ms", pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0))
+    return table.append_column("share", ratio(table["txns"], table["all"])).select(list(HISTOGRAM))

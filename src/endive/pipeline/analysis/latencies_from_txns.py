@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.count_tables import by_scope, scope_labels
-from endive.pipeline.analysis.scopes import RUN, RUN_GROUP
+from endive.pipeline.analysis.scopes import ALL, OPERATION, RUN, RUN_GROUP, SOURCE
 from endive.pipeline.analysis.txn_counts import us
 from endive.results.latency_grid import BITS
 
@@ -26,6 +25,19 @@ EXACT_TXNS_MAX: Final = 4_000_000  # of one run; about 32 bytes each while they 
 SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 LATENCIES: Final = ("commit", "total")
 PERCENTILE_COLUMNS: Final = tuple(f"{latency}_latency_{name}_ms" for latency in LATENCIES for name in SHARES)
+
+
+def by_scope(frame: DataFrame) -> DataFrame:
+    """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
+    kept = [column for column in frame.columns if column not in ("kind", "source")]
+    exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
+    return exploded.select(*kept, "label.scope", "label.name")
+
+
+def scope_labels(kind: Column, source: Column) -> Column:
+    """``scope`` and ``name`` of the three groups that a txn of this kind and source belongs to."""
+    names = {ALL: sf.lit(ALL), OPERATION: kind, SOURCE: source}
+    return sf.array(*(sf.struct(sf.lit(scope).alias("scope"), name.alias("name")) for scope, name in names.items()))
 
 
 def committed_latencies(txns: DataFrame) -> DataFrame:
@@ -47,7 +59,7 @@ def exact_percentiles(latencies: DataFrame) -> DataFrame:
     )
     runs = gathered.groupBy(*RUN).agg(sf.collect_list(sf.struct("kind", "source", *LATENCIES)).alias("parts"))
     labelled = runs.select(*RUN, "parts", sf.explode(_labels("parts")).alias("label"))
-    ordered = labelled.select(*RUN, "label.scope", "label.name", *(_ordered("parts", name) for name in LATENCIES))
+    ordered = labelled.select(*RUN, "label.scope", "label.name", *(_order("parts", name) for name in LATENCIES))
     return ordered.select(
         *RUN_GROUP,
         *(
@@ -65,7 +77,7 @@ def _labels(parts: str) -> Column:
     )
 
 
-def _ordered(parts: str, latency: str) -> Column:
+def _order(parts: str, latency: str) -> Column:
     """A latency of all parts that belong to the group ``label``, sorted."""
     label = sf.col("label")
     chosen = sf.filter(

@@ -56,7 +56,7 @@ def find_load_axis(
     that decides how fast txns arrive; else the arrival key with the most values, the first of equals.
     """
     if wanted is not None:
-        key: str | None = _checked(wanted, points, axes)
+        key: str | None = _check(wanted, points, axes)
     elif drawn is not None and drawn in axes and _is_load(drawn, points, axes):
         key = drawn
     else:
@@ -72,7 +72,7 @@ def find_load_axis(
     return LoadAxis(key=key, series=series, placed=tuple(placed))
 
 
-def _checked(wanted: str, points: Mapping[int, Values], axes: Sequence[str]) -> str:
+def _check(wanted: str, points: Mapping[int, Values], axes: Sequence[str]) -> str:
     if wanted not in axes:
         known = ", ".join(axes) or "it has none"
         raise ConfigError(f"--load {wanted} is not an axis of the study. Its axes: {known}.")

@@ -207,8 +207,10 @@ def _read_small(path: DatasetPath) -> pa.Table:
 
 
 def _read_study(path: DatasetPath) -> dict[str, Any]:
-    found = document_in(path) if isinstance(path, Path) else document_of(path.read_bytes().decode())
-    return {} if isinstance(found, str) else printable_values(found)  # titles and hints: the numbers do not need it
+    document = document_in(path) if isinstance(path, Path) else document_of(path.read_bytes().decode())
+    return (
+        {} if isinstance(document, str) else printable_values(document)
+    )  # titles and hints: the numbers do not need it
 
 
 def _refuse_other_models(folder: SweepFolder, study: str, runs: pa.Table) -> None:
@@ -224,14 +226,14 @@ def _refuse_other_models(folder: SweepFolder, study: str, runs: pa.Table) -> Non
 
 def _configs(root: DatasetPath, study: str, runs: pa.Table) -> dict[tuple[str, int], str]:
     """The resolved configuration of each point, as JSON, with files where the dataset keeps them."""
-    found: dict[tuple[str, int], str] = {}
+    configs: dict[tuple[str, int], str] = {}
     for point, config in zip(runs["point"].to_pylist(), runs["config"].to_pylist(), strict=True):
-        if (study, point) not in found:
+        if (study, point) not in configs:
             with refused_as(OutputError):
                 name = f"The configuration of point {point} in {root}"
                 told = parse_json(config, name=name, bytes_max=CONFIG_BYTES_MAX)
-            found[study, point] = json.dumps(with_kept_paths(told, root))
-    return found
+            configs[study, point] = json.dumps(with_kept_paths(told, root))
+    return configs
 
 
 def _refuse_axes(path: DatasetPath, runs: pa.Table) -> None:
@@ -285,14 +287,14 @@ def _joined(tables: Mapping[str, pa.Table], columns: list[str] | None) -> pa.Tab
 
 def _common_types(tables: Iterable[pa.Table]) -> dict[str, pa.DataType]:
     """One type per column: the wider number, else text."""
-    found: dict[str, pa.DataType] = {}
+    types: dict[str, pa.DataType] = {}
     for table in tables:
         for column in table.schema:
-            known = found.setdefault(column.name, column.type)
+            known = types.setdefault(column.name, column.type)
             if known != column.type:
                 numbers = {pa.int64(), pa.float64()}
-                found[column.name] = pa.float64() if {known, column.type} <= numbers else pa.string()
-    return found
+                types[column.name] = pa.float64() if {known, column.type} <= numbers else pa.string()
+    return types
 
 
 def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:

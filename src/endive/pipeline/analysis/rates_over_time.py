@@ -65,16 +65,16 @@ def rates_over_time(counts: pa.Table, runs: pa.Table, bins: int) -> pa.Table:
     for name, cells in dense.items():
         cells[place] = placed[name].to_numpy()
     about = numbered.join(_windows(runs), keys=list(POINT), join_type="inner", use_threads=False).sort_by("group")
-    found = _with_edges(dense, about, bins)
+    table = _with_edges(dense, about, bins)
     repeated = groups.take(pa.array(np.repeat(np.arange(groups.num_rows), bins)))
     columns = {name: repeated[name] for name in POINT_GROUP} | {
         "bin": pa.array(np.tile(np.arange(bins, dtype=np.int32), groups.num_rows)),
-        "start_ms": found.start_ms.ravel(),
-        "end_ms": found.end_ms.ravel(),
-        "in_window": found.is_in_window.ravel(),
-        "seeds": pa.array(np.repeat(found.seeds, bins), pa.int32()),
+        "start_ms": table.start_ms.ravel(),
+        "end_ms": table.end_ms.ravel(),
+        "in_window": table.is_in_window.ravel(),
+        "seeds": pa.array(np.repeat(table.seeds, bins), pa.int32()),
     }
-    rates = {name: pa.array(values.ravel(), pa.float64(), from_pandas=True) for name, values in _rates(found).items()}
+    rates = {name: pa.array(values.ravel(), pa.float64(), from_pandas=True) for name, values in _rates(table).items()}
     return pa.table({**columns, **rates}).select(list(TIMELINE))
 
 
@@ -85,10 +85,10 @@ def _windows(runs: pa.Table) -> pa.Table:
     for name in names:
         whole_us = (runs[f"{name}_ms"].to_numpy() * 1000.0 + 0.5).astype(np.int64)
         table = table.append_column(f"{name}_us", pa.array(whole_us))
-    found = table.group_by(list(POINT), use_threads=False).aggregate(
+    windows = table.group_by(list(POINT), use_threads=False).aggregate(
         [*((f"{name}_us", "max") for name in names), ("duration_us", "count")]
     )
-    return found.rename_columns([*POINT, *(f"{name}_us" for name in names), "seeds"])
+    return windows.rename_columns([*POINT, *(f"{name}_us" for name in names), "seeds"])
 
 
 def _with_edges(counts: dict[str, Ints], about: pa.Table, bins: int) -> _Bins:

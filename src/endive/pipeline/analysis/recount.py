@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.count_tables import by_scope
 from endive.pipeline.analysis.latencies_from_txns import (
     EXACT_TXNS_MAX,
     LATENCIES,
     PERCENTILE_COLUMNS,
     bracketed,
+    by_scope,
     committed_latencies,
     counts_from_txns,
     exact_percentiles,
@@ -59,7 +59,7 @@ class Agreement:
 
 def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     """Every figure of every study, compared."""
-    found: list[Agreement] = []
+    agreements: list[Agreement] = []
     counts = dataset.latency_frame(spark)
     runs = dataset.run_frame(spark).where("status = 'ok'")
     told = spark.createDataFrame(measured(dataset.runs, dataset.groups))
@@ -67,13 +67,15 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
         kept = runs.where("transactions_kept")
         windows = spark.createDataFrame(run_windows(dataset.runs))
         txns = with_window(dataset.transaction_frame(spark), windows)
-        found += _agreements(_joined(told, _figures_of_runs(kept, txns, windows), kept), RUN_GROUP, _figures_compared())
+        agreements += _agreements(
+            _join(told, _figures_of_runs(kept, txns, windows), kept), RUN_GROUP, _figures_compared()
+        )
         counts_compared = {COUNTS: "told.txns <=> found.txns"}
-        both = _joined(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
-        found += _agreements(both, _COUNT_KEYS, counts_compared)
+        both = _join(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
+        agreements += _agreements(both, _COUNT_KEYS, counts_compared)
     inside = bracketed(counts, told)
-    found += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
-    return sorted(found, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
+    agreements += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
+    return sorted(agreements, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
 
 
 def _figures_of_runs(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
@@ -91,7 +93,7 @@ def _figures_compared() -> dict[str, str]:
     return {name: f"told.{name} <=> found.{name}" + (f" or {is_large}" if name in judged else "") for name in RECOUNTED}
 
 
-def _joined(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str] = RUN_GROUP) -> DataFrame:
+def _join(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str] = RUN_GROUP) -> DataFrame:
     """What was written beside what was derived, of these runs: as two structs, either of which may be missing."""
     sides = [
         frame.select(*keys, sf.struct(*(name for name in frame.columns if name not in keys)).alias(side))

@@ -134,15 +134,15 @@ def explain(path: str | DatasetPath, session: SessionMaker, *, bins: int | None 
 def find_loads(dataset: Dataset, wanted: str | None) -> dict[str, LoadAxis]:
     """The load axis of every study; ``wanted`` must be an axis of at least one of them, and holds where it is."""
     rows = dataset.runs.select(["study", "point", *dataset.axes]).to_pylist()
-    found: dict[str, LoadAxis] = {}
+    loads: dict[str, LoadAxis] = {}
     if wanted is not None and wanted not in dataset.axes:
         known = ", ".join(dataset.axes) or "there are none"
         raise ConfigError(f"--load {wanted} is not an axis. The axes: {known}.")
     for study, facts in dataset.studies.items():
         points = {row["point"]: {axis: row[axis] for axis in facts.axes} for row in rows if row["study"] == study}
         chosen = wanted if wanted in facts.axes else None
-        found[study] = find_load_axis(points, facts.axes, wanted=chosen, drawn=facts.drawn)
-    return found
+        loads[study] = find_load_axis(points, facts.axes, wanted=chosen, drawn=facts.drawn)
+    return loads
 
 
 @contextmanager
@@ -153,10 +153,10 @@ def spark_errors() -> Iterator[None]:
     except EndiveError:
         raise
     except Exception as error:
-        raise _told(str(error)) from error
+        raise _explain_failure(str(error)) from error
 
 
-def _told(said: str) -> EndiveError:
+def _explain_failure(said: str) -> EndiveError:
     ours = [line.strip() for line in said.splitlines() if line.strip().startswith(_OUTPUT_ERROR)]
     if ours:  # a worker's own words
         return OutputError(ours[-1].removeprefix(_OUTPUT_ERROR))

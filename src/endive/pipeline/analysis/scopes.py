@@ -43,8 +43,8 @@ def by_scope(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.T
 
 def summed(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
     """Rows with equal ``keys`` as one row with the sums of the columns ``sums``."""
-    found = counts.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
-    return found.select([*keys, *(f"{name}_sum" for name in sums)]).rename_columns([*keys, *sums])
+    sums_by_key = counts.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
+    return sums_by_key.select([*keys, *(f"{name}_sum" for name in sums)]).rename_columns([*keys, *sums])
 
 
 # ---- figures as the sweep wrote them -----------------------------------------------------------------

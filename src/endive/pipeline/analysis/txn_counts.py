@@ -3,8 +3,8 @@
 ``count_txns`` groups by point, seed, *cell* and *sort*. A cell is the bin of simulated time in which a txn was
 submitted, the one in which it ended, and whether it counts for the window; a sort is its operation type, source and
 status and, of the window's txns that ended, the bins of its attempts and of n_behind. Texts would double what a group
-costs, and exact attempts would make nearly as many groups as there are txns. Everything else rolls these groups up
-(``count_tables``).
+costs, and exact attempts would make nearly as many groups as there are txns. ``count_slots`` rolls the groups up, and
+``count_tables`` makes tables of that.
 ``count_figures`` sums what ``endive verify dataset`` compares. Sums are of whole numbers: their order does not matter.
 """
 
@@ -35,6 +35,9 @@ STAGES: Final = ("executing", "committing")  # outcomes of txns that were in fli
 NO_HISTORY: Final = -1  # in the place of n_behind, of txns that read none
 EXACT_BELOW: Final = 4  # bins of attempts and n_behind: one per value, then two to an octave (4-5, 6-7, 8-11, ...)
 TRY_SUMS: Final = ("attempts", "n_behind", "history_lists", "phase_history_us")
+GROUP_SUMS: Final = ("txns", "commit_us", *TRY_SUMS)
+SLOT_SUMS: Final = (*GROUP_SUMS, "squared")
+WHOLE: Final = -1  # label of all kinds and sources; below it each kind, then each source
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 
 _BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
@@ -72,8 +75,8 @@ def _is_inside(column_us: str) -> str:
 # ---- one aggregation -----------------------------------------------------------------------------------
 
 
-_BEHIND_PLACES: Final = 128  # of n_behind below 2**53, and one for none
-_TRIES: Final = 1 + 64 * _BEHIND_PLACES  # of attempts below 2**31, and one for txns that do not count
+BEHIND_PLACES: Final = 128  # of n_behind below 2**53, and one for none
+_TRIES: Final = 1 + 64 * BEHIND_PLACES  # of attempts below 2**31, and one for txns that do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,9 @@ def with_bounds(txns: DataFrame, points: DataFrame) -> DataFrame:
 
 
 def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
-    """Txns of ``with_bounds`` by ``place``, ``seed``, ``cell`` and ``sort``: ``txns``, ``commit_us``, ``TRY_SUMS``.
+    """Txns of ``with_bounds`` by ``place``, ``seed``, ``cell`` and ``sort``: ``GROUP_SUMS``.
 
-    ``split_groups`` takes cells and sorts apart. ``TRY_SUMS`` mean something only where tries were counted.
+    ``count_slots`` takes cells and sorts apart. ``TRY_SUMS`` mean something only where tries were counted.
     """
     from pyspark.sql import functions as sf
 
@@ -117,7 +120,7 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
     is_commit = f"status_code = 0 and {_is_inside('end_us')}"
     flags = f"if({_is_inside('submit_us')}, 2, 0) + if({is_commit}, 1, 0)"
     behind = f"if(history_lists > 0 and n_behind_first >= 0, 1L + {place_of_count_sql('n_behind_first')}, 0L)"
-    tries = f"1L + {place_of_count_sql('attempts')} * {_BEHIND_PLACES}L + {behind}"
+    tries = f"1L + {place_of_count_sql('attempts')} * {BEHIND_PLACES}L + {behind}"
     is_counted = f"status_code < 2 and {_is_inside('submit_us')}"
     of_kind = f"(kind_code * {len(labels.sources)}L + source_code) * {len(STATUSES)}L + status_code"
     terms = {
@@ -136,41 +139,81 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
         sf.coalesce(_code("status", STATUSES[:2]), sf.lit(2)).alias("status_code"),
     )
     keyed = coded.selectExpr("place", "seed", *(f"{term} as {name}" for name, term in terms.items()))
-    sums = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in ("commit_us", *TRY_SUMS))
+    sums = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in GROUP_SUMS[1:])
     return keyed.groupBy("place", "seed", "cell", "sort").agg(sf.count(sf.lit(1)).alias("txns"), *sums)
 
 
-def split_groups(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -> DataFrame:
-    """Groups of ``count_txns`` of these runs, in words: ``run``, ``SEED``, kind, source, status, bins and sums.
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """What a group of txns counts for, as one number: a bin of time, the window, or tries.
 
-    ``in_window``: submitted in ``[start, end)`` of the window; ``is_commit_in_window``: committed in it, whenever
-    submitted. ``attempts_low`` and ``n_behind_low`` are null where tries were not counted.
+    From 0 on the bins that txns were submitted in, from ``ends`` those they ended in; from ``window`` the four flags of
+    a cell (2: submitted in the window, 1: committed in it); above ``tries`` the tries of a sort.
+    """
+
+    bins: int
+
+    @property
+    def ends(self) -> int:
+        """The slot of the first bin that txns end in."""
+        return self.bins
+
+    @property
+    def window(self) -> int:
+        """The slot of the flag 0."""
+        return 2 * self.bins
+
+    @property
+    def tries(self) -> int:
+        """The slot of no tries, which is empty."""
+        return 2 * self.bins + 4
+
+
+def count_slots(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -> DataFrame:
+    """Groups of ``count_txns`` of these runs by ``place``, ``seed``, ``slot`` and ``label``: ``SLOT_SUMS``.
+
+    A label is a kind, a source and a status. Seeds are told of the window's slots only, and are together elsewhere.
+    ``squared`` is the sum over seeds of each one's commits squared, by the bin they ended in and the labels below zero:
+    all, each kind, each source. For that, what a seed has comes together in one partition first.
     """
     from pyspark.sql import functions as sf
 
-    known = groups.join(sf.broadcast(runs), on=["place", "seed"], how="inner")
-    numbers = known.selectExpr(
-        *("run", *SEED, "cell", "txns", "commit_us", *TRY_SUMS),
-        f"sort % {_TRIES} - 1 as tries",
-        f"cast(sort div {_TRIES} as int) as label",
-    ).selectExpr(
+    slots, name = Slots(bins), f"label div {len(STATUSES)}"
+    known = groups.join(sf.broadcast(runs), on=["place", "seed"], how="inner")  # a semi join would be made per txn
+    numbered = known.repartition("place", "seed").selectExpr(
         "*",
-        f"label div {len(STATUSES)} as name",
-        f"tries div {_BEHIND_PLACES} as attempts_place",
-        f"tries % {_BEHIND_PLACES} - 1 as behind_place",
+        f"cast(sort div {_TRIES} as int) as label",
+        f"cast(sort % {_TRIES} as int) as tries",
+        f"cast(cell div {4 * bins} as int) as submit_bin",
+        f"cast(cell div 4 % {bins} as int) + {slots.ends} as end_slot",
     )
-    return numbers.select(
-        *("run", *SEED, "txns", "commit_us", *TRY_SUMS),
-        _decoded(f"name div {len(labels.sources)}", labels.kinds).alias("kind"),
-        _decoded(f"name % {len(labels.sources)}", labels.sources).alias("source"),
-        _decoded(f"label % {len(STATUSES)}", STATUSES).alias("status"),
-        sf.expr(f"cast(cell div {4 * bins} as int) as submit_bin"),
-        sf.expr(f"cast(cell div 4 % {bins} as int) as end_bin"),
-        sf.expr("cell & 2 != 0 as in_window"),
-        sf.expr("cell & 1 != 0 as is_commit_in_window"),
-        sf.expr(f"if(tries < 0, null, {smallest_count_sql('attempts_place')}) as attempts_low"),
-        sf.expr(f"if(tries < 0, null, {smallest_count_sql('behind_place')}) as n_behind_low"),
+    status = f"label % {len(STATUSES)}"
+    commit_slot = f"if({status} = 0, end_slot, -1)"
+    entries = [
+        "submit_bin, label",
+        f"if({status} < 2, end_slot, -1), label",
+        f"if(tries > 0, tries + {slots.tries}, -1), label",
+        f"cast(cell & 3 as int) + {slots.window}, label",
+        f"{commit_slot}, {WHOLE}",
+        f"{commit_slot}, cast({WHOLE - 1} - {name} div {len(labels.sources)} as int)",
+        f"{commit_slot}, cast({WHOLE - 1 - len(labels.kinds)} - {name} % {len(labels.sources)} as int)",
+    ]
+    entered = numbered.selectExpr(
+        "place", "seed", *GROUP_SUMS, f"stack({len(entries)}, {', '.join(entries)}) as (slot, label_code)"
+    ).where("slot >= 0")
+    of_seeds = entered.groupBy("place", "seed", "slot", "label_code").agg(*_sums(GROUP_SUMS))
+    pooled = of_seeds.selectExpr(
+        *("place", "slot", "label_code as label", *GROUP_SUMS),
+        f"if(slot between {slots.window} and {slots.tries}, seed, null) as seed",
+        "if(label_code < 0, txns * txns, 0L) as squared",
     )
+    return pooled.groupBy("place", "seed", "slot", "label").agg(*_sums(SLOT_SUMS))
+
+
+def _sums(names: Sequence[str]) -> list[Column]:
+    from pyspark.sql import functions as sf
+
+    return [sf.sum(name).alias(name) for name in names]
 
 
 def _code(column: str, words: Sequence[str]) -> Column:
@@ -188,19 +231,13 @@ def _code(column: str, words: Sequence[str]) -> Column:
     return chain
 
 
-def _decoded(place: str, words: Sequence[str]) -> Column:
-    from pyspark.sql import functions as sf
-
-    return sf.element_at(sf.array(*(sf.lit(word) for word in words)), sf.expr(f"cast({place} as int) + 1"))
-
-
 # ---- every sum of every run --------------------------------------------------------------------------
 
 
 def with_window(txns: DataFrame, windows: DataFrame) -> DataFrame:
     """Txns with the number and the bounds of their run, their ``outcome``, and whether they count.
 
-    ``in_window`` and ``is_commit_in_window`` as in ``split_groups``. Txns of runs not in ``windows`` are left out.
+    ``in_window`` is of the submission, ``is_commit_in_window`` of the end. Txns of other runs are left out.
     """
     from pyspark.sql import functions as sf
 
@@ -262,11 +299,6 @@ def place_of_count_sql(count: str) -> str:
     octave = f"cast(log2({count} + 0.5D) as int)"
     upper_half = f"(shiftright(cast({count} as bigint), {octave} - 1) & 1L)"
     return f"if({count} < {EXACT_BELOW}, cast({count} as bigint), 2L * {octave} + {upper_half})"
-
-
-def smallest_count_sql(place: str) -> str:
-    """``smallest_count`` of a place, in SQL; a place below zero stays what it is."""
-    return f"if({place} < {EXACT_BELOW}, {place}, shiftleft(2L + {place} % 2, cast({place} div 2 - 1 as int)))"
 
 
 def largest_count(smallest: Ints) -> Ints:

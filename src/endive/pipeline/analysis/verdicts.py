@@ -61,13 +61,13 @@ def objective_texts(documents: Mapping[str, Mapping[str, Any]], wanted: str | No
 
 def point_objectives(configs: Mapping[Place, str], texts: Mapping[str, str]) -> dict[Place, Objective]:
     """What the objective of a study means at each of its points, whose configurations are given as JSON."""
-    found: dict[Place, Objective] = {}
+    objectives: dict[Place, Objective] = {}
     for (study, point), text in configs.items():
         try:
-            found[study, point] = _parsed(texts[study], names_in(json.loads(text)))
+            objectives[study, point] = _parse(texts[study], names_in(json.loads(text)))
         except ObjectiveError as error:
             raise ConfigError(f"Study {study}: {error}") from None
-    return found
+    return objectives
 
 
 def study_names(configs: Mapping[Place, str], study: str) -> Names:
@@ -81,11 +81,11 @@ def study_names(configs: Mapping[Place, str], study: str) -> Names:
 
 def verdicts(figures: pa.Table, objectives: Mapping[Place, Objective]) -> pa.Table:
     """``VERDICT_SCHEMA`` from the table of all figures across seeds: a row per group that is judged."""
-    found = PointFigures(figures, set(objectives.values()))
+    point_figures = PointFigures(figures, set(objectives.values()))
     rows = [
         {"study": study, "point": point, "scope": scope, "name": name, **told}
         for (study, point), objective in objectives.items()
-        for (scope, name), told in group_verdicts(judge(objective, found.lookup(study, point)))
+        for (scope, name), told in group_verdicts(judge(objective, point_figures.lookup(study, point)))
     ]
     return pa.Table.from_pylist(rows, VERDICT_SCHEMA)
 
@@ -127,7 +127,7 @@ def refuse_unkept(objective: Objective) -> None:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str, names: Names) -> Objective:
+def _parse(text: str, names: Names) -> Objective:
     objective = parse_objective(text, names)
     refuse_unkept(objective)
     return objective

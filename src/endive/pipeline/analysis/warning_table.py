@@ -53,20 +53,20 @@ def warnings(
     ``assumed`` are the rows of ``assumption_rows``.
     """
     runs, configurations, assumed = list(runs), list(configurations), list(assumed)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for study, planned in runs_planned.items():
         of_study = [row for row in runs if row["study"] == study]
         points = [row for row in configurations if row["study"] == study]
         told = [*_of_study(of_study, points, planned), *_of_points(points), *_of_runs(of_study)]
-        found += [{"study": study, **warning} for warning in told]
-        found += [dict(row) for row in assumed if row["study"] == study]
-    return pa.Table.from_pylist(found, WARNING_SCHEMA)
+        rows += [{"study": study, **warning} for warning in told]
+        rows += [dict(row) for row in assumed if row["study"] == study]
+    return pa.Table.from_pylist(rows, WARNING_SCHEMA)
 
 
 def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict[str, Any]]:
     missing = planned - len(runs)
     if missing > 0:
-        yield _told(
+        yield _warning(
             "unfinished_sweep",
             missing,
             f"{missing:,} of {planned:,} runs are missing: the sweep has not finished. Start it again; it goes on "
@@ -74,7 +74,7 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
         )
     single = sum(row["seeds"] == 1 for row in points)
     if single:
-        yield _told(
+        yield _warning(
             "single_seed",
             single,
             f"{single:,} of {len(points):,} configurations have a single seed, so they have no interval. Sweep with "
@@ -87,7 +87,7 @@ def _of_points(points: Iterable[Row]) -> Iterator[dict[str, Any]]:
         here = {"point": row["point"]}
         drift = row["commit_latency_drift"]
         if drift is not None and abs(drift) > DRIFT_MAX and row["commits_half_min"] >= DRIFT_COMMITS_MIN:
-            yield _told(
+            yield _warning(
                 "unsteady_window",
                 drift,
                 f"Mean commit latency changed by {drift:+.0%} from the first half of the window to the second: the "
@@ -102,9 +102,9 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
         here = {name: row[name] for name in ("point", "seed", "run_id")}
         submitted, committing = row["txns_submitted"], row["txns_in_flight_committing"]
         if row["status"] != "ok":
-            yield _told("failed_run", None, f"This run failed: {row['error']}", **here)
+            yield _warning("failed_run", None, f"This run failed: {row['error']}", **here)
         elif not submitted:
-            yield _told(
+            yield _warning(
                 "nothing_measured",
                 0,
                 "No txn was submitted in the window, so nothing was measured. Raise simulation.duration_ms, or lower "
@@ -112,7 +112,7 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
                 **here,
             )
         elif committing > COMMITTING_SHARE_MAX * submitted:
-            yield _told(
+            yield _warning(
                 "still_committing",
                 committing / submitted,
                 f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
@@ -121,7 +121,7 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
                 **here,
             )
         elif row["success_rate"] is None:
-            yield _told(
+            yield _warning(
                 "none_ended",
                 submitted,
                 f"None of the window's {submitted:,} txns ended before the simulation did. Raise "
@@ -130,7 +130,7 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
             )
 
 
-def _told(code: str, value: float | None, text: str, **place: Any) -> dict[str, Any]:
+def _warning(code: str, value: float | None, text: str, **place: Any) -> dict[str, Any]:
     return {**place, "warning": code, "value": None if value is None else float(value), "text": text}
 
 
@@ -151,7 +151,7 @@ def assumption_rows(
     for row in _whole(requests):
         of_object = counts.setdefault((row["study"], row["point"]), {}).setdefault(row["object"], {})
         of_object[row["operation"]] = row["per_committed_txn"] or 0.0
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     unsaid: dict[str, None] = {}
     caveats: dict[tuple[str, str, str], None] = {}
     for (study, point), text in configs.items():
@@ -159,13 +159,13 @@ def assumption_rows(
         figures = known_figures(text)
         part = assumed_part(figures, phases_ms.get(place, {}), counts.get(place, {}))
         if part is not None and part.share > ASSUMED_SHARE_MAX:
-            found.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
+            rows.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
         for code, sentence in _caveats(text):
             caveats[study, code, sentence] = None
-    found += [_row(study, code, None, sentence) for study, code, sentence in caveats]
-    return found + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
+    rows += [_row(study, code, None, sentence) for study, code, sentence in caveats]
+    return rows + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
 
 
 def _caveats(text: str) -> tuple[tuple[str, str], ...]:

@@ -28,7 +28,7 @@ from endive.pipeline.dataset.part_files import (
 from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
 from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, unsealed
-from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder
+from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder, refuse_link
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
@@ -58,6 +58,7 @@ def check_dataset(path: str | DatasetPath) -> Checked:
     root = place_of(path).resolve()
     if not (root / MANIFEST).is_file():
         raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Name one that was swept into.")
+    refuse_link(root / MANIFEST)
     try:
         folder = SweepFolder.read(root)
     except OutputError as error:

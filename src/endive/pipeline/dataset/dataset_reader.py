@@ -41,7 +41,7 @@ OF_A_TABLE: Final = ("provider", "location", "owner", "comment", "external", "is
 
 def dataset_schema(options: Mapping[str, str]) -> pa.Schema:
     """The columns of the table that the options name."""
-    folder, table = _opened(options)
+    folder, table = _open(options)
     return plain_schema(table, read_runs(folder))
 
 
@@ -49,7 +49,7 @@ class DatasetReader(DataSourceReader):  # type: ignore[misc]
     """Chooses files and runs on the driver, reads them on the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        folder, self._table = _opened(options)
+        folder, self._table = _open(options)
         self._runs = read_runs(folder)
         self._schema = plain_schema(self._table, self._runs)
         self._files: Sequence[RunFile] = run_files(folder, self._runs, self._table) if self._is_large else ()
@@ -86,7 +86,7 @@ class DatasetReader(DataSourceReader):  # type: ignore[misc]
             yield from rows.to_batches()
 
 
-def _opened(options: Mapping[str, Any]) -> tuple[SweepFolder, str]:
+def _open(options: Mapping[str, Any]) -> tuple[SweepFolder, str]:
     """The dataset and the table that the options name, as a reader gives them or as a table of a catalog has them."""
     given = {name.removeprefix("option.").lower(): value for name, value in options.items() if name not in OF_A_TABLE}
     unknown = [name for name in given if name not in OPTIONS]

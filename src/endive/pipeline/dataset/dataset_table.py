@@ -73,9 +73,9 @@ def axes_of(runs: pa.Table) -> list[str]:
 def read_points(runs: pa.Table) -> pa.Table:
     """One row per configuration: its axes, its hash and, as JSON, all of it; ``seeds`` it has."""
     keys = [*_POINT_COLUMNS, *axes_of(runs)]
-    found = runs.group_by(keys, use_threads=False).aggregate([("seed", "count"), ("config", "min")])
+    points = runs.group_by(keys, use_threads=False).aggregate([("seed", "count"), ("config", "min")])
     names = {"seed_count": "seeds", "config_min": "config"}
-    return found.rename_columns([names.get(name, name) for name in found.column_names]).select(
+    return points.rename_columns([names.get(name, name) for name in points.column_names]).select(
         [*keys, "seeds", "config"]
     )
 

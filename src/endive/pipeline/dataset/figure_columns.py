@@ -29,7 +29,7 @@ Place = tuple[str, ...]
 def _figures() -> dict[str, tuple[pa.DataType, Place]]:
     """Column -> type and place in a block of the summary."""
     ratio, count = pa.float64(), pa.int64()
-    found: dict[str, tuple[pa.DataType, Place]] = {
+    figures: dict[str, tuple[pa.DataType, Place]] = {
         name: (ratio, (name,))
         for name in (
             "offered_per_s",
@@ -41,33 +41,33 @@ def _figures() -> dict[str, tuple[pa.DataType, Place]]:
     }
     for latency in ("commit_latency", "total_latency"):
         for name in _LATENCIES:
-            found[f"{latency}_{name}_ms"] = (ratio, (f"{latency}_ms", name))
-    found["txns_submitted"] = (count, ("txns", "submitted"))
-    found["txns_committed"] = (count, ("txns", "committed"))
+            figures[f"{latency}_{name}_ms"] = (ratio, (f"{latency}_ms", name))
+    figures["txns_submitted"] = (count, ("txns", "submitted"))
+    figures["txns_committed"] = (count, ("txns", "committed"))
     for reason in _REASONS:
-        found[f"txns_aborted_{reason}"] = (count, ("txns", "aborted", reason))
+        figures[f"txns_aborted_{reason}"] = (count, ("txns", "aborted", reason))
     for stage in ("executing", "committing"):
-        found[f"txns_in_flight_{stage}"] = (count, ("txns", "in_flight", stage))
+        figures[f"txns_in_flight_{stage}"] = (count, ("txns", "in_flight", stage))
     for half in _HALVES:
-        found[f"txns_committed_{half}_half"] = (count, ("halves", half, "committed"))
-        found[f"commit_latency_{half}_half_mean_ms"] = (ratio, ("halves", half, "commit_latency_mean_ms"))
+        figures[f"txns_committed_{half}_half"] = (count, ("halves", half, "committed"))
+        figures[f"commit_latency_{half}_half_mean_ms"] = (ratio, ("halves", half, "commit_latency_mean_ms"))
     for phase in s.PHASES:
-        found[f"phase_{phase}_mean_ms"] = (ratio, ("phases_ms", phase))
+        figures[f"phase_{phase}_mean_ms"] = (ratio, ("phases_ms", phase))
     for counter in ("restarts", "history_lists", *s.COUNTERS):
-        found[counter] = (count, ("counters", counter))
+        figures[counter] = (count, ("counters", counter))
     for obj, operation in s.REQUEST_PAIRS:
-        found[f"requests_{obj}_{operation}"] = (count, ("requests", "counts", obj, operation))
-    found["requests_total"] = (count, ("requests", "total"))
-    found["requests_per_committed_txn"] = (ratio, ("requests", "per_committed_txn"))
-    found["bytes_read"] = (count, ("requests", "bytes_read"))
-    found["bytes_written"] = (count, ("requests", "bytes_written"))
+        figures[f"requests_{obj}_{operation}"] = (count, ("requests", "counts", obj, operation))
+    figures["requests_total"] = (count, ("requests", "total"))
+    figures["requests_per_committed_txn"] = (ratio, ("requests", "per_committed_txn"))
+    figures["bytes_read"] = (count, ("requests", "bytes_read"))
+    figures["bytes_written"] = (count, ("requests", "bytes_written"))
     for name in AGES:
-        found[name] = (ratio, ("freshness_ms", name.split("_")[1]))
+        figures[name] = (ratio, ("freshness_ms", name.split("_")[1]))
     for name in ("stale_share", "lost_share"):
-        found[name] = (ratio, (name,))
+        figures[name] = (ratio, (name,))
     for name in FATES:
-        found[name] = (count, ("data", name.removeprefix("data_")))
-    return found
+        figures[name] = (count, ("data", name.removeprefix("data_")))
+    return figures
 
 
 FIGURES: Final = _figures()
@@ -155,11 +155,11 @@ def window_of(window: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _at(block: Mapping[str, Any], place: Place) -> Any:
-    found: Any = block
+    value: Any = block
     for name in place:
-        if name not in found:  # of an earlier release: what it did not count did not happen, ages it did not tell
+        if name not in value:  # of an earlier release: what it did not count did not happen, ages it did not tell
             is_count = place[0] == "counters" or place[:2] in (("requests", "counts"), ("txns", "aborted"))
             assert is_count or place[0] in _OF_DATA_BLOCKS, f"a summary has no {'.'.join(place)}"
             return 0 if is_count else None
-        found = found[name]
-    return found
+        value = value[name]
+    return value

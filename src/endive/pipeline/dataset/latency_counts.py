@@ -18,7 +18,6 @@ from endive.results.latency_grid import counted
 
 COMMIT: Final = "commit"
 TOTAL: Final = "total"
-LATENCY_KINDS: Final = (COMMIT, TOTAL)
 
 _TEXT: Final = pa.dictionary(pa.int32(), pa.string())
 LATENCY_SCHEMA: Final = pa.schema(
@@ -48,8 +47,8 @@ def latency_counts(run_id: str, statistics: Statistics) -> pa.Table:
 
 def joined(tables: Iterable[pa.Table]) -> pa.Table:
     """Counts of several runs under each other, in one piece."""
-    found = list(tables)
-    return pa.concat_tables(found).unify_dictionaries().combine_chunks() if found else LATENCY_SCHEMA.empty_table()
+    parts = list(tables)
+    return pa.concat_tables(parts).unify_dictionaries().combine_chunks() if parts else LATENCY_SCHEMA.empty_table()
 
 
 def _table(names: tuple[str, ...], bins: np.ndarray, txns: np.ndarray) -> pa.Table:

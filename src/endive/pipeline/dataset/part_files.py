@@ -205,10 +205,10 @@ class Summaries:
             raise damaged_summary(self.checksums, f"it is missing or cannot be read ({_reason(error)})") from None
         for name, path in self.files.items():
             try:
-                found = file_digest(path)
+                digest = file_digest(path)
             except OSError as error:
                 raise damaged_summary(path, f"it is missing or cannot be read ({_reason(error)})") from None
-            if found != digests.get(name):
+            if digest != digests.get(name):
                 raise damaged_summary(path, "its bytes are not those that the sweep wrote")
         return parts
 

@@ -39,7 +39,8 @@ def place_of(path: str | DatasetPath) -> DatasetPath:
     """The place that a folder's name or a URL means; OutputError if it is of a kind nobody knows."""
     if isinstance(path, StorePath):
         return path
-    url = _URL.fullmatch(str(path))
+    text = str(path)
+    url = _URL.fullmatch(f"{text}/" if text.endswith(":") and text[:-1].lower() in _STORES else text)
     if url is None:
         return Path(path)
     bucket, _, key = url[2].partition("/")

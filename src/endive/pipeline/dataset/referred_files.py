@@ -25,13 +25,13 @@ Files = Mapping[str, str]  # name in the dataset -> path on this machine
 
 def by_content(plain: dict[str, Any]) -> dict[str, str]:
     """Let a resolved configuration name its files by content, in place; the files, by their new names."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for table, key in _places(plain):
         path = table[key]
         name = f"{_digest(path)}{Path(path).suffix}"
-        found[name] = path
+        paths[name] = path
         table[key] = f"./{name}"
-    return found
+    return paths
 
 
 def with_local_paths(plain: dict[str, Any], files: Files) -> dict[str, Any]:

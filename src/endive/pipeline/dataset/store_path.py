@@ -170,8 +170,8 @@ class StorePath:
     def iterdir(self) -> Iterator[Self]:
         """What lies directly below: objects, and names that others lie below."""
         with _os_errors(self):
-            found = _library().list_with_delimiter(self._store, prefix=self.key or None)
-        keys = [*(meta["path"] for meta in found["objects"]), *found["common_prefixes"]]
+            listing = _library().list_with_delimiter(self._store, prefix=self.key or None)
+        keys = [*(meta["path"] for meta in listing["objects"]), *listing["common_prefixes"]]
         yield from (self._at(key.rstrip("/")) for key in sorted(keys))
 
     def glob(self, pattern: str) -> Iterator[Self]:
@@ -244,10 +244,10 @@ def _os_errors(path: StorePath) -> Iterator[None]:
     except (OSError, OutputError):
         raise
     except Exception as error:
-        from endive.observation.secrets import redacted
+        from endive.observation.secrets import redact
 
         lines = str(error).splitlines()
-        said = redacted(lines[0] if lines else type(error).__name__)
+        said = redact(lines[0] if lines else type(error).__name__)
         number = _REFUSALS.get(type(error).__name__, errno.EIO)
         if number == errno.EACCES or _FORBIDDEN in said:
             raise PermissionError(errno.EACCES, _PERMISSIONS, str(path)) from None

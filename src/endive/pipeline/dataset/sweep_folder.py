@@ -105,6 +105,7 @@ class SweepFolder:
         path = place_of(path)
         if not (path / MANIFEST).is_file():
             raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Run 'endive sweep' first.")
+        refuse_link(path / MANIFEST)
         return cls(path, *_read_manifest(path / MANIFEST))
 
     @classmethod
@@ -236,20 +237,16 @@ class SweepFolder:
     def refuse_unplanned_files(self) -> None:
         """A file among the data that no plan knows would be read as data."""
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS, STUDIES, FILES):
-            self._refuse_link(self.path / dataset)
+            refuse_link(self.path / dataset)
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS):
             planned = self._planned_files(dataset)
             for path in found_in(self.path / dataset, "**/*"):
-                self._refuse_link(path)
+                refuse_link(path)
                 if path not in planned and not path.name.startswith(".") and path.is_file():
                     raise OutputError(
                         f"{path} does not belong to this sweep, and would be read as a part of it. "
                         "Move it away, or choose another folder."
                     )
-
-    def _refuse_link(self, path: DatasetPath) -> None:
-        if path.is_symlink():
-            raise OutputError(f"{path} is a link out of the dataset, which is not followed. Remove it.")
 
     def _planned_files(self, dataset: str) -> set[DatasetPath]:
         """Every file that the plans allow below one of the folders."""
@@ -266,15 +263,21 @@ class SweepFolder:
         return found
 
 
+def refuse_link(path: DatasetPath) -> None:
+    """OutputError for a link."""
+    if path.is_symlink():
+        raise OutputError(f"{path} is a link out of the dataset, which is not followed. Remove it.")
+
+
 def _refuse_foreign(path: DatasetPath) -> None:
     with place_errors(path):
         if not path.exists():
             return
         if not path.is_dir():
             raise OutputError(f"Cannot write {path}: it is a file; name a folder.")
-        found = sorted(entry.name for entry in path.iterdir())
-    foreign = [name for name in found if name != LOCK_FILE and not name.startswith(f".{MANIFEST}.")]
-    if foreign and MANIFEST not in found:
+        entries = sorted(entry.name for entry in path.iterdir())
+    foreign = [name for name in entries if name != LOCK_FILE and not name.startswith(f".{MANIFEST}.")]
+    if foreign and MANIFEST not in entries:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise OutputError(
             f"Cannot write {path}: it holds files that are not of a sweep ({foreign[0]}{others}). "

@@ -28,8 +28,8 @@ def provide_java() -> None:
         if version is not None and version >= JAVA_VERSION_MIN:
             os.environ[JAVA_HOME] = str(home)
             return
-        found = "no Java" if version is None else f"Java {version}"
-        tried.append(f"{name} ({home}: {found})")
+        what = "no Java" if version is None else f"Java {version}"
+        tried.append(f"{name} ({home}: {what})")
     looked = f" Looked at {', '.join(tried)}." if tried else ""
     raise EngineError(
         f"Spark needs Java {JAVA_VERSION_MIN} or newer, and none was found.{looked} Install one (Debian, Ubuntu: "
@@ -39,16 +39,16 @@ def provide_java() -> None:
 
 
 def _candidates() -> list[tuple[str, Path]]:
-    found: list[tuple[str, Path]] = []
+    candidates: list[tuple[str, Path]] = []
     if os.environ.get(JAVA_HOME):
-        found.append((JAVA_HOME, Path(os.environ[JAVA_HOME])))
+        candidates.append((JAVA_HOME, Path(os.environ[JAVA_HOME])))
     on_path = shutil.which("java")
     if on_path:
-        found.append(("PATH", Path(on_path).resolve().parent.parent))
+        candidates.append(("PATH", Path(on_path).resolve().parent.parent))
     environment = Path(sys.prefix) / "java"
     if environment.exists():
-        found.append(("the Python environment", environment))
-    return found
+        candidates.append(("the Python environment", environment))
+    return candidates
 
 
 def java_version(home: Path) -> int | None:

@@ -29,8 +29,8 @@ def with_retries(master: str) -> str:
     """``local[N]`` with as many tries per task as a cluster has; other masters as they are."""
     if master == "local":
         return f"local[1,{TASK_FAILURES_MAX}]"
-    found = re.fullmatch(r"local\[([0-9]+|\*)\]", master)
-    return f"local[{found[1]},{TASK_FAILURES_MAX}]" if found else master
+    match = re.fullmatch(r"local\[([0-9]+|\*)\]", master)
+    return f"local[{match[1]},{TASK_FAILURES_MAX}]" if match else master
 
 
 def check_reachable(master: str) -> None:
@@ -117,10 +117,10 @@ def _failure(address: str, port_default: int) -> str | None:
 
 def local_cores(master: str | None) -> int | None:
     """Tasks that run at once on a master of this machine; None if it is elsewhere."""
-    if master is None or (found := re.match(r"local\[\*", master)):
+    if master is None or (match := re.match(r"local\[\*", master)):
         return os.cpu_count() or 1
-    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
-        return int(found[1]) * int(found[2])
-    if found := re.match(r"local\[(\d+)", master):
-        return int(found[1])
+    if match := re.match(r"local-cluster\[(\d+),(\d+)", master):
+        return int(match[1]) * int(match[2])
+    if match := re.match(r"local\[(\d+)", master):
+        return int(match[1])
     return 1 if master == "local" else None

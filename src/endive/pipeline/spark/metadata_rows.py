@@ -34,8 +34,8 @@ def describe(spark: Any, table: str) -> dict[str, Any]:
         "snapshots": [row.asDict(recursive=True) for row in rows],
         "manifests": sizes[0],
         "manifest_bytes": sizes[1],
-        "properties": _told(lambda: dict(spark.sql(f"SHOW TBLPROPERTIES {table}").collect())),
-        "partitions": _told(lambda: _count_partitions(spark.table(f"{table}.partitions"))),
+        "properties": _ask_spark(lambda: dict(spark.sql(f"SHOW TBLPROPERTIES {table}").collect())),
+        "partitions": _ask_spark(lambda: _count_partitions(spark.table(f"{table}.partitions"))),
     }
 
 
@@ -43,7 +43,7 @@ def _count_partitions(partitions: Any) -> int | None:
     return int(partitions.count()) if "partition" in partitions.columns else None
 
 
-def _told(ask: Callable[[], Any]) -> Any:
+def _ask_spark(ask: Callable[[], Any]) -> Any:
     """An answer, or None where the catalog has none."""
     try:
         return ask()

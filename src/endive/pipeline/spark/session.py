@@ -51,11 +51,14 @@ PYTHON_JOBS: Final = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
-# For jobs whose work Spark's own operators do; adaptive execution would plan each of their few stages anew.
+# For jobs whose work Spark's own operators do; adaptive execution would plan each of their few stages anew. Their sums
+# of microseconds stay far below 2**63, so no overflow is looked for; their hash maps hold more than 65,536 rows.
 AGGREGATIONS: Final = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "18",
 }
 LOCAL_SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
@@ -276,17 +279,17 @@ def job_named(session: SparkSession, name: str) -> Iterator[None]:
 
 def parse_conf(options: Sequence[str]) -> dict[str, str]:
     """``["spark.executor.memory=2g", ..]`` as a dictionary."""
-    found: dict[str, str] = {}
+    conf: dict[str, str] = {}
     problems: list[str] = []
     for option in options:
         key, equals, value = option.partition("=")
         if equals and key.strip().startswith("spark."):
-            found[key.strip()] = value.strip()
+            conf[key.strip()] = value.strip()
         else:
             problems.append(f"--conf '{option}' is not spark.key=value.")
     if problems:
         raise ConfigError(problems)
-    return found
+    return conf
 
 
 def _first_line(error: Exception) -> str:

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from endive.errors import IntakeError, ObservationError
 from endive.intake import parse_json, read_bytes
 from endive.observation.history import TableHistory, TableShape, in_order, is_cut
-from endive.observation.secrets import redacted
+from endive.observation.secrets import redact
 from endive.observation.tables.snapshots import commit_of
 from endive.observation.tables.table_properties import read_properties
 from endive.pipeline.spark import metadata_rows
@@ -57,8 +57,8 @@ def find_submit() -> Path | None:
             raise ObservationError(f"{SUBMIT} = '{named}' does not exist. {NEEDED}.")
         return Path(named)
     home = os.environ.get("SPARK_HOME")
-    found = shutil.which("spark-submit", path=f"{home}/bin" if home else None)
-    return None if found is None else Path(found)
+    command = shutil.which("spark-submit", path=f"{home}/bin" if home else None)
+    return None if command is None else Path(command)
 
 
 def _submitted(submit: Path, table: str) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ def _cause(text: str) -> str:
 
 
 def _unreadable(table: str, text: str) -> ObservationError:
-    told = redacted(text)[:400].rstrip(".")
+    told = redact(text)[:400].rstrip(".")
     return ObservationError(f"table '{table}' cannot be read through Spark: {told}. {NEEDED}.")
 
 

@@ -118,7 +118,7 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
     try:
         if is_lost:
             raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
-        config = _parsed(spec.config, source)
+        config = _parse(spec.config, source)
         if config.config_hash() != spec.config_hash:
             raise _ChangedError
         simulation = Simulation(config)
@@ -140,7 +140,7 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
 
 
 @lru_cache(maxsize=4)
-def _parsed(text: str, source: str) -> SimulationConfig:
+def _parse(text: str, source: str) -> SimulationConfig:
     """A configuration as its plan has it; the seeds of one follow each other. Files it names are hashed every time."""
     return parse_config(json.loads(text), source=source)
 

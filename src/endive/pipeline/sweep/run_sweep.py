@@ -200,7 +200,7 @@ def _simulate_missing(
             raise KeyboardInterrupt from None
         if not folder.missing_parts(name):
             return  # Spark ended after the last part was done: nothing is missing
-        raise EngineError(_told(error)) from error
+        raise EngineError(_describe_error(error)) from error
     finally:
         folder.sweep_out(own=token)
 
@@ -289,7 +289,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """What Spark's many lines come down to: the last line of the worker's own traceback, if there is one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("endive.errors.")]

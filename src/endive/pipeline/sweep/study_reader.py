@@ -77,7 +77,7 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        planned = _planned(options)
+        planned = _plan(options)
         self._study = planned.study.name
         self._axes = planned.axes
         self._runs: Sequence[Run] = planned.runs
@@ -115,12 +115,12 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
         keeps_transactions = self._options.detail == DETAIL_TRANSACTIONS
         for run in partition.value:
             spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions)
-            found = simulate_run(spec, self._options.engine)
+            result = simulate_run(spec, self._options.engine)
             if not keeps_transactions:
-                row = {**run_row(run, self._axes, found.record), "study": self._study}
+                row = {**run_row(run, self._axes, result.record), "study": self._study}
                 yield from pa.Table.from_pylist([row], self._schema).to_batches()
-            elif found.txns is not None:
-                yield from self._with_values(with_run(run.run_id, run.seed, found.txns), run).to_batches()
+            elif result.txns is not None:
+                yield from self._with_values(with_run(run.run_id, run.seed, result.txns), run).to_batches()
 
     def _with_values(self, txns: pa.Table, run: Run) -> pa.Table:
         """Txns with what is known of their run in every row."""
@@ -134,13 +134,13 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
         return pa.table(columns, schema=self._schema)
 
 
-def _planned(options: Options) -> PlannedStudy:
+def _plan(options: Options) -> PlannedStudy:
     return PlannedStudy.of(load_study(options.study, options.overrides, options.seeds))
 
 
 def study_schema(options: Options) -> pa.Schema:
     """Columns of ``runs`` or ``transactions``, as in the dataset of a sweep."""
-    return _schema_of(_planned(options), options.detail)
+    return _schema_of(_plan(options), options.detail)
 
 
 def _schema_of(planned: PlannedStudy, detail: str) -> pa.Schema:

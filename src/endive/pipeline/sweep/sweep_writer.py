@@ -105,10 +105,10 @@ class SweepWriter(DataSourceArrowWriter):  # type: ignore[misc]
 
 def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Part, list[RunSpec]]]:
     """The parts of a task with their runs, both in their order."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    parts: dict[str, list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row["part_position"], row["run_position"])):
-        found.setdefault(row["part"], []).append(row)
-    for name, members in found.items():
+        parts.setdefault(row["part"], []).append(row)
+    for name, members in parts.items():
         kept = {row["run_id"] for row in members if row["keeps_transactions"]}
         part = Part.of(name, [row["run_id"] for row in members], kept, point=members[0]["point"])
         specs = [
