@@ -60,13 +60,13 @@ def number_and_choice(keys: list[str]) -> tuple[str, str | None]:
 
 def find_limits(turns: tuple[Turn, ...], key: str, **options: Any) -> tuple[tuple[Turn, Limit | str], ...]:
     """The limit of a number in each turn, or a sentence that says why there is none."""
-    found: list[tuple[Turn, Limit | str]] = []
+    limits: list[tuple[Turn, Limit | str]] = []
     for turn in turns:
         if turn.base is None:
-            found.append((turn, turn.problem))
+            limits.append((turn, turn.problem))
             continue
         try:
-            found.append((turn, find_limit(turn.base, key, **options)))
+            limits.append((turn, find_limit(turn.base, key, **options)))
         except ObjectiveError as error:
-            found.append((turn, str(error)))
-    return tuple(found)
+            limits.append((turn, str(error)))
+    return tuple(limits)

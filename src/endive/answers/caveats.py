@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from endive.answers.estimates import pooled_figures, pooled_window, success_estimate
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import RUNS, runs_note
+from endive.answers.run_count import RUNS, RUNS_MOST, do_runs_differ, runs_note
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
@@ -62,8 +62,8 @@ def caveats_of(
     is_one_run_meant: bool = False,
 ) -> tuple[str, ...]:
     """Everything to know before these runs are trusted; with a replicator, with how much it matters."""
-    found = _found(config, samples, replicator, is_one_run_meant)
-    return tuple(f"{caveat.text} {caveat.extent}".rstrip() for caveat in found)
+    caveats = _collect(config, samples, replicator, is_one_run_meant)
+    return tuple(f"{caveat.text} {caveat.extent}".rstrip() for caveat in caveats)
 
 
 def caveats_of_both(
@@ -72,7 +72,7 @@ def caveats_of_both(
     replicator: Replicator | None = None,
 ) -> tuple[str, ...]:
     """The same of two sides, A and B, each sentence once."""
-    a, b = _found(*ours, replicator, False), _found(*theirs, replicator, False)
+    a, b = _collect(*ours, replicator, False), _collect(*theirs, replicator, False)
     extents: dict[str, list[str]] = {caveat.text: [] for caveat in (*a, *b)}
     for side, caveats in (("A", a), ("B", b)):
         for caveat in caveats:
@@ -83,7 +83,7 @@ def caveats_of_both(
 def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
     """What a configuration leaves unsaid or only supposes, whatever its runs show: a code and a sentence of each."""
     plain = config.to_dict()
-    found = (
+    caveats = (
         ("unsaid_reading", reading_unsaid(plain)),
         ("unsaid_overlap", overlap_unsaid(plain)),
         ("unsaid_partitions", partitions_unsaid(plain)),
@@ -91,18 +91,18 @@ def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
         *(("hypothetical_catalog", note) for note in hypothetical_notes(config)),
         ("missing_log_store", _log_store_note(config)),
     )
-    return tuple((code, text) for code, text in found if text is not None)
+    return tuple((code, text) for code, text in caveats if text is not None)
 
 
-def _found(
+def _collect(
     config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None, is_one_run_meant: bool
 ) -> list[Caveat]:
-    found = [
+    caveats = [
         *_of_runs(config, samples, is_one_run_meant),
         *_of_unsaid(config, samples, replicator),
         *_of_assumptions(config, samples),
     ]
-    return sorted(found, key=lambda caveat: -caveat.weight)
+    return sorted(caveats, key=lambda caveat: -caveat.weight)
 
 
 def _of_runs(config: SimulationConfig, samples: Sequence[Sample], is_one_run_meant: bool) -> list[Caveat]:
@@ -122,7 +122,7 @@ def _of_runs(config: SimulationConfig, samples: Sequence[Sample], is_one_run_mea
             f"{', '.join(absent)}: no txn was submitted in the window of any run, so nothing is said of "
             f"{'it' if len(absent) == 1 else 'them'}. {_long_enough_for(config, absent)}"
         )
-    if (few := few_runs(total, len(samples))) is not None:
+    if (few := few_runs(total, len(samples), do_differ=do_runs_differ(samples, config))) is not None:
         texts.append(few)
     return [Caveat(text, _CERTAIN) for text in texts]
 
@@ -138,14 +138,18 @@ def _long_enough_for(config: SimulationConfig, absent: Sequence[str]) -> str:
     return f"Lengthen simulation.duration_ms: two of each take about {least}."
 
 
-def few_runs(total: Mapping[str, Any], runs: int) -> str | None:
-    """Few runs may all have missed what some do; where nobody retries, there is nothing of that sort to miss."""
-    if not 1 < runs < RUNS or (total["retries_mean"] or 0.0) < RETRIES_TIPPING:
+def few_runs(total: Mapping[str, Any], runs: int, *, do_differ: bool = False) -> str | None:
+    """Few runs may all have missed what some do; where nobody retries, there is nothing of that sort to miss.
+
+    Runs that differ are few for longer: of a table that tips in one run of fifty, 16 have mostly seen none.
+    """
+    enough = RUNS_MOST if do_differ else RUNS
+    if not 1 < runs < enough or (total["retries_mean"] or 0.0) < RETRIES_TIPPING:
         return None
     unseen = 1.0 - 0.05 ** (1.0 / runs)
     return (
         f"Txns retry, so a run may tip over for good: {runs} runs may all miss what {100 * unseen:.0f} % of runs do; "
-        f"intervals do not know what no run did. Take {RUNS} runs or more to rely on them."
+        f"intervals do not know what no run did. Take {enough} runs or more to rely on them."
     )
 
 
@@ -162,14 +166,14 @@ def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: 
             "If they all picked the same",
         ),
     )
-    found = []
+    caveats = []
     for text, names, worst, words in rows:
         if text is not None and (replicator is None or worst is None):
-            found.append(Caveat(text, 1.0))
+            caveats.append(Caveat(text, 1.0))
         elif text is not None and replicator is not None and worst is not None:
             extent, weight = _extent(names, samples, replicator.samples(worst, _few_seeds(config)))
-            found.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
-    return found
+            caveats.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
+    return caveats
 
 
 def _where_tables_are_read(config: SimulationConfig) -> SimulationConfig | None:
@@ -235,9 +239,9 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     figures = sent_figures(figures_of_config(config), counts)
     part = assumed_part(figures, total["phases_ms"], counts)
     share = 0.0 if part is None else part.share
-    found = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
+    caveats = [Caveat(text, share) for text in assumption_warnings(figures, total["phases_ms"], counts)]
     notes = [text for code, text in caveats_of_config(config) if not code.startswith(_UNSAID)]
-    return [*(Caveat(note, _CERTAIN) for note in notes), *found]
+    return [*(Caveat(note, _CERTAIN) for note in notes), *caveats]
 
 
 def _log_store_note(config: SimulationConfig) -> str | None:

@@ -94,14 +94,16 @@ def compare_configs(
     parts = [(SOURCE, name) for name in shared]
     if len(names_of(a).sources) > 1 or not shared:
         parts.append((ALL, ""))
-    found = [_difference(ours, theirs, scope, name, field) for scope, name in parts for field in COMPARED]
     streams = [name for name in shared if name in names_of(a).streams and name in names_of(b).streams]
-    found += [_difference(ours, theirs, SOURCE, name, field) for name in streams for field in OF_STREAMS]
+    rows = [(scope, name, field) for scope, name in parts for field in COMPARED]
+    rows += [(SOURCE, name, field) for name in streams for field in OF_STREAMS]
+    confidence = 1.0 - (1.0 - CONFIDENCE) / len(rows)  # of each, so that all of them hold at once
+    differences = [_difference(ours, theirs, *row, confidence) for row in rows]
     return Comparison(
         a=names[0],
         b=names[1],
         keys=tuple(changed_keys(a, b)),
-        differences=tuple(found),
+        differences=tuple(differences),
         seeds=seeds,
         notes=(*_notes(a, b), *_bill_notes((a, ours), (b, theirs))),
         caveats=caveats,
@@ -114,13 +116,15 @@ def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seed
     longest, note = max(sides, key=lambda side: side[0].config.simulation.duration_ms)
     length = {"simulation.duration_ms": longest.config.simulation.duration_ms}
     ours, theirs = (side if note is None or is_stated(side.config) else side.varied(length) for side in (a, b))
-    found = compare_configs(ours.config, theirs.config, names=names, seeds=seeds)
-    return found if note is None else replace(found, notes=(*found.notes, note))
+    comparison = compare_configs(ours.config, theirs.config, names=names, seeds=seeds)
+    return comparison if note is None else replace(comparison, notes=(*comparison.notes, note))
 
 
-def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Subject) -> Estimate:
+def difference_of(
+    ours: Sequence[Sample], theirs: Sequence[Sample], subject: Subject, confidence: float = CONFIDENCE
+) -> Estimate:
     """How far the second is from the first, seed by seed."""
-    before, after = estimate_of(ours, subject), estimate_of(theirs, subject)
+    before, after = (estimate_of(side, subject, confidence) for side in (ours, theirs))
     if before.value is None or after.value is None:
         return Estimate(None)
     middle = after.value - before.value
@@ -134,14 +138,14 @@ def difference_of(ours: Sequence[Sample], theirs: Sequence[Sample], subject: Sub
     if before == after and not any(steps):
         return Estimate(0.0, 0.0, 0.0, runs=len(steps))
     if subject.field.unit == SHARE and _is_thin(before, after):
-        return _bounded(newcombe(before, after), 1.0)
-    found = mean_estimate(steps, CONFIDENCE)
-    assert found.value is not None
-    assert found.low is not None
-    assert found.high is not None
-    moved = middle - found.value  # of all txns together, which the steps are not
-    shifted = replace(found, value=middle, low=found.low + moved, high=found.high + moved)
-    return _bounded(shifted, 1.0 if subject.field.unit == SHARE else math.inf)
+        return _bound(newcombe(before, after), 1.0)
+    estimate = mean_estimate(steps, confidence)
+    assert estimate.value is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    moved = middle - estimate.value  # of all txns together, which the steps are not
+    shifted = replace(estimate, value=middle, low=estimate.low + moved, high=estimate.high + moved)
+    return _bound(shifted, 1.0 if subject.field.unit == SHARE else math.inf)
 
 
 def _is_thin(before: Estimate, after: Estimate) -> bool:
@@ -150,7 +154,7 @@ def _is_thin(before: Estimate, after: Estimate) -> bool:
     return max(rarer) < EVENTS_ENOUGH
 
 
-def _bounded(found: Estimate, bound: float) -> Estimate:
+def _bound(found: Estimate, bound: float) -> Estimate:
     assert found.value is not None
     if found.low is None or found.high is None:
         return found
@@ -177,18 +181,20 @@ def _flat(document: Any, prefix: str = "") -> dict[str, Any]:
         items = [(str(item.get("name", place)), item) for place, item in enumerate(document)]
     else:
         return {prefix: document}
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, value in items:
-        found |= _flat(value, f"{prefix}.{key}" if prefix else key)
-    return found
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat
 
 
-def _difference(ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, name: str, field_name: str) -> Difference:
+def _difference(
+    ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, name: str, field_name: str, confidence: float
+) -> Difference:
     field = field_at(field_name)
     assert field is not None
     subject = Subject(scope, name, field)
-    found = difference_of(ours, theirs, subject)
-    return Difference(subject, estimate_of(ours, subject), estimate_of(theirs, subject), found)
+    difference = difference_of(ours, theirs, subject, confidence)
+    return Difference(subject, estimate_of(ours, subject), estimate_of(theirs, subject), difference)
 
 
 def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:

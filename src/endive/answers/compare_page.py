@@ -58,8 +58,8 @@ def comparison_page(found: Comparison) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
         f"{html_table(('key', 'A', 'B'), keys, n_text=3) if keys else ''}"
-        f"<p>{found.seeds} seeds, the same for both sides. Brackets are 95 % intervals of the difference, taken seed "
-        "by seed; differences of shares are in percentage points.</p>"
+        f"<p>{found.seeds} seeds, the same for both sides. All brackets of the differences, taken seed by seed, "
+        "hold 95 times in 100; differences of shares are in percentage points.</p>"
         f"{html_table(('figure', 'A', 'B', 'B less A', 'B is'), rows)}"
         f"{''.join(f'<p>{escape(note)}</p>' for note in (*found.notes, *found.caveats))}</body></html>\n"
     )

@@ -60,10 +60,10 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
     if path in _COMMITS:
         committed, submitted = ([figure["txns"][name] for figure in figures] for name in ("committed", "submitted"))
         lengths = [_weight(path, figure, window) for figure, window in zip(figures, windows, strict=True)]
-        found = commits_estimate(committed, submitted, lengths, confidence)
+        estimate = commits_estimate(committed, submitted, lengths, confidence)
     else:
-        found = _ratio(path, figures, windows, confidence)
-    return replace(found, txns=sum(figure["txns"]["submitted"] for figure in figures))
+        estimate = _ratio(path, figures, windows, confidence)
+    return replace(estimate, txns=sum(figure["txns"]["submitted"] for figure in figures))
 
 
 def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = CONFIDENCE) -> Estimate:
@@ -76,24 +76,24 @@ def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = C
         return share_estimate([run.lost for run in ages], [run.batches for run in ages], 0, confidence)
     if path[0] == "data":
         counts = [getattr(run, path[1]) for run in ages]
-        found = rate_estimate(counts, [1.0] * len(ages), confidence)
+        estimate = rate_estimate(counts, [1.0] * len(ages), confidence)
     elif path == ("stale_share",):
-        found = ratio_estimate([float(run.stale_us) for run in ages], lengths, confidence)
+        estimate = ratio_estimate([float(run.stale_us) for run in ages], lengths, confidence)
     elif path[1] == "mean":
-        found = ratio_estimate([run.mean_ms * run.total_us for run in ages], lengths, confidence)
+        estimate = ratio_estimate([run.mean_ms * run.total_us for run in ages], lengths, confidence)
     else:
         percent = 100.0 if path[1] == "max" else float(path[1].removeprefix("p"))
-        found = percentile_estimate([run.points_ms() for run in ages], percent, confidence)
+        estimate = percentile_estimate([run.points_ms() for run in ages], percent, confidence)
         if ages:  # the points are near the truth, and the figure is exact
             value = float(join_ages(ages).at((percent / 100.0,))[0])
-            low, high = found.low, found.high
-            found = replace(
-                found,
+            low, high = estimate.low, estimate.high
+            estimate = replace(
+                estimate,
                 value=value,
                 low=None if low is None else min(low, value),
                 high=None if high is None else max(high, value),
             )
-    return replace(found, txns=sum(run.batches for run in ages))
+    return replace(estimate, txns=sum(run.batches for run in ages))
 
 
 def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> Estimate:
@@ -164,7 +164,7 @@ def _weight(path: Path, figures: dict[str, Any], window: Window) -> float:
 
 
 def _at(figures: dict[str, Any], path: Path) -> float | None:
-    found: Any = figures
+    figure: Any = figures
     for part in path:
-        found = found[part]
-    return None if found is None else float(found)
+        figure = figure[part]
+    return None if figure is None else float(figure)

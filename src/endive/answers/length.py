@@ -118,8 +118,8 @@ def _rate(config: SimulationConfig, subject: Subject, rates: dict[str, float]) -
         return rates.get(subject.name, 0.0)
     if subject.scope != KIND:
         return sum(rates.values())
-    found = 0.0
+    rate = 0.0
     for source in config.sources:
         weights = source.operation_types.model_dump()
-        found += rates.get(source.name, 0.0) * weights.get(subject.name, 0.0) / (sum(weights.values()) or 1.0)
-    return found
+        rate += rates.get(source.name, 0.0) * weights.get(subject.name, 0.0) / (sum(weights.values()) or 1.0)
+    return rate

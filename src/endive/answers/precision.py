@@ -58,13 +58,13 @@ def replicate(
     count = min(_SEEDS_FIRST, limit)
     while True:
         samples = replicator.samples(config, range(first, first + count))
-        found = {subject: estimate_of(samples, subject) for subject in objective.subjects}
-        reached = max(reach_of(subject, estimate) for subject, estimate in found.items())
+        estimates = {subject: estimate_of(samples, subject) for subject in objective.subjects}
+        reached = max(reach_of(subject, estimate) for subject, estimate in estimates.items())
         if reached <= precision.share:
             return samples
         if count >= limit:
-            worst = max(found, key=lambda subject: reach_of(subject, found[subject]))
-            raise ObjectiveError(_not_reached(worst, reach_of(worst, found[worst]), precision, limit))
+            worst = max(estimates, key=lambda subject: reach_of(subject, estimates[subject]))
+            raise ObjectiveError(_not_reached(worst, reach_of(worst, estimates[worst]), precision, limit))
         factor = 4.0 if math.isinf(reached) else (reached / precision.share) ** 2
         count = min(limit, max(count + 1, math.ceil(count * min(4.0, factor))))
 

@@ -76,8 +76,8 @@ class RunAnswer:
 
     def figures(self, scope: str, name: str) -> dict[str, Any] | None:
         """Every figure of a part, all seeds taken together; None if it had no txn and no commit in the windows."""
-        found = pooled_figures(self.samples, scope, name)
-        return found if found["txns"]["submitted"] or found["committed_in_window_per_s"] else None
+        figures = pooled_figures(self.samples, scope, name)
+        return figures if figures["txns"]["submitted"] or figures["committed_in_window_per_s"] else None
 
     def to_json_dict(self) -> dict[str, Any]:
         """What ``endive run --json`` prints about objective, estimates and, with several seeds, their totals."""

@@ -34,5 +34,5 @@ class Records(Mapping[int, Mapping[str, Any]]):
 
     def columns(self, *names: str) -> list[dict[str, Any]]:
         """These columns of every txn, in the order of their ids."""
-        found: list[dict[str, Any]] = self._table.select(list(names)).to_pylist()
-        return found
+        rows: list[dict[str, Any]] = self._table.select(list(names)).to_pylist()
+        return rows

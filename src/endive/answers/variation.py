@@ -46,7 +46,7 @@ class Base:
     def _with(self, document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
         if key == LOAD:
             plain = parse_config(document, source=self.source).to_dict()  # a default of [transaction] is in each source
-            return {**plain, "source": [scaled_source(source, float(value)) for source in plain["source"]]}
+            return {**plain, "source": [scale_source(source, float(value)) for source in plain["source"]]}
         parts = split_key(key) if EVERY_SOURCE not in key else key.split(".")
         if parts[0] == "source" and document.get("transaction"):
             # Spelt out, so that a default of [transaction] which no source would take over any more is not in the way.
@@ -55,7 +55,7 @@ class Base:
             document = {**document, "source": self._plain_sources()}
         if len(parts) == 3 and parts[0] == "source" and parts[2] == LOAD:
             sources = [
-                scaled_source(source, float(value)) if source["name"] == parts[1] else source
+                scale_source(source, float(value)) if source["name"] == parts[1] else source
                 for source in parse_config(document, source=self.source).to_dict()["source"]
             ]
             return {**document, "source": sources}
@@ -74,15 +74,15 @@ class Base:
         if key == LOAD:
             return 1.0
         parts = split_key(key.replace(EVERY_SOURCE, f'"{self.config.sources[0].name}"'))
-        found = _at(self.config.to_dict(), [part for part in parts if part != RATE_KEY])
-        if found is None and parts[0] == "source" and len(parts) == 3:
+        value = _at(self.config.to_dict(), [part for part in parts if part != RATE_KEY])
+        if value is None and parts[0] == "source" and len(parts) == 3:
             source = _at(self.document, parts[:2])
-            found = parameter_of(source, parts[2]) if source else None
-        if parts[-1] == RATE_KEY and isinstance(found, dict) and "mean_ms" in found:
-            return 1000.0 / float(found["mean_ms"])
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
-            raise ObjectiveError(_not_a_number(key, found))
-        return found
+            value = parameter_of(source, parts[2]) if source else None
+        if parts[-1] == RATE_KEY and isinstance(value, dict) and "mean_ms" in value:
+            return 1000.0 / float(value["mean_ms"])
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ObjectiveError(_not_a_number(key, value))
+        return value
 
 
 def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None = None) -> Base:
@@ -100,7 +100,7 @@ def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None 
     return Base(document, source, parse_config(document, source=source))
 
 
-def scaled_source(source: dict[str, Any], factor: float) -> dict[str, Any]:
+def scale_source(source: dict[str, Any], factor: float) -> dict[str, Any]:
     """A source, in its plain form, that offers ``factor`` times the load."""
     arrivals = dict(source["arrivals"])
     kind = arrivals["kind"]

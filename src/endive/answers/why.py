@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config import SimulationConfig
+from endive.config.sections.distribution import Distribution
 from endive.config.sections.source import SourceConfig
 from endive.distributions import from_table
 
@@ -19,6 +20,11 @@ READ_TABLE: Final = (
     "it has read the whole table, so any file that others add after its scan fails it at its first attempt. Retries "
     "cannot help"
 )
+READ_TABLE_DELETES: Final = (
+    "it has read the whole table and is merge-on-read, so rows that others delete after its scan, anywhere in the "
+    "table, fail it at either isolation level. Copy-on-write minds its own files only"
+)
+READ_PARTITIONS: Final = "others wrote to partitions it has read, after its scan. Iceberg does not retry that"
 SENTENCES: Final = {
     "validation_exception": "others changed what it has read or touches. Iceberg does not retry that",
     "retries_exhausted": "each of its {attempts:,} attempts lost to a commit that landed while it was being built",
@@ -40,9 +46,20 @@ def why_it_fails(source: SourceConfig, txns: Mapping[str, Any]) -> str | None:
     if failed <= MOST * (failed + txns["committed"]):
         return None
     reason = max(aborted, key=lambda name: aborted[name])
-    is_read = source.read == "table" and source.isolation == "serializable"
-    sentence = READ_TABLE if is_read and reason == "validation_exception" else SENTENCES.get(reason)
+    sentence = _failed_validation(source) if reason == "validation_exception" else SENTENCES.get(reason)
     return None if sentence is None else f"{source.name}: {sentence.format(attempts=source.retry + 1)}."
+
+
+def _failed_validation(source: SourceConfig) -> str:
+    """What fails it, as far as what it has read says so."""
+    is_serializable = source.isolation == "serializable"
+    if source.read == "table" and is_serializable:
+        return READ_TABLE
+    if source.read == "table" and source.overwrite == "row_delta" and source.checks == "all":
+        return READ_TABLE_DELETES
+    if source.read == "partitions" and is_serializable:
+        return READ_PARTITIONS
+    return SENTENCES["validation_exception"]
 
 
 def calls_taken_per_s(config: SimulationConfig) -> float | None:
@@ -50,8 +67,21 @@ def calls_taken_per_s(config: SimulationConfig) -> float | None:
     service = config.catalog.service
     if config.catalog.type != "service" or service.calls_per_s is not None or not service.workers:
         return service.calls_per_s if config.catalog.type == "service" else None
-    time_ms = 0.0 if service.time is None else from_table(service.time.to_table(), "catalog.service.time").mean()
+    time_ms = _mean_ms(service.time)
     return 1000.0 * service.workers / time_ms if time_ms else None
+
+
+def _mean_ms(table: Distribution | None) -> float:
+    return 0.0 if table is None else from_table(table.to_table(), "catalog").mean()
+
+
+def _waited_share(config: SimulationConfig, figures: Mapping[str, Any], per_txn: float) -> float:
+    """At least so much of the mean commit latency is spent waiting for the catalog's turn, not for its work."""
+    service, latency_ms = config.catalog.service, figures["commit_latency_ms"]["mean"]
+    call_ms = max(_mean_ms(config.catalog.latency), _mean_ms(service.commit_latency))
+    call_ms += _mean_ms(service.time) if service.calls_per_s is None else 1000.0 / service.calls_per_s
+    at_catalog_ms = sum(figures["phases_ms"][phase] for phase in ("catalog_read", "commit"))
+    return max(0.0, at_catalog_ms - per_txn * call_ms) / latency_ms if latency_ms else 0.0
 
 
 def how_busy_is_catalog(config: SimulationConfig, figures: Mapping[str, Any], length_us: int) -> str | None:
@@ -63,9 +93,12 @@ def how_busy_is_catalog(config: SimulationConfig, figures: Mapping[str, Any], le
         return None
     per_txn = calls / ended
     asked = per_txn * txns["submitted"] / (length_us / 1e6)
-    share = asked / taken
-    return (
-        f"catalog: asked for {asked:.3g} calls a second of the {taken:.3g} it takes ({100 * share:.0f} %): it is "
-        f"{'' if share >= BUSY else 'not '}the bottleneck. A txn makes {per_txn:.1f} calls, so there is room for "
-        f"{taken / per_txn:.3g} txns a second, on however many tables."
-    )
+    share, waited = asked / taken, _waited_share(config, figures, per_txn)
+    busy = f"catalog: asked for {asked:.3g} calls a second of the {taken:.3g} it takes ({100 * share:.0f} %)"
+    room = f"A txn makes {per_txn:.1f} calls, so there is room for {taken / per_txn:.3g} txns a second"
+    if share < BUSY and waited >= MOST:
+        return (
+            f"{busy}, and yet it is the bottleneck: they come at once, and {100 * waited:.0f} % of the commit latency "
+            f"is waiting for it. {room}; begin fewer of them together."
+        )
+    return f"{busy}: it is {'' if share >= BUSY else 'not '}the bottleneck. {room}, on however many tables."

@@ -54,7 +54,7 @@ def advise(
 
     names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
     with counted_progress("simulating") as report:
-        found = advise_on(
+        advice = advise_on(
             base_of(config, overrides or []),
             slo=slo,
             levers=names,
@@ -63,10 +63,10 @@ def advise(
             replicator=Replicator(progress=report),
         )
     if as_json:
-        typer.echo(json.dumps(with_note(config, advised_json(found)), allow_nan=False))
+        typer.echo(json.dumps(with_note(config, advised_json(advice)), allow_nan=False))
     else:
         print_note(config)
-        _print(found, show_all)
+        _print(advice, show_all)
 
 
 def advised_json(found: Advised) -> dict[str, Any]:
@@ -119,7 +119,8 @@ def _print(found: Advised, show_all: bool) -> None:
 
 
 def _takes(advice: Advice) -> str:
-    from endive.answers.advice.levers import EFFORTS, HYPOTHETICAL
+    from endive.answers.advice.levers import EFFORTS
+    from endive.config.availability import HYPOTHETICAL
 
     if any(lever.had == HYPOTHETICAL for lever in advice.levers):
         return HYPOTHETICAL

@@ -57,15 +57,15 @@ def compare(
         raise ConfigError("Nothing to compare with: name a second configuration, or change a key with --set.")
     other = b or a
     changed = f"{other.stem} with {', '.join(overrides)}" if overrides else other.stem
-    found = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
+    comparison = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
     if html is not None:
         from endive.answers.compare_page import comparison_page
 
-        write_atomically(html, comparison_page(found).encode())
+        write_atomically(html, comparison_page(comparison).encode())
     if as_json:
-        typer.echo(json.dumps(comparison_json(found), allow_nan=False))
+        typer.echo(json.dumps(comparison_json(comparison), allow_nan=False))
     else:
-        _print(found)
+        _print(comparison)
 
 
 def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, as_json: bool) -> None:
@@ -92,10 +92,10 @@ def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, a
             if not as_json:
                 stdout().print(f"{turn.name}: {turn.problem}", markup=False)
             continue
-        found = compare_bases(ours, turn.base, names=(a.stem, turn.name), seeds=seeds)
-        told.append(comparison_json(found))
+        comparison = compare_bases(ours, turn.base, names=(a.stem, turn.name), seeds=seeds)
+        told.append(comparison_json(comparison))
         if not as_json:
-            _print(found)
+            _print(comparison)
     if as_json:
         typer.echo(json.dumps({"choice": key, "comparisons": told}, allow_nan=False))
 
@@ -129,15 +129,15 @@ def _base(path: Path, overrides: list[str]) -> Base:
     from endive.errors import ConfigError
 
     if not path.is_dir():
-        return _changed(path, overrides)
+        return _change(path, overrides)
     if not (path / _CONFIG).is_file() or not (path / _SUMMARY).is_file():
         raise ConfigError(f"'{path}' is not the folder of a run: it has no {_CONFIG} and {_SUMMARY}.")
     if not overrides:
         _refuse_other_model(path)
-    return _changed(path / _CONFIG, overrides)
+    return _change(path / _CONFIG, overrides)
 
 
-def _changed(path: Path, overrides: list[str]) -> Base:
+def _change(path: Path, overrides: list[str]) -> Base:
     from endive.answers.variation import base_of
     from endive.config import parse_overrides
 
@@ -193,7 +193,7 @@ def _differences(found: Comparison) -> Table:
     from endive.cli.tables import new_table
     from endive.objectives.verdict_text import figure_text
 
-    table = new_table(f"What comes out; {found.seeds} seeds, the same for both; brackets are 95 % intervals")
+    table = new_table(f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100")
     table.add_column("figure")
     for column in ("A", "B", "B less A"):
         table.add_column(column, justify="right")

@@ -66,7 +66,7 @@ class EndiveGroup(typer.core.TyperGroup):
         """Run the command that was named."""
         _provide_streams()
         try:
-            with _answered_signals(), _told_former_names():
+            with _answer_signals(), _tell_former_names():
                 return super().invoke(ctx)
         except EndiveError as error:
             print_error(str(error))
@@ -101,7 +101,7 @@ def _interrupt_behind(error: BaseException) -> BaseException | None:
 
 
 @contextlib.contextmanager
-def _told_former_names() -> Iterator[None]:
+def _tell_former_names() -> Iterator[None]:
     """Say once for each former name that is used what it is called now."""
     told: set[str] = set()
 
@@ -141,7 +141,7 @@ def _provide_streams() -> None:
 
 
 @contextlib.contextmanager
-def _answered_signals() -> Iterator[None]:
+def _answer_signals() -> Iterator[None]:
     """SIGINT is heard even if the parent ignores it; SIGTERM and SIGHUP end the command as it does.
 
     A SIGHUP that is ignored stays so: that is what nohup asks for.

@@ -47,14 +47,20 @@ def explain(
     from endive.results.writer import write_atomically
 
     resolved = load_simulation_config(config, overrides or ())
-    found = explain_run(resolved, seed=seed, txn=txn, worst=worst, where=where, with_blame=blame)
+    explanation = explain_run(resolved, seed=seed, txn=txn, worst=worst, where=where, with_blame=blame)
     if trace is not None:
-        write_atomically(trace, trace_text(found).encode())
+        write_atomically(trace, trace_text(explanation).encode())
     if as_json:
-        typer.echo(json.dumps(with_note(config, explanation_json(found)), allow_nan=False))
+        typer.echo(json.dumps(with_note(config, explanation_json(explanation)), allow_nan=False))
     else:
         print_note(config)
-        _print(found)
+        _print(explanation)
+
+
+def _announce(text: str) -> None:
+    from endive.cli.console import stderr
+
+    stderr().print(f"note: {text}", style="yellow")
 
 
 def explanation_json(found: Explanation) -> dict[str, Any]:

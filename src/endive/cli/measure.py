@@ -126,8 +126,8 @@ def _print_store(measured: Measured, out: Path) -> None:
     for column in ("request", "size", "count", "P50", "P95", "P99"):
         table.add_column(column, justify="left" if column == "request" else "right")
     for (operation, size), values in measured.latencies_ms.items():
-        found = quantiles(values) or {}
-        row = [f"{found[key]:.1f}" for key in ("p50", "p95", "p99")]
+        in_quantiles = quantiles(values) or {}
+        row = [f"{in_quantiles[key]:.1f}" for key in ("p50", "p95", "p99")]
         table.add_row(operation.upper(), f"{size // 1024} KiB", str(len(values)), *row)
     console.print(table)
     if measured.swaps:

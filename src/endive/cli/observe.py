@@ -92,13 +92,13 @@ def parse_properties(given: list[str]) -> dict[str, str]:
     """``KEY=VALUE`` pairs; a value is never quoted in a message."""
     from endive.errors import ConfigError
 
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise ConfigError(f"--property '{key}' is not KEY=VALUE, as in s3.region=eu-west-1.")
-        found[key.strip()] = value
-    return found
+        properties[key.strip()] = value
+    return properties
 
 
 def _histories(

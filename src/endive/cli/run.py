@@ -80,18 +80,12 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
-    from endive.cli.replay_note import print_note, with_note
-    from endive.cli.run_text import print_answer, print_bill
     from endive.config.slo import objective_of
-    from endive.results.folder import place_below
-    from endive.results.writer import refuse_foreign_file
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved, notes = _long_enough(config, given, slo)
-    if resolved.simulation.output_path is not None:
-        place = place_below(out or Path(), resolved.simulation.output_path)
-        if not force:
-            refuse_foreign_file(place)
+    if not force:
+        _refuse_foreign_output(resolved, out)
     if read_sets is not None:
         _write_read_sets(resolved, read_sets, force)
     objective = objective_of(resolved, slo)
@@ -105,31 +99,49 @@ def run(
         if not as_json:
             document |= answer.to_json_dict()
     else:
-        answer = _run_many(resolved, objective, name, seeds, precision, is_per_table, out, notes)
+        answer = _run_many(resolved, objective, name, seeds, precision, engine, is_per_table, out, notes)
         document = answer.to_json_dict()
+    _print(config, answer, document, as_json, _bill_of(answer) if bill else None)
+
+
+def _print(config: Path, answer: RunAnswer, document: dict[str, Any], as_json: bool, bill: Bill | None) -> None:
+    from endive.cli.replay_note import print_note, with_note
+    from endive.cli.run_text import print_answer, print_bill
+
     if as_json:
-        if bill:
-            document = {**document, "bill": _bill_of(answer).to_json_dict()}
-        typer.echo(json.dumps(with_note(config, document), allow_nan=False))
-    else:
-        print_note(config)
-        print_answer(answer, document)
-        if bill:
-            print_bill(_bill_of(answer))
+        priced = document if bill is None else {**document, "bill": bill.to_json_dict()}
+        typer.echo(json.dumps(with_note(config, priced), allow_nan=False))
+        return
+    print_note(config)
+    print_answer(answer, document)
+    if bill is not None:
+        print_bill(bill)
+    simulated = answer.config.simulation
+    if simulated.output_path is not None:
+        typer.echo(f"{simulated.output_path}: the txns of seed {simulated.seed}")
+
+
+def _refuse_foreign_output(config: SimulationConfig, out: Path | None) -> None:
+    """What lies where the txns are to go must be ours."""
+    from endive.results.folder import place_below
+    from endive.results.writer import refuse_foreign_file
+
+    if config.simulation.output_path is not None:
+        refuse_foreign_file(place_below(out or Path(), config.simulation.output_path))
 
 
 def _bill_of(answer: RunAnswer) -> Bill:
     from endive.answers.price import bill_of
     from endive.errors import ConfigError
 
-    found = bill_of(answer.config, answer.samples)
-    if found is None:
+    bill = bill_of(answer.config, answer.samples)
+    if bill is None:
         provider = answer.config.storage.provider
         raise ConfigError(
             f"storage.provider = '{provider}' has no list prices, so there is no bill. Choose one that has, such as "
             "s3 or gcp, or leave --bill out."
         )
-    return found
+    return bill
 
 
 def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:
@@ -221,6 +233,7 @@ def _run_many(
     name: str,
     seeds: int | None,
     precision: str | None,
+    engine: Engine,
     is_per_table: bool,
     out: Path | None,
     notes: tuple[str, ...],
@@ -231,12 +244,19 @@ def _run_many(
     from endive.answers.run_answer import RunAnswer
     from endive.errors import OutputError
 
-    if out is not None or config.simulation.output_path is not None:
+    is_kept = out is not None or config.simulation.output_path is not None
+    if is_kept and (seeds != 1 or precision is not None):
         place = "--out" if out is not None else "simulation.output_path"
-        raise OutputError(f"{place} takes the txns of one run. Leave out --seeds and --precision, or use endive sweep.")
+        raise OutputError(
+            f"{place} takes the txns of one run. Give --seeds 1, leave out --seeds and --precision to keep the first "
+            "of the runs that are taken, or use endive sweep."
+        )
     wanted = None if precision is None else Precision(percentage(precision, "--precision"))
     with Replicator(is_per_table=is_per_table) as replicator:
-        samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
+        if is_kept:
+            samples = [_run_once(config, engine, out, is_per_table)[1]]
+        else:
+            samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
         caveats = caveats_of(config, samples, replicator)
     return RunAnswer(config, tuple(samples), objective, name, notes, caveats)
 

@@ -17,7 +17,7 @@ from endive.cli.console import stdout
 from endive.cli.tables import new_table, print_warnings, rate, total_tables
 from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
 from endive.objectives.names import SOURCE, TABLE
-from endive.objectives.verdict_text import NOTHING, interval_text, judged_text, share_digits
+from endive.objectives.verdict_text import NOTHING, describe_verdict, interval_text, share_digits
 
 if TYPE_CHECKING:
     from endive.answers.price import Bill
@@ -51,7 +51,7 @@ def print_verdict(verdict: Verdict) -> None:
     style = _COLOURS.get(verdict.outcome, "bold yellow")
     console.print(Text.assemble("objective  ", verdict.objective.text, ": ", (verdict.outcome, style)), soft_wrap=True)
     for part in verdict.decisive:
-        console.print(Text(f"  {judged_text(part)}"), soft_wrap=True)
+        console.print(Text(f"  {describe_verdict(part)}"), soft_wrap=True)
 
 
 def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
@@ -120,7 +120,7 @@ def stream_table(answer: RunAnswer) -> Table | None:
 def _success(answer: RunAnswer, scope: str, name: str) -> str:
     field = field_at("success_rate")
     assert field is not None
-    found = answer.estimate(scope, name, "success_rate")
-    if found.value is None:
+    estimate = answer.estimate(scope, name, "success_rate")
+    if estimate.value is None:
         return NOTHING
-    return f"{share_digits(found.value)} % {interval_text(field, found)}"
+    return f"{share_digits(estimate.value)} % {interval_text(field, estimate)}"

@@ -25,8 +25,9 @@ _BAR_COLUMNS: Final = 24
 def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
     """The tables, and the line that names the run."""
     yield _summary(document)
-    if len(document["by_operation"]) > 1:
-        yield _groups("By operation", "operation", document["by_operation"])
+    operations = document.get("by_operation", ())  # none of a run in which nothing was submitted
+    if len(operations) > 1:
+        yield _groups("By operation", "operation", operations)
     if document["summary"]["txns"]["committed"]:
         yield _phases(document["summary"]["phases_ms"], is_delta(document["protocol"]))
     if document["requests"]["total"]:

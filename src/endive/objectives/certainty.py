@@ -33,10 +33,10 @@ def certainty_text(part: Judged) -> str:
 
 def doubt_text(part: Judged) -> str:
     """What keeps a comparison from being told, or what would tell it."""
-    found = part.found
-    if found.value is None:
+    estimate = part.found
+    if estimate.value is None:
         return NO_TXN
-    if found.runs == 1:
+    if estimate.runs == 1:
         return ONE_RUN
     more = more_txns(part)
     return TOO_CLOSE if more is None else f"about {more:,} more txns would"

@@ -27,6 +27,9 @@ Floats = npt.NDArray[np.float64]
 EVENTS_ENOUGH: Final = 10
 # ... and are taken to have this much in common: the correlation of two txns of one run.
 CORRELATION_UNSEEN: Final = 0.01
+# From so many on, runs may show that they differ less than chance ...
+EVENTS_MANY: Final = 20
+COUNT_VARIANCE: Final = 0.25  # ... and a count that all of them show may be one off in every other run
 DEGREES_MIN: Final = 2.0  # of freedom, however few runs the spread comes from
 # Degrees of freedom for each run that makes an equal part of the spread, chosen by coverage: the spread of a share is
 # known less well, because runs differ most in their tails.
@@ -110,18 +113,25 @@ def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> f
 def design_of(
     share: Any, error: Any, runs: Any, degrees: Any, txns: Any, txns_per_run: Any, events: Any, confidence: float
 ) -> Any:
-    """The design effect of a share, at least 1 and with the doubt about the error in it; takes arrays too."""
+    """The design effect of a share, with the doubt about the error in it; takes arrays too.
+
+    It is below 1 where many txns turned out the rarer way and runs agree on how many: in a closed loop one failure
+    makes room for a commit.
+    """
     z = normal_z(confidence)
     last = np.asarray(runs, np.float64) - 1.0
     kinds = np.minimum(degrees, np.maximum(1.0, (np.asarray(runs, np.float64) / KINDS_SEEN) ** 3))
     whole, few, least = (np.square(student_ts(found, confidence) / z) for found in (last, degrees, kinds))
     with np.errstate(divide="ignore", invalid="ignore"):
-        measured = np.square(error) * txns / (share * (1.0 - np.asarray(share, np.float64)))
+        independent = share * (1.0 - np.asarray(share, np.float64)) / txns  # the variance of as many such txns
+        agreed = np.minimum(1.0, COUNT_VARIANCE * runs / np.square(txns) / independent)
+        measured = np.maximum(np.square(error) / independent, agreed)
         chance = 1.0 + z * np.sqrt(2.0 / last)  # how far runs that are alike may seem to differ
     measured = np.nan_to_num(measured, nan=0.0, posinf=0.0)
     seen = whole * measured + (few - whole) * np.maximum(0.0, measured - 1.0)
     seen = seen + (least - few) * np.maximum(0.0, measured - chance)
-    return np.maximum(seen, unseen_design(txns_per_run, events))
+    may_agree = np.asarray(events, np.float64) >= EVENTS_MANY
+    return np.maximum(seen, np.where(may_agree, 0.0, unseen_design(txns_per_run, events)))
 
 
 def unseen_design(txns_per_run: Any, events: Any) -> Any:
@@ -187,7 +197,7 @@ def _first(count: int, is_so: Any) -> int:
     It is so of all places after the first, except near the ends: too few txns lie beyond a place there to show that
     runs agree, and it may not be so though it is of the place before. So the ends are gone through, the rest bisected.
     """
-    begin, end = EVENTS_ENOUGH, max(EVENTS_ENOUGH, count - EVENTS_ENOUGH)
+    begin, end = EVENTS_MANY, max(EVENTS_MANY, count - EVENTS_MANY)
     found = next((place for place in range(min(begin, count)) if is_so(place)), None)
     if found is not None:
         return found

@@ -66,9 +66,9 @@ class Verdict:
     def decisive(self) -> tuple[Judged, ...]:
         """The comparisons to show first: those that are not met, else those that cannot be told, else all."""
         for outcome in (NOT_MET, CANNOT_TELL):
-            found = tuple(part for part in self.parts if part.outcome == outcome)
-            if found and self.outcome != MET:
-                return found
+            decisive = tuple(part for part in self.parts if part.outcome == outcome)
+            if decisive and self.outcome != MET:
+                return decisive
         return self.parts
 
 
@@ -84,12 +84,12 @@ def _judge(node: Node, lookup: Lookup, parts: list[Judged]) -> tuple[str, bool |
         judged = _compare(node, lookup)
         parts.append(judged)
         return judged.outcome, judged.holds
-    found = [_judge(part, lookup, parts) for part in node.parts]
-    outcomes, holds = [outcome for outcome, _ in found], [held for _, held in found]
-    return _joined(node, outcomes, NOT_MET, MET, CANNOT_TELL), _joined(node, holds, False, True, None)
+    verdicts = [_judge(part, lookup, parts) for part in node.parts]
+    outcomes, holds = [outcome for outcome, _ in verdicts], [held for _, held in verdicts]
+    return _join(node, outcomes, NOT_MET, MET, CANNOT_TELL), _join(node, holds, False, True, None)
 
 
-def _joined(node: Junction, found: list[T], no: T, yes: T, unknown: T) -> T:
+def _join(node: Junction, found: list[T], no: T, yes: T, unknown: T) -> T:
     """Kleene's and, or."""
     decides, otherwise = (no, yes) if node.word == AND else (yes, no)
     if decides in found:

@@ -74,8 +74,8 @@ def subjects_of(name: Name, names: Names) -> tuple[Subject, ...]:
         scope, rest = name.parts[0], name.parts[1:]
         if scope not in (SOURCE, KIND, TABLE):
             raise _problem(name, "'every' is followed by source, kind or table, as in every source.success_rate.")
-        found = _field(name, rest)
-        return tuple(_subject(name, scope, item, found, names) for item in names.of_scope(scope))
+        field = _field(name, rest)
+        return tuple(_subject(name, scope, item, field, names) for item in names.of_scope(scope))
     whole = field_at(".".join(name.parts))
     if whole is not None:
         return (_subject(name, ALL, "", whole, names),)
@@ -139,9 +139,9 @@ def _unknown(name: Name, names: Names) -> str:
 
 def _field(name: Name, parts: tuple[str, ...]) -> Field:
     written = ".".join(parts)
-    found = field_at(written)
-    if found is not None:
-        return found
+    field = field_at(written)
+    if field is not None:
+        return field
     if not written:
         raise _problem(name, "a field is missing, as in .success_rate or .p99_commit.")
     raise _problem(name, _no_field(written))

@@ -28,12 +28,12 @@ class Objective:
     @property
     def subjects(self) -> tuple[Subject, ...]:
         """The figures it speaks of, each once, in the order of the text."""
-        found: dict[Subject, None] = {}
+        subjects: dict[Subject, None] = {}
         for comparison in comparisons(self.tree):
             for side in (comparison.left, comparison.right):
                 if isinstance(side, Multiple) and isinstance(side.of, Subject):
-                    found[side.of] = None
-        return tuple(found)
+                    subjects[side.of] = None
+        return tuple(subjects)
 
 
 def parse_objective(text: str | None, names: Names) -> Objective:
@@ -42,7 +42,7 @@ def parse_objective(text: str | None, names: Names) -> Objective:
     if not text:
         raise ObjectiveError("The objective is empty. Write, for example, 'success_rate >= 99 %'.")
     try:
-        return Objective(text, _resolved(parse_tree(NAMED_OBJECTIVES.get(text, text)), names))
+        return Objective(text, _resolve(parse_tree(NAMED_OBJECTIVES.get(text, text)), names))
     except ObjectiveError as error:
         raise ObjectiveError(f"Objective '{text}': {error}") from None
 
@@ -52,10 +52,10 @@ def check_syntax(text: str) -> None:
     parse_tree(NAMED_OBJECTIVES.get(" ".join(text.split()), text))
 
 
-def _resolved(node: Node, names: Names) -> Node:
+def _resolve(node: Node, names: Names) -> Node:
     if isinstance(node, Junction):
-        return replace(node, parts=tuple(_resolved(part, names) for part in node.parts))
-    found = tuple(_checked(Comparison(left, node.sign, right)) for left, right in _pairs(node, names))
+        return replace(node, parts=tuple(_resolve(part, names) for part in node.parts))
+    found = tuple(_check(Comparison(left, node.sign, right)) for left, right in _pairs(node, names))
     return found[0] if len(found) == 1 else Junction(AND, found)
 
 
@@ -73,7 +73,7 @@ def _quantities(side: Quantity, names: Names) -> list[Quantity]:
     return [Multiple(side.factor, subject) for subject in subjects_of(side.of, names)]
 
 
-def _checked(comparison: Comparison) -> Comparison:
+def _check(comparison: Comparison) -> Comparison:
     """The comparison with its constant read in the unit of the figure, or a refusal if it has another."""
     left, right = comparison.left, comparison.right
     if isinstance(right, Constant):

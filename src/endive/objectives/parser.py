@@ -41,14 +41,14 @@ class _Parser:
         self._next = 0
 
     def objective(self, depth: int) -> Node:
-        return self._joined(OR, lambda: self._joined(AND, lambda: self._condition(depth)))
+        return self._join(OR, lambda: self._join(AND, lambda: self._condition(depth)))
 
     def expect_end(self) -> None:
         token = self._peek()
         if token.kind != END:
             raise self._unexpected("'and', 'or' or the end")
 
-    def _joined(self, word: str, read: object) -> Node:
+    def _join(self, word: str, read: object) -> Node:
         assert callable(read)
         parts: list[Node] = [read()]
         while self._is_word(word):
@@ -115,8 +115,8 @@ class _Parser:
 
     def _unexpected(self, wanted: str) -> ObjectiveError:
         token = self._peek()
-        found = "the objective ends" if token.kind == END else f"found '{token.text}'"
-        return ObjectiveError(f"At character {token.at} {found}; expected {wanted}.")
+        instead = "the objective ends" if token.kind == END else f"found '{token.text}'"
+        return ObjectiveError(f"At character {token.at} {instead}; expected {wanted}.")
 
 
 def _constant(token: Token) -> Constant:

@@ -40,14 +40,14 @@ def student_ts(degrees: Any, confidence: float = CONFIDENCE) -> npt.NDArray[np.f
     table = np.array([_whole(count, confidence) for count in range(1, most + 2)])
     known = 1.0 / np.arange(1.0, most + 2.0)
     with np.errstate(divide="ignore"):
-        found = np.interp(1.0 / wanted, known[::-1], table[::-1])
-    return np.where(wanted >= 1.0, found, np.nan)
+        ts = np.interp(1.0 / wanted, known[::-1], table[::-1])
+    return np.where(wanted >= 1.0, ts, np.nan)
 
 
 @cache
 def _whole(degrees: int, confidence: float) -> float:
     if degrees >= _SERIES_DEGREES_MIN:
-        return _expanded(degrees, confidence)
+        return _expand(degrees, confidence)
     low, high = 0.0, math.pi / 2.0  # of the angle whose tangent is t / sqrt(degrees)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2.0
@@ -76,7 +76,7 @@ def _central_probability(angle: float, degrees: int) -> float:
     return 2.0 / math.pi * (angle + sine * total) if is_odd else sine * total
 
 
-def _expanded(degrees: int, confidence: float) -> float:
+def _expand(degrees: int, confidence: float) -> float:
     """Cornish-Fisher expansion about the normal quantile (Abramowitz and Stegun 26.7.5)."""
     z, n = normal_z(confidence), float(degrees)
     return (

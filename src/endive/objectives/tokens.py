@@ -44,7 +44,7 @@ class Token:
 
 def tokens_of(text: str) -> list[Token]:
     """The words of ``text``, closed by one of kind ``END``."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     position = 0
     while position < len(text):
         if text[position].isspace():
@@ -57,7 +57,7 @@ def tokens_of(text: str) -> list[Token]:
                 "Write comparisons such as merge.success_rate >= 99 %, joined by 'and' or 'or'."
             )
         kind = str(match.lastgroup)
-        found.append(Token(kind, _SAME.get(match.group(), match.group().strip()), position + 1))
+        tokens.append(Token(kind, _SAME.get(match.group(), match.group().strip()), position + 1))
         position = match.end()
-    found.append(Token(END, "", len(text) + 1))
-    return found
+    tokens.append(Token(END, "", len(text) + 1))
+    return tokens

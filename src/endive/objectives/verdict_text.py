@@ -68,7 +68,7 @@ def estimate_text(field: Field, estimate: Estimate) -> str:
     return f"{value} {interval_text(field, estimate)}".rstrip()
 
 
-def judged_text(part: Judged) -> str:
+def describe_verdict(part: Judged) -> str:
     """One comparison, how sure it is, what was found, and on how many txns."""
     found = part.found
     if found.value is None:
@@ -81,4 +81,4 @@ def judged_text(part: Judged) -> str:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict, then its decisive comparisons."""
     head = f"objective {verdict.objective.text}: {verdict.outcome}"
-    return [head, *(f"  {judged_text(part)}" for part in verdict.decisive)]
+    return [head, *(f"  {describe_verdict(part)}" for part in verdict.decisive)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from endive.answers.advice.causes import Causes, causes_of
-from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, NEEDS, Change, Lever, change_of, changes_of
+from endive.answers.advice.levers import LATENESS, Change, Lever, change_of, changes_of
 from endive.answers.advice.offers import Offer, Values
 from endive.answers.caveats import caveats_of
 from endive.answers.compare import difference_of
@@ -24,6 +24,7 @@ from endive.answers.run_count import do_runs_differ, may_double
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.config.availability import AVAILABLE, HYPOTHETICAL, NEEDS
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, Verdict
@@ -126,19 +127,21 @@ def advise_on(
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
     with replicator or Replicator() as running:
         asked = _Asked(base, slo, seeds, running)
+        if levers is None and not asked.is_about_lateness:
+            changes = [change for change in changes if change.lever.removes != LATENESS]
         now = asked.advice((), base.config, "as it is", {})
         if may_double(asked.before):
             now = _surely(asked, now)
         running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
         singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
-        found = _told(asked, _ranked([advice for _, advice in singles]))
-        if now.verdict.outcome != MET and all(advice.verdict.outcome != MET for advice in found):
-            found += _pairs(asked, singles)
+        told = _choose_shown(asked, _rank([advice for _, advice in singles]))
+        if now.verdict.outcome != MET and all(advice.verdict.outcome != MET for advice in told):
+            told += _pairs(asked, singles)
         return Advised(
             objective=objective.text,
             subject=asked.subject,
             now=now,
-            advice=_ranked(_told(asked, _ranked(found))),
+            advice=_rank(_choose_shown(asked, _rank(told))),
             simulations=running.simulations,
             seeds=seeds,
             caveats=(*([] if note is None else [note]), *caveats_of(base.config, asked.before, running)),
@@ -153,7 +156,12 @@ class _Asked:
         first = base.config.simulation.seed
         self.seeds = range(first, first + count)
         self.before = replicator.samples(base.config, self.seeds)
-        self.subject, self.sign = _advised_on(judge_samples(objective_of(base.config, slo), self.before))
+        self.subject, self.sign = _advise_on(judge_samples(objective_of(base.config, slo), self.before))
+
+    @property
+    def is_about_lateness(self) -> bool:
+        """Whether the figure is how late data are."""
+        return self.subject.field.path[0] in ("freshness_ms", "stale_share")
 
     def of(self, change: Change) -> Advice:
         return self.advice((change.lever,), change.config, change.offer.words, change.offer.keys)
@@ -183,7 +191,7 @@ class _Asked:
         return self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
 
 
-def _advised_on(verdict: Verdict) -> tuple[Subject, float]:
+def _advise_on(verdict: Verdict) -> tuple[Subject, float]:
     """The figure of the first decisive comparison, and the direction in which it should go."""
     part = verdict.decisive[0]
     is_upward = (part.comparison.sign[0] == ">") != isinstance(part.comparison.left, Constant)
@@ -195,7 +203,7 @@ def _advised_on(verdict: Verdict) -> tuple[Subject, float]:
 
 def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple[Change, Advice]]:
     """A lever with steps that meets the objective is offered with the smallest step that does, and no larger one."""
-    found: list[tuple[Change, Advice]] = []
+    smallest: list[tuple[Change, Advice]] = []
     done: set[tuple[str, str | None]] = set()
     for change, advice in singles:
         graded = change.offer.graded
@@ -204,7 +212,7 @@ def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple
         if graded is not None:
             advice = _surely(asked, advice)
         if graded is None or advice.verdict.outcome != MET:
-            found.append((change, advice))
+            smallest.append((change, advice))
             continue
         done.add(_family(change))
         best, low, high = (change, advice), graded.now, graded.step
@@ -216,8 +224,8 @@ def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple
                 best, high = (tried, answer), middle
             else:
                 low = middle
-        found.append(best)
-    return found
+        smallest.append(best)
+    return smallest
 
 
 def _family(change: Change) -> tuple[str, str | None]:
@@ -233,30 +241,30 @@ def _pairs(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Advi
 
     Those that take the least are paired first, and no more once two of them are enough.
     """
-    order = {advice.words: place for place, advice in enumerate(_ranked([advice for _, advice in singles]))}
+    order = {advice.words: place for place, advice in enumerate(_rank([advice for _, advice in singles]))}
     efforts = {advice.words: advice.effort for _, advice in singles}
     by_rank = sorted((change for change, _ in singles), key=lambda change: order[change.offer.words])
     helpful = {advice.words for _, advice in singles if advice.helps}
     best = [change for change in by_rank if change.offer.words in helpful][:PAIRED]
-    firsts = {change.offer.words: change for change in (*_aimed(asked, singles), *best)}
-    found: dict[str, Advice] = {}
+    firsts = {change.offer.words: change for change in (*_aim(asked, singles), *best)}
+    pairs: dict[str, Advice] = {}
     for change in sorted(firsts.values(), key=lambda change: efforts[change.offer.words]):
         left = causes_of(asked.replicator, change.config, asked.subject, asked.sign, asked.samples(change.config))
 
         def cost(other: Change) -> tuple[object, ...]:
             return efforts[other.offer.words], order[other.offer.words]
 
-        for pair in _partnered(asked, change, _in_turn(left, sorted(by_rank, key=cost))):
+        for pair in _find_partners(asked, change, _in_turn(left, sorted(by_rank, key=cost))):
             levers = (change.lever, pair.lever)
-            found.setdefault(
+            pairs.setdefault(
                 pair.config.config_hash(), asked.advice(levers, pair.config, pair.offer.words, pair.offer.keys)
             )
-        if any(advice.verdict.holds and advice.helps for advice in found.values()):
+        if any(advice.verdict.holds and advice.helps for advice in pairs.values()):
             break
-    return list(found.values())
+    return list(pairs.values())
 
 
-def _aimed(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Change]:
+def _aim(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Change]:
     """One lever of each sort that suits the causes as they are now, whether or not it helps alone."""
     now = causes_of(asked.replicator, asked.base.config, asked.subject, asked.sign, asked.before)
     suited = sorted(singles, key=lambda item: (now.rank(item[0].lever.removes, item[0].offer.aims_at), item[1].effort))
@@ -283,32 +291,32 @@ def _in_turn(left: Causes, others: Sequence[Change]) -> list[Change]:
     return [other for *_, other in sorted(ranked, key=lambda item: item[:3])]
 
 
-def _partnered(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Change]:
+def _find_partners(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Change]:
     """One change together with the first few others, of each lever the first strength."""
-    found: dict[tuple[str, str | None], Change] = {}
+    partners: dict[tuple[str, str | None], Change] = {}
     for other in others:
-        if other.lever.name == one.lever.name or _family(other) in found or len(found) == PARTNERS:
+        if other.lever.name == one.lever.name or _family(other) in partners or len(partners) == PARTNERS:
             continue
         words = f"{one.offer.words} + {other.offer.words}"
         offer = Offer(words=words, keys={**one.offer.keys, **other.offer.keys})
         pair = change_of(asked.base, other.lever, offer)
         if pair is not None:
-            found[_family(other)] = pair
-    return list(found.values())
+            partners[_family(other)] = pair
+    return list(partners.values())
 
 
 # --- order --------------------------------------------------------------------------------------------
 
 
-def _told(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
+def _choose_shown(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
     """The first few that may meet the objective, with as many seeds as it takes to tell."""
-    found = list(ranked)
+    shown = list(ranked)
     hopeful = [place for place, advice in enumerate(ranked) if advice.verdict.outcome != NOT_MET and advice.helps]
     for place in hopeful[:TOLD]:
-        found[place] = _surely(asked, found[place])
-        if found[place].verdict.outcome == MET:
+        shown[place] = _surely(asked, shown[place])
+        if shown[place].verdict.outcome == MET:
             break
-    return found
+    return shown
 
 
 def _surely(asked: _Asked, advice: Advice) -> Advice:
@@ -326,7 +334,7 @@ def _surely(asked: _Asked, advice: Advice) -> Advice:
     return advice
 
 
-def _ranked(found: Sequence[Advice]) -> tuple[Advice, ...]:
+def _rank(found: Sequence[Advice]) -> tuple[Advice, ...]:
     """What can be had first; what meets the objective before what may, and that before the rest.
 
     Of those that meet it the one that takes the least; of the others the one that helps most, where a tenth of the

@@ -7,7 +7,7 @@ from typing import Final
 from endive.answers.advice.advise import Advised
 from endive.objectives import CANNOT_TELL, MET
 from endive.objectives.certainty import certainty_text
-from endive.objectives.verdict_text import figure_text, judged_text
+from endive.objectives.verdict_text import describe_verdict, figure_text
 
 NAMED: Final = 3
 
@@ -25,7 +25,7 @@ def advice_sentence(found: Advised) -> str:
     best = found.advice[0]
     reached = figure_text(field, best.found.value)
     if found.now.verdict.outcome == CANNOT_TELL:
-        said = judged_text(found.now.verdict.decisive[0])
+        said = describe_verdict(found.now.verdict.decisive[0])
         more = f"Simulate longer (simulation.duration_ms) or give more --seeds than {found.seeds}"
         helps = f" Most helps: {best.words} ({reached})." if best.helps else ""
         return f"{said}. {more}.{helps}"

@@ -13,6 +13,7 @@ from endive.answers.advice import offers
 from endive.answers.advice.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.config.availability import AVAILABLE, HYPOTHETICAL, NEEDS
 from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
@@ -20,16 +21,12 @@ from endive.errors import ConfigError, ObjectiveError
 SETTING, SCHEDULE, JOB, SYSTEM = range(4)
 EFFORTS: Final = ("a setting", "a schedule", "a change of the job", "another system")
 
-# Whether it can be had.
-AVAILABLE: Final = "available"
-NEEDS: Final = "needs"
-HYPOTHETICAL: Final = "hypothetical"
-
 # What it removes: why a txn fails or is slow.
 TRIES: Final = "tries"  # too few of them
 HASTE: Final = "haste"  # an attempt takes so long that others come first
 RIVALS: Final = "rivals"  # so many others commit
 VERDICT: Final = "verdict"  # what others commit counts as a conflict
+LATENESS: Final = "lateness"  # data wait for the next commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +174,15 @@ LEVERS: Final = (
         offers.batching,
     ),
     Lever(
+        "interval",
+        SETTING,
+        AVAILABLE,
+        "execution.checkpointing.interval (Flink), iceberg.control.commit.interval-ms (Kafka), a trigger (Spark)",
+        LATENESS,
+        "more commits, snapshots and small files, and a bill that grows with them",
+        offers.more_often,
+    ),
+    Lever(
         "writers",
         JOB,
         NEEDS,
@@ -212,23 +218,9 @@ LEVERS: Final = (
         "jobs that stay; they see a new schema or setting only at their next refresh",
         offers.kept_table,
     ),
+    Lever("partitions", SYSTEM, NEEDS, "another layout of the table", VERDICT, "small files", offers.finer_partitions),
     Lever(
-        "partitions",
-        SYSTEM,
-        NEEDS,
-        "another layout of the table",
-        VERDICT,
-        "small files",
-        offers.finer_partitions,
-    ),
-    Lever(
-        "tables",
-        SYSTEM,
-        NEEDS,
-        "two tables instead of one",
-        RIVALS,
-        "readers must read two tables",
-        offers.two_tables,
+        "tables", SYSTEM, NEEDS, "two tables instead of one", RIVALS, "readers must read two tables", offers.two_tables
     ),
     Lever(
         "store",
@@ -361,13 +353,13 @@ LEVERS: Final = (
         DELTA,
     ),
     Lever(
-        "backoff",
-        SETTING,
-        HYPOTHETICAL,
-        "neither Delta Spark nor delta-rs pauses between two attempts",
-        TRIES,
-        "a loser waits longer before it tries again",
-        offers.longer_pause,
+        "loading",
+        JOB,
+        AVAILABLE,
+        "write_deltalake(PATH, ...) in place of a DeltaTable that is kept (deltalake 1.6)",
+        HASTE,
+        "every append loads the table first, which takes longer; a kept one reads what it missed three times",
+        offers.loading_anew,
         DELTA,
     ),
 )
@@ -380,13 +372,13 @@ def changes_of(base: Base, names: tuple[str, ...] | None = None, *, with_hypothe
     for name in names or ():
         if name not in known:
             raise ObjectiveError(f"--levers: '{name}' is not known. Levers are: {', '.join(known)}.")
-    found = []
+    changes = []
     for lever in levers:
         if (lever.name not in names) if names is not None else (lever.had == HYPOTHETICAL and not with_hypothetical):
             continue
         made = [change_of(base, lever, offer) for offer in lever.offers(base)]
-        found += [change for change in made if change is not None]
-    return found
+        changes += [change for change in made if change is not None]
+    return changes
 
 
 def change_of(base: Base, lever: Lever, offer: Offer) -> Change | None:

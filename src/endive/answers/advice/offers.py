@@ -13,13 +13,15 @@ from typing import Any, Final
 from endive.answers.advice.shifts import shift_away
 from endive.answers.variation import Base
 from endive.config.sections.source import SourceConfig
+from endive.config.sections.stream import stream_problem_of
 from endive.objectives import duration_text
 
 Values = Mapping[str, Any]
 
-RETRIES: Final = (10, 20)
+RETRIES: Final = {"iceberg": (10, 20), "delta": (30, 100)}  # delta-rs makes 15, Delta Spark any number
 RUNS_AGAIN: Final = 3
 BATCHES: Final = (2, 10)
+OFTENER: Final = (2, 10)
 PARTITIONS: Final = 8
 SNAPSHOTS_KEPT: Final = 100
 PAUSE_MS: Final = 1_000.0
@@ -57,7 +59,7 @@ class Offer:
 Offers = Iterator[Offer]
 
 
-def _named(source: SourceConfig, key: str) -> str:
+def _name(source: SourceConfig, key: str) -> str:
     return f'source."{source.name}".{key}'
 
 
@@ -67,7 +69,7 @@ def _does(source: SourceConfig, *kinds: str) -> bool:
 
 def _arrivals(source: SourceConfig, **changes: Any) -> Values:
     """The whole table, since a recipe's is not in the file."""
-    return {_named(source, "arrivals"): source.arrivals.model_dump(exclude_none=True) | changes}
+    return {_name(source, "arrivals"): source.arrivals.model_dump(exclude_none=True) | changes}
 
 
 def _steps(now: int, tried: tuple[int, ...], make: Callable[[int], tuple[str, Values]], aims_at: str | None) -> Offers:
@@ -85,9 +87,9 @@ def retries(base: Base) -> Offers:
     least = min(source.retry for source in base.config.sources)
 
     def make(count: int) -> tuple[str, Values]:
-        return f"{count} retries", {_named(each, "retry"): max(count, each.retry) for each in base.config.sources}
+        return f"{count} retries", {_name(each, "retry"): max(count, each.retry) for each in base.config.sources}
 
-    yield from _steps(least, tuple(count for count in RETRIES if count > least), make, None)
+    yield from _steps(least, tuple(count for count in RETRIES[base.config.table.format] if count > least), make, None)
 
 
 def longer_pause(base: Base) -> Offers:
@@ -105,11 +107,23 @@ def batching(base: Base) -> Offers:
     """Appends of an open source are collected, and every k-th commits for all of them."""
     for source in base.config.sources:
         if _does(source, *APPENDS) and source.arrivals.kind in REGULAR:
-            yield from _steps(1, BATCHES, lambda k, name=source.name: _batched(name, k), source.name)  # type: ignore[misc]
+            yield from _steps(1, BATCHES, lambda k, name=source.name: _batch(name, k), source.name)  # type: ignore[misc]
 
 
-def _batched(name: str, k: int) -> tuple[str, Values]:
+def _batch(name: str, k: int) -> tuple[str, Values]:
     return f"{name}: {k} commits batched into one", {f'source."{name}".load': 1.0 / k}
+
+
+def more_often(base: Base) -> Offers:
+    """A stream that commits more often shows its data sooner, if its commits keep up."""
+    for source in base.config.sources:
+        if _does(source, *APPENDS) and stream_problem_of(source.model_dump()) is None:
+            yield from _steps(1, OFTENER, lambda k, source=source: _oftener(source, k), source.name)  # type: ignore[misc]
+
+
+def _oftener(source: SourceConfig, k: int) -> tuple[str, Values]:
+    every_ms = source.arrivals.period_ms / k  # type: ignore[union-attr]
+    return f"{source.name}: a commit every {duration_text(every_ms)}", {f'source."{source.name}".load': float(k)}
 
 
 def gathering(base: Base) -> Offers:
@@ -121,7 +135,7 @@ def gathering(base: Base) -> Offers:
             every_ms = min(max(GATHER_MIN_MS, period_ms / 4), GATHER_MAX_MS)
             words = f"{source.name}: one commit for the files of all {writers}, every {duration_text(every_ms)}"
             queue = source.commit_queue or source.name
-            keys = {_named(source, "commit_queue"): queue, _named(source, "gather_every_ms"): every_ms}
+            keys = {_name(source, "commit_queue"): queue, _name(source, "gather_every_ms"): every_ms}
             yield Offer(words=words, keys=keys, aims_at=source.name)
 
 
@@ -131,7 +145,7 @@ def fewer_threads(base: Base) -> Offers:
         progress = source.partial_progress
         if progress is None:
             continue
-        key = _named(source, "partial_progress")
+        key = _name(source, "partial_progress")
         if progress.threads > 1:
             one = {"commits": progress.commits, "threads": 1}
             yield Offer(words=f"{source.name}: one thread", keys={key: one}, aims_at=source.name)
@@ -167,7 +181,7 @@ def less_work(base: Base) -> Offers:
         table = source.runtime.model_dump(exclude_none=True)
         if _does(source, *OVERWRITES) and not {"components", "quantiles"} & table.keys():
             half = {key: value / 2 if key.endswith("ms") else value for key, value in table.items()}
-            yield Offer(words=f"{source.name}: works half as long", keys={_named(source, "runtime"): half})
+            yield Offer(words=f"{source.name}: works half as long", keys={_name(source, "runtime"): half})
 
 
 def running_again(base: Base) -> Offers:
@@ -179,14 +193,14 @@ def running_again(base: Base) -> Offers:
 
 def _again(source: SourceConfig, times: int) -> tuple[str, Values]:
     often = "once" if times == 1 else f"up to {times} times"
-    return f"{source.name}: run again, {often}", {_named(source, "application_retries"): times}
+    return f"{source.name}: run again, {often}", {_name(source, "application_retries"): times}
 
 
 def snapshot_isolation(base: Base) -> Offers:
     """An overwrite that does not look for rows that others add."""
     for source in base.config.sources:
         if _does(source, "validated_overwrite") and source.isolation == "serializable":
-            yield Offer(words=f"{source.name}: snapshot isolation", keys={_named(source, "isolation"): "snapshot"})
+            yield Offer(words=f"{source.name}: snapshot isolation", keys={_name(source, "isolation"): "snapshot"})
 
 
 def catalog_cache(base: Base) -> Offers:
@@ -194,7 +208,7 @@ def catalog_cache(base: Base) -> Offers:
     for source in base.config.sources:
         if source.runtime_filter_ms > 0:
             words = f"{source.name}: the catalog's cache, and a session of its own"
-            yield Offer(words=words, keys={_named(source, "runtime_filter_ms"): 0.0})
+            yield Offer(words=words, keys={_name(source, "runtime_filter_ms"): 0.0})
 
 
 def partition_predicate(base: Base) -> Offers:
@@ -203,7 +217,7 @@ def partition_predicate(base: Base) -> Offers:
         reads = getattr(source, "read", None)
         if _does(source, *OVERWRITES) and reads == "table" and base.config.catalog.partitions.enabled:
             words = f"{source.name}: a static predicate on the partition column"
-            yield Offer(words=words, keys={_named(source, "read"): "partitions"})
+            yield Offer(words=words, keys={_name(source, "read"): "partitions"})
 
 
 def no_merging(base: Base) -> Offers:
@@ -248,14 +262,14 @@ def queued_commits(base: Base) -> Offers:
         clients = getattr(source.arrivals, "jobs", getattr(source.arrivals, "clients", 1))
         if source.commit_queue is None and (clients > 1 or source.partial_progress is not None):
             words = f"{source.name}: commits one after another"
-            yield Offer(words=words, keys={_named(source, "commit_queue"): source.name})
+            yield Offer(words=words, keys={_name(source, "commit_queue"): source.name})
 
 
 def kept_table(base: Base) -> Offers:
     """A writer that stays and keeps its table; a batch job would have to become a service for that."""
     for source in base.config.sources:
         if source.arrivals.kind in STAYING and not source.keeps_table:
-            yield Offer(words=f"{source.name}: the table is kept", keys={_named(source, "keeps_table"): True})
+            yield Offer(words=f"{source.name}: the table is kept", keys={_name(source, "keeps_table"): True})
 
 
 def inlined_metadata(base: Base) -> Offers:
@@ -323,11 +337,19 @@ def rarer_checkpoints(base: Base) -> Offers:
     yield Offer(words=f"a checkpoint every {interval} commits", keys={"delta.checkpoint_interval": interval})
 
 
+def loading_anew(base: Base) -> Offers:
+    """A client of delta-rs whose table is not left to fall behind."""
+    for source in base.config.sources:
+        if base.config.delta.client == "delta_rs" and source.keeps_table:
+            words = f"{source.name}: the table loaded for every commit"
+            yield Offer(words=words, keys={_name(source, "keeps_table"): False})
+
+
 def write_serializable(base: Base) -> Offers:
     """An operation that does not mind what blind appends add."""
     for source in base.config.sources:
         if base.config.delta.client == "spark" and _does(source, "merge") and source.isolation == "serializable":
-            keys = {_named(source, "isolation"): "write_serializable"}
+            keys = {_name(source, "isolation"): "write_serializable"}
             yield Offer(words=f"{source.name}: write-serializable isolation", keys=keys)
 
 

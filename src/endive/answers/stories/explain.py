@@ -6,7 +6,7 @@ A txn's story lives in ``endive.answers.stories.story``, its timeline in ``endiv
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from endive.errors import ConfigError, ObjectiveError
 from endive.results.schema import TRANSACTION_SCHEMA
 
 CHOSEN_MAX: Final = 100
+ANNOUNCED_TXNS: Final = 50_000  # of one run: more take the reference engine a minute or longer
 BLAME_TXNS_MAX: Final = 200_000  # of one run: the reference engine tells, and all of it takes its time
 
 
@@ -54,8 +55,9 @@ def explain_run(
     worst: int | None = None,
     where: str | None = None,
     with_blame: bool = False,
+    announce: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """Replay a run on the reference engine and tell what happened to the chosen txns."""
+    """Replay a run on the reference engine and tell what happened to the chosen txns; a long wait is announced."""
     from endive.simulation import Simulation
 
     seed = config.simulation.seed if seed is None else seed
@@ -71,6 +73,8 @@ def explain_run(
     until_us = None if with_blame or None in ends else int(max(ends) * 1000.0) + 2
     is_small = len(records) <= BLAME_TXNS_MAX  # then rivals can be told too
     of_txns = None if is_small else frozenset(record["txn_id"] for record in chosen)
+    if announce is not None and len(records) > ANNOUNCED_TXNS:
+        announce(f"Up to {len(records):,} txns are replayed on the reference engine, 100,000 in a minute or so.")
     journal, _ = journal_of(config, seed, until_us, of_txns)
     stories = Stories(journal, records)
     return Explanation(
@@ -115,11 +119,11 @@ def _matching(records: Records, where: str) -> list[int]:
     for name in condition.names:
         if name not in known:
             raise ObjectiveError(f"--where: '{name}' is no column of a txn. Columns are: {', '.join(known[:20])}, ...")
-    found = []
+    matching = []
     for place, values in enumerate(records.columns(*condition.names)):
         if None not in values.values() and condition.evaluate(values, "--where") is True:
-            found.append(place)
-    return found
+            matching.append(place)
+    return matching
 
 
 def blame_of(stories: Stories, records: Records) -> tuple[Blame, ...]:

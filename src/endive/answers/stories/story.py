@@ -169,15 +169,15 @@ class Stories:
         )
 
     def _rivals(self, txn_id: int, tables: Sequence[int], from_us: int, to_us: int) -> tuple[Rival, ...]:
-        found: dict[int, Rival] = {}
+        rivals: dict[int, Rival] = {}
         for table in tables:
             instants = self._instants.get(table, [])
             first, last = bisect_right(instants, from_us), bisect_right(instants, to_us)
             for swap in self._by_table.get(table, [])[first:last]:
                 if swap.txn_id != txn_id:
                     record = self._records.get(swap.txn_id, {"source": "?", "kind": "?"})
-                    found[swap.txn_id] = Rival(swap.txn_id, record["source"], record["kind"], swap.evaluated_us)
-        return tuple(sorted(found.values(), key=lambda rival: rival.landed_us))
+                    rivals[swap.txn_id] = Rival(swap.txn_id, record["source"], record["kind"], swap.evaluated_us)
+        return tuple(sorted(rivals.values(), key=lambda rival: rival.landed_us))
 
 
 def _given_up_us(number: int, record: Mapping[str, Any], checks: list[Look]) -> int | None:
@@ -244,8 +244,8 @@ def _moved(story: Story) -> list[str]:
     if record["reason"] != "table_moved":
         return []
     who = ", ".join(f"txn {rival.txn_id} ({rival.kind} of {rival.source})" for rival in story.moved_by[:RIVALS_TOLD])
-    found = "filters its files, and the table has moved since it was planned (Runtime file filtering is not possible)"
-    return [f"  {_at(round(record['end_ms'] * 1000.0), record)}  {found}: committed meanwhile by {who or 'a rival'}"]
+    words = "filters its files, and the table has moved since it was planned (Runtime file filtering is not possible)"
+    return [f"  {_at(round(record['end_ms'] * 1000.0), record)}  {words}: committed meanwhile by {who or 'a rival'}"]
 
 
 def _attempt_lines(story: Story) -> list[str]:

@@ -78,13 +78,13 @@ def analyze(
             typer.echo(explain(folder, session, bins=bins))
         return
     with session_maker(master, settings) as session, status(quiet=quiet) as tell:
-        found = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
+        analysis = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
     if as_json or form is Format.JSON:
-        typer.echo(json.dumps(analysis_dict(found), allow_nan=False))
+        typer.echo(json.dumps(analysis_dict(analysis), allow_nan=False))
     elif form is Format.CSV:
-        typer.echo(_csv(found, table), nl=False)
+        typer.echo(_csv(analysis, table), nl=False)
     else:
-        _print(found)
+        _print(analysis)
 
 
 def analysis_dict(found: Analysis) -> dict[str, Any]:

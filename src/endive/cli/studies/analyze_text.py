@@ -41,11 +41,13 @@ def shown(found: Analysis, console: Console) -> Iterator[Table]:
     for study, facts in found.index["studies"].items():
         rows = _of_study(found, "configurations", study)
         title = f"{facts['title'] or study}: means over seeds, 95 % intervals; latency in ms"
-        yield _fitted(console, title, _configurations(facts, rows), "configurations", len(_whole(rows)))
+        yield _fit_columns(console, title, _configurations(facts, rows), "configurations", len(_whole(rows)))
         sustained = _whole(_of_study(found, "sustained", study))
         axis = facts["load_axis"]
         along = f"along {axis}" if axis else "each configuration by itself"
-        yield _fitted(console, f"Load in txns/s that meets {facts['objective']}, {along}", _sustained(facts, sustained))
+        yield _fit_columns(
+            console, f"Load in txns/s that meets {facts['objective']}, {along}", _sustained_columns(facts, sustained)
+        )
 
 
 def warning_lines(rows: Iterable[Row]) -> list[str]:
@@ -105,7 +107,7 @@ def _success_columns(facts: Row, rows: list[Row], whole: list[Row]) -> list[Colu
     ]
 
 
-def _sustained(facts: Row, rows: list[Row]) -> list[Column]:
+def _sustained_columns(facts: Row, rows: list[Row]) -> list[Column]:
     rows = rows[:_ROWS_MAX]
     most = [f"{rate(row['committed_in_window_max_per_s'])} at {share(row['success_rate_at_max'])}" for row in rows]
     return [
@@ -131,7 +133,7 @@ def _verdict(row: Row) -> str:
 # ---- layout ----------------------------------------------------------------------------------------------
 
 
-def _fitted(
+def _fit_columns(
     console: Console, title: str, columns: Sequence[Column], table_name: str = "sustained", rows: int = 0
 ) -> Table:
     """The table with as many columns as the terminal is wide enough for, and what became of the others."""

@@ -25,14 +25,14 @@ def check(
     from endive.pipeline.dataset.places import place_of
 
     place = place_of(folder)
-    found = check_dataset(place)
-    for damage in found.damages:
+    checked = check_dataset(place)
+    for damage in checked.damages:
         print_error(damage.text)
-    missing = f"; {found.missing_parts:,} parts are planned and not there" if found.missing_parts else ""
-    typer.echo(f"{place}: {found.parts:,} parts with {found.runs:,} runs checked{missing}.")
-    if not found.damages:
+    missing = f"; {checked.missing_parts:,} parts are planned and not there" if checked.missing_parts else ""
+    typer.echo(f"{place}: {checked.parts:,} parts with {checked.runs:,} runs checked{missing}.")
+    if not checked.damages:
         typer.echo("Nothing is damaged.")
         return
-    for study in dict.fromkeys(damage.study for damage in found.damages if damage.study):
+    for study in dict.fromkeys(damage.study for damage in checked.damages if damage.study):
         typer.echo(f"Mend study {study}: endive sweep STUDY --out {place} --repair, with the study file of {study}.")
     raise typer.Exit(EXIT_DAMAGED)

@@ -78,17 +78,17 @@ def draw(
 
     console = stdout()
     path = place_of(out) if out is not None else place_of(folder) / REPORT
-    found = make_report(place_of(folder), None if compare is None else place_of(compare), bands)
-    size = write_report(found, path)
+    report = make_report(place_of(folder), None if compare is None else place_of(compare), bands)
+    size = write_report(report, path)
     if figures is not None:
-        written = write_figures(found, figures)
+        written = write_figures(report, figures)
         if not quiet:
             print_note(f"{len(written)} files in {figures}")
-    for note in found.notes:
+    for note in report.notes:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
-    for line in found.lines():
+    for line in report.lines():
         console.print(line, markup=False, soft_wrap=True)
-    print_warnings(console, found.unsaid())
+    print_warnings(console, report.unsaid())
     console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
 
 

@@ -112,7 +112,7 @@ def sweep(
     from endive.config.study import load_study
     from endive.errors import OutputError
     from endive.pipeline import PlannedStudy, SweepFolder
-    from endive.pipeline.dataset.dataset_table import check_table_name, write_table
+    from endive.pipeline.dataset.dataset_table import write_table
     from endive.pipeline.spark.session import PYTHON_JOBS, parse_conf, session_on_demand, with_workers
 
     settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
@@ -123,9 +123,7 @@ def sweep(
     if out is None:
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if table is not None:
-        check_table_name(table)
-        if detail is Detail.RUNS:
-            raise OutputError(f"--table {table} is of txns, and --detail runs keeps none.")
+        _check_table(table, detail)
     if not yes:
         planned.refuse_if_large()
     if not quiet:
@@ -147,6 +145,15 @@ def sweep(
     if rows is not None:
         typer.echo(f"{rows:,} txns in the table {table}")
     exit_if_failed(outcome)
+
+
+def _check_table(name: str, detail: Detail) -> None:
+    from endive.errors import OutputError
+    from endive.pipeline.dataset.dataset_table import check_table_name
+
+    check_table_name(name)
+    if detail is Detail.RUNS:
+        raise OutputError(f"--table {name} is of txns, and --detail runs keeps none.")
 
 
 def swept(
