@@ -22,6 +22,7 @@ NEVER_COMPILED: Final = (
     "cli",
     "config",
     "explore",
+    "intake",
     "notebook",
     "objectives",
     "observation",
@@ -123,20 +124,20 @@ def _make_private(folder: Path) -> None:
 
 def _is_own(folder: Path) -> bool:
     """Whether ``folder`` is a folder, no link, of this user, into which nobody else can have written."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         return False
     if not hasattr(os, "getuid"):  # Windows: folders of a user's profile are the user's own
         return True
-    return found.st_uid == os.getuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+    return status.st_uid == os.getuid() and not status.st_mode & _WRITABLE_BY_OTHERS
 
 
 def _cannot_be_swapped(level: Path) -> bool:
     """Whether nobody but this user and root can replace what lies in ``level``, or ``level`` if it is a link."""
     if not hasattr(os, "getuid"):
         return True
-    found = level.lstat()
-    if found.st_uid not in (os.getuid(), _ROOT_USER):
+    status = level.lstat()
+    if status.st_uid not in (os.getuid(), _ROOT_USER):
         return False
-    is_shared = found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX
-    return stat.S_ISLNK(found.st_mode) or not is_shared
+    is_shared = status.st_mode & _WRITABLE_BY_OTHERS and not status.st_mode & stat.S_ISVTX
+    return stat.S_ISLNK(status.st_mode) or not is_shared

@@ -47,12 +47,12 @@ class SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
         )
 
     def load_overload(self, sig: object, target_context: object) -> object:
-        found = self._load(sig, target_context)
-        if found is None and _turn.begin():
-            found = self._load(sig, target_context)  # whoever compiled meanwhile may have left it
-            if found is not None:
+        overload = self._load(sig, target_context)
+        if overload is None and _turn.begin():
+            overload = self._load(sig, target_context)  # whoever compiled meanwhile may have left it
+            if overload is not None:
                 _turn.end()
-        return found
+        return overload
 
     def _load(self, sig: object, target_context: object) -> object:
         try:

@@ -68,15 +68,15 @@ class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
 
 def _with_parts(libraries: Iterable[Any]) -> dict[Any, None]:
     """The libraries, and those that the parts among them need, in order."""
-    found: dict[Any, None] = {}
+    parts: dict[Any, None] = {}
     waiting = list(libraries)
     while waiting:
         library = waiting.pop()
-        if library not in found:
-            found[library] = None
+        if library not in parts:
+            parts[library] = None
             if isinstance(library, _PartLibrary):
                 waiting.extend(library._linking_libraries)
-    return found
+    return parts
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

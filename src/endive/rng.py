@@ -90,7 +90,7 @@ def slot(attempt: int, step: int, position: int) -> int:
 
 
 @jitted
-def _mixed(bits: np.uint64) -> np.uint64:
+def _mix(bits: np.uint64) -> np.uint64:
     """A fixed permutation of 64-bit words after which equal-looking inputs look unrelated."""
     bits ^= ((bits >> _25) | (bits << _39)) ^ ((bits >> _47) | (bits << _17))
     bits *= _FIRST_FACTOR
@@ -103,12 +103,12 @@ def _mixed(bits: np.uint64) -> np.uint64:
 @jitted
 def substream(key: int, index: int) -> int:
     """The key of the ``index``-th txn, client or table of a stream."""
-    bits = _mixed(_mixed(np.uint64(key) ^ _SUBSTREAM) + np.uint64(index) * _STRIDE)
+    bits = _mix(_mix(np.uint64(key) ^ _SUBSTREAM) + np.uint64(index) * _STRIDE)
     return int(np.int64(bits))
 
 
 @jitted
 def uniform(key: int, counter: int) -> float:
     """The draw ``counter`` of the stream ``key``: one of 2**52 evenly spaced numbers, never 0 nor 1."""
-    bits = _mixed(np.uint64(key) + np.uint64(counter) * _STRIDE)
+    bits = _mix(np.uint64(key) + np.uint64(counter) * _STRIDE)
     return (np.float64(bits >> _12) + 0.5) * 2.0**-52

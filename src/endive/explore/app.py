@@ -141,7 +141,7 @@ async def _open(request: Request) -> Response:
     """The controls of a start, and what can be taken of it as it is changed."""
     question = await _question(request)
     controls = controls_of(question.start.base)
-    found: dict[str, Any] = {
+    opening: dict[str, Any] = {
         "start": question.start.label,
         "controls": [control.to_json() for control in controls],
         "problems": [],
@@ -149,11 +149,11 @@ async def _open(request: Request) -> Response:
     try:
         base = question.base()
     except ConfigError as error:
-        found["problems"] = _placed(question, error)
+        opening["problems"] = _place(question, error)
     else:
-        found |= reproduction_of(question, base)
-        found["now"] = {control.key: control.value for control in controls_of(base)}
-    return JSONResponse(found)
+        opening |= reproduction_of(question, base)
+        opening["now"] = {control.key: control.value for control in controls_of(base)}
+    return JSONResponse(opening)
 
 
 async def _ask(request: Request) -> Response:
@@ -161,7 +161,7 @@ async def _ask(request: Request) -> Response:
     try:
         base = question.base()
     except ConfigError as error:
-        return refused(_placed(question, error))
+        return refused(_place(question, error))
     return stream(request.app.state.crew, _client(request), (PROMPT, "first", base), (PATIENT, "refine", base))
 
 
@@ -189,13 +189,13 @@ async def _study(request: Request) -> Response:
     """The charts of a finished study, with axes as asked."""
     body = await _body(request)
     name = body.get("study") if isinstance(body, dict) else None
-    found = request.app.state.studies.get(name) if isinstance(name, str) else None
-    if found is None:
+    study = request.app.state.studies.get(name) if isinstance(name, str) else None
+    if study is None:
         raise ConfigError("There is no such study. Start endive explore with the folder of one.")
     roles, chosen = body.get("roles", {}), body.get("selection", {})
     if not isinstance(roles, dict) or not isinstance(chosen, dict):
         raise ConfigError("roles and selection are objects.")
-    return JSONResponse(await asyncio.to_thread(found.charts, roles, chosen))
+    return JSONResponse(await asyncio.to_thread(study.charts, roles, chosen))
 
 
 def _along(question: Question) -> Along:
@@ -222,7 +222,7 @@ def _client(request: Request) -> str:
     return request.headers.get(PAGE_HEADER, "")[:PAGE_CHARACTERS_MAX]
 
 
-def _placed(question: Question, error: ConfigError) -> list[dict[str, Any]]:
+def _place(question: Question, error: ConfigError) -> list[dict[str, Any]]:
     keys = [*question.changes, *(control.key for control in controls_of(question.start.base))]
     return problems_by_key(error.problems, keys)
 

@@ -49,21 +49,21 @@ class Control:
 @lru_cache(maxsize=1)
 def all_keys() -> tuple[tuple[str, str, str, str], ...]:
     """Every key of the schema: key, allowed values, default, meaning."""
-    found = []
+    keys = []
     for section in reference():
         if section.columns != KEY_COLUMNS or not section.title.startswith("["):
             continue
-        found += [tuple(cell.replace("`", "") for cell in row) for row in section.rows]
-    return tuple((row[0], row[1], row[2], row[3]) for row in found)
+        keys += [tuple(cell.replace("`", "") for cell in row) for row in section.rows]
+    return tuple((row[0], row[1], row[2], row[3]) for row in keys)
 
 
 def _said(key: str) -> tuple[str, str]:
-    """What a key may hold and what it means."""
+    """What a key may hold and what it means; when it has an effect is left out: what is on the page has one."""
     parts = key.split(".")
     declared = ANY_SOURCE + ".".join(parts[2:]) if parts[0] == "source" else key
     for name, allowed, _, meaning in all_keys():
         if name == declared:
-            return allowed, meaning
+            return allowed, meaning.partition(" Only with ")[0]
     head = key.rpartition(".")[0]
     return ("", _said(head)[1]) if head else ("", "")  # a part of a table is explained by the table
 
@@ -71,11 +71,11 @@ def _said(key: str) -> tuple[str, str]:
 def controls_of(base: Base) -> list[Control]:
     """The handful that matters for a configuration, the ones of its sources first."""
     plain = base.config.to_dict()
-    found: list[Control] = []
+    controls: list[Control] = []
     for source in plain["source"]:
-        found += _of_source(source)
-    found += _of_catalog(plain, base.document)
-    return [*found, *_of_run(plain)]
+        controls += _of_source(source)
+    controls += _of_catalog(plain, base.document)
+    return [*controls, *_of_run(plain)]
 
 
 # --- sources ------------------------------------------------------------------------------------------

@@ -111,8 +111,8 @@ def progressed(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
 def values_around(now: float) -> list[float]:
     """Values to both sides of today's, that one first; whole if it is whole."""
     if isinstance(now, int):
-        found = [now + step for step in STEPS] if now < SMALL else [round(now * factor) for factor in FACTORS]
-        return list(dict.fromkeys([now, *(value for value in found if value >= 0)]))
+        values = [now + step for step in STEPS] if now < SMALL else [round(now * factor) for factor in FACTORS]
+        return list(dict.fromkeys([now, *(value for value in values if value >= 0)]))
     return [now, *(float(f"{now * factor:.4g}") for factor in FACTORS[1:])] if now else [now]
 
 
@@ -129,15 +129,15 @@ def _measure(progress: Progress, base: Base, key: str, value: float, seeds: int,
 
 def _find_limit(progress: Progress, base: Base, key: str, replicator: Watched) -> None:
     try:
-        found = find_limit(
+        limit = find_limit(
             base, key, seeds_max=LIMIT_SEEDS_MAX, simulations_max=LIMIT_SIMULATIONS_MAX, replicator=replicator
         )
     except ObjectiveError as error:
         progress.note = str(error).replace(" Widen it with --from and --to.", "")
         return
-    progress.limit = found
-    for point in found.points:
-        value: Any = int(point.value) if found.is_whole else point.value
+    progress.limit = limit
+    for point in limit.points:
+        value: Any = int(point.value) if limit.is_whole else point.value
         config = base.with_values({key: value})
         progress.study.add(value, config, replicator.latest[config.config_hash()])
 

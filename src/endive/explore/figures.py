@@ -15,7 +15,7 @@ from endive.config.sections.stream import stream_problem
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
 from endive.objectives.fields import RATE, Field
 from endive.objectives.names import ALL, SOURCE
-from endive.objectives.verdict_text import figure_text, interval_text, judged_text
+from endive.objectives.verdict_text import describe_verdict, figure_text, interval_text
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 OF_STREAMS: Final = ("p95_freshness",)
@@ -50,7 +50,7 @@ def verdict_event(verdict: Verdict) -> dict[str, Any]:
     return {
         "outcome": verdict.outcome,
         "objective": verdict.objective.text,
-        "lines": [judged_text(part) for part in verdict.decisive],
+        "lines": [describe_verdict(part) for part in verdict.decisive],
     }
 
 
@@ -77,8 +77,8 @@ def _outcome(verdict: Verdict, source: str) -> str | None:
 def _figure(answer: RunAnswer, scope: str, name: str, field_name: str) -> dict[str, Any]:
     field = field_at(field_name)
     assert field is not None
-    found = answer.estimate(scope, name, field_name)
-    return {**estimate_json(found), **_words(field, found)}
+    estimate = answer.estimate(scope, name, field_name)
+    return {**estimate_json(estimate), **_words(field, estimate)}
 
 
 def _words(field: Field, found: Estimate) -> dict[str, str]:

@@ -89,7 +89,7 @@ class Finished:
             "axes": [axis.key for axis in layout.axes],
             "selection": {**material.selection, **selection},
             "held": selection,
-            "charts": [_filtered(chart_event(chart, material, selection), kept) for chart in section.charts],
+            "charts": [_filter(chart_event(chart, material, selection), kept) for chart in section.charts],
         }
 
     def start(self, place: str) -> Start | None:
@@ -108,7 +108,7 @@ class Finished:
         return f"{self.study.title}: {values or f'point {number}'}"
 
 
-def _filtered(event: dict[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:
+def _filter(event: dict[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:
     """A chart with only those rows that have these labels; a row that knows nothing of an axis stays."""
     rows = [row for row in event["rows"] if all(row.get(name, label) == label for name, label in kept.items())]
     return {**event, "rows": rows}

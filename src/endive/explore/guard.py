@@ -8,6 +8,7 @@ printed at the start, and a body is small. What a question may hold is checked i
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from hmac import compare_digest
 from typing import Final
@@ -64,6 +65,10 @@ class Guard:
 
         try:
             await self._app(inner, receive, send_with_headers)
+        except asyncio.CancelledError:  # the server ends while it waits for a body
+            if is_begun:
+                raise
+            await PlainTextResponse("The server ends.", status_code=503, headers=HEADERS)(scope, receive, send)
         except Exception as error:
             if is_begun:
                 raise

@@ -35,7 +35,7 @@ Job = Callable[[Any, IsCancelled], Events]
 
 def first(base: Base, is_cancelled: IsCancelled) -> Events:
     """One short run."""
-    yield _answered(base, Watched(is_cancelled), FIRST_TXNS, 1, "first")
+    yield _answer(base, Watched(is_cancelled), FIRST_TXNS, 1, "first")
 
 
 def refine(base: Base, is_cancelled: IsCancelled) -> Events:
@@ -44,17 +44,17 @@ def refine(base: Base, is_cancelled: IsCancelled) -> Events:
     txns, share = float(FIRST_TXNS), shortened(base.config, FIRST_TXNS)[1]
     while share < 1.0:
         txns *= LONGER
-        event = _answered(base, replicator, txns, 1, "refined")
+        event = _answer(base, replicator, txns, 1, "refined")
         share = event["share"]
         if share < 1.0:
             yield event
     for seeds in SEEDS[:-1]:
-        yield _answered(base, replicator, float("inf"), seeds, "refined")
+        yield _answer(base, replicator, float("inf"), seeds, "refined")
     seeds = SEEDS[-1]
     while wants_more(_samples(base.config, replicator, seeds), base.config, objective_of(base.config)):
-        yield _answered(base, replicator, float("inf"), seeds, "refined")
+        yield _answer(base, replicator, float("inf"), seeds, "refined")
         seeds *= 2
-    yield _answered(base, replicator, float("inf"), seeds, "done")
+    yield _answer(base, replicator, float("inf"), seeds, "done")
 
 
 def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> list[Sample]:
@@ -62,7 +62,7 @@ def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> li
     return replicator.samples(config, range(begin, begin + seeds))
 
 
-def _answered(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
+def _answer(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
     config = base.config
     short, share = shortened(config, txns)
     samples = _samples(short, replicator, seeds)
@@ -75,13 +75,13 @@ def compare(bases: tuple[Base, Base], is_cancelled: IsCancelled) -> Events:
     replicator = Watched(is_cancelled)
     a, b = bases[0].config, bases[1].config
     for seeds in COMPARE_SEEDS:
-        found = compare_configs(a, b, names=("pinned", "now"), seeds=seeds, replicator=replicator)
+        comparison = compare_configs(a, b, names=("pinned", "now"), seeds=seeds, replicator=replicator)
         yield {
             "type": "comparison",
-            "seeds": found.seeds,
+            "seeds": comparison.seeds,
             "stage": "done" if seeds == COMPARE_SEEDS[-1] else "refined",
-            "keys": [[key, _shown(ours), _shown(theirs)] for key, ours, theirs in found.keys],
-            "notes": list(found.notes),
+            "keys": [[key, _show(ours), _show(theirs)] for key, ours, theirs in comparison.keys],
+            "notes": list(comparison.notes),
             "rows": [
                 {
                     "part": row.subject.name or "all txns",
@@ -91,12 +91,12 @@ def compare(bases: tuple[Base, Base], is_cancelled: IsCancelled) -> Events:
                     "difference": difference_words(row),
                     "outcome": row.outcome,
                 }
-                for row in found.differences
+                for row in comparison.differences
             ],
         }
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return "not given" if value is None else str(value)
 
 

@@ -105,11 +105,11 @@ def rows_of(
     number: int, value: Any, key: str | None, config: SimulationConfig, samples: Sequence[Sample]
 ) -> dict[str, list[Row]]:
     """What the tables of an analysis would say of one point."""
-    found: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
+    tables: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
     objective = objective_of(config)
     verdict = judge_samples(objective, samples)
     told = dict(group_verdicts(verdict))
-    found["figures"] = [
+    tables["figures"] = [
         {"study": LIVE, "point": number, **figure_row(part.subject, part.found)} for part in verdict.parts
     ]
     kinds = dict.fromkeys(subject.name for subject in objective.subjects if subject.scope == KIND)
@@ -122,11 +122,11 @@ def rows_of(
         begin: Row = {"point": number, "scope": group[0], "name": group[1], "seeds": len(samples)}
         axis = {} if key is None else {key: value}
         judged = told.get(group, dict.fromkeys(VERDICTS))
-        found["configurations"].append({**begin, **axis, **judged, **_figures(samples, scope, name)})
-        found["phases"] += [{**begin, **row} for row in _phases(figures)]
-        found["requests"] += [{**begin, **row} for row in _requests(figures)]
-        found["conflicts"] += [{**begin, **row} for row in _conflicts(figures, len(samples))]
-    return found
+        tables["configurations"].append({**begin, **axis, **judged, **_figures(samples, scope, name)})
+        tables["phases"] += [{**begin, **row} for row in _phases(figures)]
+        tables["requests"] += [{**begin, **row} for row in _requests(figures)]
+        tables["conflicts"] += [{**begin, **row} for row in _conflicts(figures, len(samples))]
+    return tables
 
 
 def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
@@ -134,11 +134,11 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
     for column, field_name in FIGURES.items():
         found_field = field_at(field_name)
         assert found_field is not None
-        found = estimate_of(samples, Subject(scope, name, found_field))
-        high = None if found.high == float("inf") else found.high
+        estimate = estimate_of(samples, Subject(scope, name, found_field))
+        high = None if estimate.high == float("inf") else estimate.high
         row |= {
-            column: found.value,
-            f"{column}_ci95_low": None if high is None else found.low,
+            column: estimate.value,
+            f"{column}_ci95_low": None if high is None else estimate.low,
             f"{column}_ci95_high": high,
         }
     return row

@@ -42,14 +42,14 @@ class Question:
     def values(self) -> dict[str, Any]:
         """The keys that are set, with values as the command line reads them; rates as whole tables of arrivals."""
         given = parse_overrides([f"{key}={text}" for key, text in self.changes.items() if text is not None])
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in given.items():
             head, _, leaf = key.rpartition(".")
             if leaf == RATE_KEY and head.endswith("arrivals"):
-                found[head] = {"kind": "poisson", RATE_KEY: value}
+                values[head] = {"kind": "poisson", RATE_KEY: value}
             else:
-                found[key] = value
-        return found
+                values[key] = value
+        return values
 
     @property
     def left_out(self) -> list[str]:
@@ -101,11 +101,11 @@ def read_question(body: object, starts: Starts) -> Question:
 
 def problems_by_key(problems: Sequence[str], keys: Sequence[str]) -> list[dict[str, Any]]:
     """Each problem with the control it belongs beside: the longest key that its text names first."""
-    found = []
+    placed = []
     for text in problems:
         named = [(text.find(key), -len(key), key) for key in keys if key in text]
-        found.append({"text": text, "key": min(named)[2] if named else None})
-    return found
+        placed.append({"text": text, "key": min(named)[2] if named else None})
+    return placed
 
 
 def _setting(value: Any) -> str:
@@ -116,10 +116,10 @@ def _setting(value: Any) -> str:
 
 def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     """A copy without these keys; one that is not there is no problem."""
-    found: dict[str, Any] = plain_copy(document)
+    rest: dict[str, Any] = plain_copy(document)
     for key in keys:
         parts = split_key(key)
-        node: Any = found
+        node: Any = rest
         for part in parts[:-1]:
             if isinstance(node, list):
                 node = next((item for item in node if item.get("name") == part), None)
@@ -127,4 +127,4 @@ def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]
                 node = node.get(part) if isinstance(node, dict) else None
         if isinstance(node, dict):
             node.pop(parts[-1], None)
-    return found
+    return rest

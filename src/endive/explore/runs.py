@@ -37,19 +37,19 @@ class Watched(Replicator):
 
     def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
         """As any replicator; they are remembered by the configuration."""
-        found = self.latest[config.config_hash()] = super().samples(config, seeds)
-        return found
+        samples = self.latest[config.config_hash()] = super().samples(config, seeds)
+        return samples
 
     def run_all(self, jobs: Sequence[Job]) -> list[Sample]:
         """As any replicator, one job at a time."""
-        found = []
+        samples = []
         for job in jobs:
             if self._is_cancelled():
                 raise Cancelled
             if time.monotonic() > self._until_s:
                 raise LateError
-            found += super().run_all([job])
-        return found
+            samples += super().run_all([job])
+        return samples
 
 
 def shortened(config: SimulationConfig, txns: float) -> tuple[SimulationConfig, float]:

@@ -57,11 +57,11 @@ class Starts:
 
 def all_starts(file: Path | None) -> dict[str, Start]:
     """The list, the named file first."""
-    found = [] if file is None else [start_of(file, group="Your file")]
-    found += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
-    found += list(_of_experiments())
-    found += list(_of_recipes())
-    return {start.id: start for start in found}
+    starts = [] if file is None else [start_of(file, group="Your file")]
+    starts += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
+    starts += list(_of_experiments())
+    starts += list(_of_recipes())
+    return {start.id: start for start in starts}
 
 
 def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:

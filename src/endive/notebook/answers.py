@@ -222,7 +222,7 @@ def limit(
     ``tolerance`` is how narrow the interval should be, as a share of the value; ``seeds_max`` and ``simulations_max``
     bound the runs of one value and of all.
     """
-    found = find_limit(
+    limit_answer = find_limit(
         base_of(config),
         vary,
         slo=slo,
@@ -232,7 +232,7 @@ def limit(
         seeds_max=seeds_max,
         simulations_max=simulations_max,
     )
-    return LimitAnswer(found)
+    return LimitAnswer(limit_answer)
 
 
 def advise(
@@ -269,5 +269,7 @@ def explain(
     with_blame: bool = False,
 ) -> ExplanationAnswer:
     """The story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
-    found = explain_run(base_of(config).config, seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
-    return ExplanationAnswer(found)
+    explanation = explain_run(
+        base_of(config).config, seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame
+    )
+    return ExplanationAnswer(explanation)

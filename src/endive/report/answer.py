@@ -13,7 +13,7 @@ from typing import Final
 
 from endive.report.axis_curve import NOWHERE, Curve, make_curves, named_value, place_words
 from endive.report.deciding_axis import along_deciding_axis
-from endive.report.doubt import doubt_words, telling_words
+from endive.report.doubt import add_doubt, telling_words
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import (
@@ -63,8 +63,8 @@ def answer(material: Material) -> Answer:
 
 def _of_curves(material: Material, curves: list[Curve], seeds: str, count: int) -> Answer:
     best = max(curves, key=lambda curve: _commits(curve.rows[curve.most]))
-    headline = f"{_headline(material, curves).removesuffix('.')}{doubt_words(material, curves)}."
-    missed = _missed(material, curves)
+    headline = f"{add_doubt(material, curves, _headline(material, curves).removesuffix('.'))}."
+    missed = _miss_sentence(material, curves)
     differing = _differing(material)
     sentences = [missed, *differing, _most(material, best, len(curves)), _cost(best, len(curves))]
     lines = (
@@ -179,7 +179,7 @@ def _met_share(curve: Curve) -> float:
     return sum(curve.meets) / len(curve.meets) + 1e-6 * curve.held
 
 
-def _missed(material: Material, curves: Sequence[Curve]) -> str:
+def _miss_sentence(material: Material, curves: Sequence[Curve]) -> str:
     """The first place that misses the objective, and why its txns abort."""
     missing = [curve for curve in curves if curve.first_missed is not None]
     if not missing:

@@ -162,12 +162,12 @@ def _choose(points: Sequence[Row], keys: Sequence[str], most: int) -> str | None
 
 def _undecided(points: Sequence[Row], keys: Sequence[str], by: Sequence[str | None]) -> list[str]:
     """Keys that still have a choice once the others, and those before them, are known."""
-    found: list[str] = []
+    names: list[str] = []
     for key in keys:
-        known = (*(name for name in by if name), *found)
+        known = (*(name for name in by if name), *names)
         if not _is_decided(points, key, known):
-            found.append(key)
-    return found
+            names.append(key)
+    return names
 
 
 def _is_decided(points: Sequence[Row], key: str, by: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.objectives.duration import MS_PER_UNIT
 from endive.report.axes import Axis, make_axis
 from endive.report.material import Material
 from endive.report.reading import Row
@@ -25,6 +26,7 @@ class Curve:
     meets: tuple[bool, ...]
     places: tuple[str, ...]  # on the axis, in words
     is_ordered: bool
+    along: str = ""  # the axis, if its places do not say what they are times of
     values: tuple[tuple[str, str], ...] = ()  # of the axes that set it apart from other curves: name, value in words
 
     @property
@@ -52,6 +54,9 @@ class Curve:
 
     def where(self) -> str:
         """Where the objective is met, in words that follow a verb; all places if none is, for a sentence with "not"."""
+        return f"{self._where()}{f' ({self.along})' if self.along else ''}"
+
+    def _where(self) -> str:
         met = [place for place, meets in enumerate(self.meets) if meets]
         if len(self.places) == 1:
             return f"at {self.places[0]}"
@@ -113,11 +118,12 @@ def _curve(group: list[Row], axis: Axis | None, named: Sequence[Axis]) -> Curve:
     if axis is not None and axis.is_numeric:
         ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0)
     return Curve(
-        label=_joined([named_value(one, group[0][one.key]) for one in named]),
+        label=_join([named_value(one, group[0][one.key]) for one in named]),
         rows=tuple(ordered),
         meets=tuple(row["meets_objective"] is True for row in ordered),
         places=tuple("this configuration" if axis is None else place_words(axis, row[axis.key]) for row in ordered),
         is_ordered=axis is not None and axis.is_numeric,
+        along=axis.name if axis is not None and axis.unit in MS_PER_UNIT else "",
         values=tuple((one.name, named_value(one, group[0][one.key])) for one in named),
     )
 
@@ -130,7 +136,7 @@ def place_words(axis: Axis, value: Any) -> str:
     if axis.unit:
         source = axis.key.split(".")[1] if axis.key.startswith("source.") and axis.unit == "txns/s" else ""
         return f"{label} {axis.unit}{f' of {source}' if source else ''}"
-    return _counted(label, axis.name)
+    return _name_count(label, axis.name)
 
 
 def named_value(axis: Axis, value: Any) -> str:
@@ -141,11 +147,13 @@ def named_value(axis: Axis, value: Any) -> str:
 def named_label(axis: Axis, label: str) -> str:
     """The same, of a value's label."""
     if axis.is_numeric and not axis.unit and (axis.name.split()[0].endswith("s") or axis.name.endswith(_AT_MOST)):
-        return _counted(label, axis.name)
-    return f"{axis.name} {label}" if axis.is_numeric or label in ("yes", "no") else label
+        return _name_count(label, axis.name)
+    if not axis.is_numeric and label not in ("yes", "no"):
+        return label
+    return f"{axis.name} {label}{f' {axis.unit}' if axis.unit else ''}"
 
 
-def _counted(label: str, name: str) -> str:
+def _name_count(label: str, name: str) -> str:
     """A number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
     things = name.removesuffix(_AT_MOST)
     first, _, rest = things.partition(" ")
@@ -153,7 +161,7 @@ def _counted(label: str, name: str) -> str:
     return f"at most {label} {words}" if things != name else f"{label} {words}"
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join(parts: Sequence[str]) -> str:
     """The values that set a curve apart: the first, and the others in brackets."""
     if len(parts) < 2:
         return "".join(parts)

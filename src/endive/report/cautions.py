@@ -31,12 +31,12 @@ class Caution:
 def cautions(material: Material) -> tuple[Caution, ...]:
     """Every kind of warning of a study, what weakens numbers before what they say."""
     rows = material.study.rows("warnings", scope=None)
-    found = []
+    lines = []
     for kind in (*WARNING_NAMES, *sorted({row["warning"] for row in rows} - set(WARNING_NAMES))):
         alike = [row for row in rows if row["warning"] == kind]
         if alike:
-            found.append(_caution(material, kind, alike))
-    return tuple(found)
+            lines.append(_caution(material, kind, alike))
+    return tuple(lines)
 
 
 def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:

@@ -58,7 +58,7 @@ def compare(materials: Sequence[Material]) -> Comparison | None:
         told = "; ".join(f"{name}: {', '.join(sorted(keys)) or 'none'}" for name, keys in zip(names, sets, strict=True))
         text = f"The studies vary different axes ({told}), so they are not drawn over each other; each has its section."
         return Comparison(paragraph=text, lines=(), place=len(materials))
-    merged = _merged(materials, names)
+    merged = _merge(materials, names)
     changes = _add_changes(merged, materials, names)
     made = [
         latency_throughput(merged),
@@ -98,11 +98,11 @@ def change(figure: str, first: dict[int, Any], second: dict[int, Any]) -> Change
     if not pairs:
         return None
     steps = [b - a if is_difference else math.log(b / a) for a, b in pairs]
-    found = mean_estimate(steps, CONFIDENCE)
-    assert found.value is not None
+    estimate = mean_estimate(steps, CONFIDENCE)
+    assert estimate.value is not None
     back = (lambda value: value) if is_difference else math.exp
-    low, high = (None if end is None else back(end) for end in (found.low, found.high))
-    return Change(value=back(found.value), low=low, high=high, seeds=len(steps))
+    low, high = (None if end is None else back(end) for end in (estimate.low, estimate.high))
+    return Change(value=back(estimate.value), low=low, high=high, seeds=len(steps))
 
 
 # ---- one material out of many ----------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _names(materials: Sequence[Material]) -> list[str]:
     return [f"{title} ({index + 1})" for index, title in enumerate(titles)]
 
 
-def _merged(materials: Sequence[Material], names: Sequence[str]) -> Material:
+def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
     """All points of all studies, with the study as the axis of colours."""
     first = materials[0].layout
     raw = [_raw_points(material) for material in materials]
@@ -185,7 +185,7 @@ def _add_changes(merged: Material, materials: Sequence[Material], names: Sequenc
     keys = [axis.key for axis in materials[0].layout.axes]
     runs = [_runs(material, keys) for material in materials]
     place = 0
-    found: list[Row] = []
+    rows: list[Row] = []
     for material, own, name in zip(materials, runs, names, strict=True):
         for point in _raw_points(material):
             here = tuple(repr(point[key]) for key in keys)
@@ -196,24 +196,24 @@ def _add_changes(merged: Material, materials: Sequence[Material], names: Sequenc
                     if made is not None:
                         row[f"{figure}_change"], row["seeds"] = made.value, made.seeds
                         row[f"{figure}_change_ci95_low"], row[f"{figure}_change_ci95_high"] = made.low, made.high
-                found.append(row)
+                rows.append(row)
             place += 1
     columns = [column for figure in _COMPARED for column in with_ends(f"{figure}_change")]
-    merged.add("changes", found, ["name", "seeds", *columns])
-    return found
+    merged.add("changes", rows, ["name", "seeds", *columns])
+    return rows
 
 
 def _runs(material: Material, keys: Sequence[str]) -> dict[tuple[str, ...], dict[str, dict[int, Any]]]:
     """Configuration -> figure -> seed -> value."""
-    found: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
+    runs: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
     question = material.question
     table = {"all": "runs", "source": "sources", "operation": "operations"}[question.scope]
     for row in material.study.rows(table, columns=["seed", "status", question.scope, *keys, *_COMPARED]):
         if row.get("status", "ok") == "ok" and (question.is_of_all or row[question.scope] == question.name):
-            here = found.setdefault(tuple(repr(row[key]) for key in keys), {})
+            here = runs.setdefault(tuple(repr(row[key]) for key in keys), {})
             for figure in _COMPARED:
                 here.setdefault(figure, {})[row["seed"]] = row[figure]
-    return found
+    return runs
 
 
 def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:

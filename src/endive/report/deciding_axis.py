@@ -13,8 +13,8 @@ _VALUES_TOLD: Final = 4
 
 def along_deciding_axis(curves: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
     """Where the objective is met for each value of the axis that decides the most, and what else moves it."""
-    place = max(range(len(curves[0].values)), key=lambda place: _explained(curves, place, met_share))
-    groups = _grouped(curves, place)
+    place = max(range(len(curves[0].values)), key=lambda place: _explain(curves, place, met_share))
+    groups = _group(curves, place)
     others = [name for index, (name, _) in enumerate(curves[0].values) if index != place]
     ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
     values = ordered if len(ordered) <= _VALUES_TOLD else [ordered[0], ordered[-1]]
@@ -25,14 +25,14 @@ def along_deciding_axis(curves: Sequence[Curve], met_share: Callable[[Curve], fl
     return f"{'; '.join(parts)}{ending}{left}"
 
 
-def _explained(curves: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
+def _explain(curves: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
     """How much of the differences between curves the values of one axis account for."""
     whole = _mean([met_share(curve) for curve in curves])
-    groups = _grouped(curves, place).values()
+    groups = _group(curves, place).values()
     return sum(len(group) * (_mean([met_share(curve) for curve in group]) - whole) ** 2 for group in groups)
 
 
-def _grouped(curves: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
+def _group(curves: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
         groups.setdefault(curve.values[place][1], []).append(curve)

@@ -9,8 +9,8 @@ from endive.report.axis_curve import Curve
 from endive.report.material import Material
 
 
-def doubt_words(material: Material, curves: Sequence[Curve]) -> str:
-    """Where the objective is met by the estimates alone, and what would tell."""
+def add_doubt(material: Material, curves: Sequence[Curve], headline: str) -> str:
+    """The headline with where the objective is met by the estimates alone, and what would tell."""
     met = [
         (row["point"], place)
         for curve in curves
@@ -19,11 +19,12 @@ def doubt_words(material: Material, curves: Sequence[Curve]) -> str:
     ]
     unsure = [(point, place) for point, place in met if not material.question.is_told(point)]
     if not unsure:
-        return ""
-    where = f"at {unsure[0][1]}"
-    if len(unsure) > 1:
-        where = "at any place that meets it" if unsure == met else f"at {len(unsure)} of the {len(met)} that meet it"
-    return f"; {CANNOT_TELL} {where}: {telling_words(material, [point for point, _ in unsure])}"
+        return headline
+    telling = telling_words(material, [point for point, _ in unsure])
+    if unsure == met:
+        return f"By the estimates alone, {headline[0].lower()}{headline[1:]}; {CANNOT_TELL}: {telling}"
+    where = f"at {unsure[0][1]}" if len(unsure) == 1 else f"at {len(unsure)} of the {len(met)} that meet it"
+    return f"{headline}; {CANNOT_TELL} {where}: {telling}"
 
 
 def telling_words(material: Material, points: Sequence[int]) -> str:

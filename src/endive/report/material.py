@@ -283,10 +283,10 @@ def _first_selection(layout: Layout, points: Points, rows: Sequence[Row]) -> dic
     keys = [axis.key for axis in layout.axes if layout.x is None or axis.key != layout.x.key]
     combinations = Counter(tuple(points.labels[key][place] for key in keys) for place in range(len(points.numbers)))
     fullest = max(combinations, key=lambda labels: combinations[labels]) if combinations else ()
-    found = dict(zip(keys, fullest, strict=False))
+    selection = dict(zip(keys, fullest, strict=False))
     if layout.x is not None:
-        found[layout.x.key] = _first_overload(layout.x, points, rows)
-    return found
+        selection[layout.x.key] = _first_overload(layout.x, points, rows)
+    return selection
 
 
 def _first_overload(x: Axis, points: Points, rows: Sequence[Row]) -> str:
@@ -298,10 +298,10 @@ def _first_overload(x: Axis, points: Points, rows: Sequence[Row]) -> str:
 def _add_metrics(material: Material, rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Columns for figures that only the long table has."""
     by_point: dict[Any, Row] = {row["point"]: row for row in rows}
-    for found in material.subject_figures(metrics) if metrics else ():
-        row = by_point.get(found["point"])
+    for figure in material.subject_figures(metrics) if metrics else ():
+        row = by_point.get(figure["point"])
         if row is not None:
-            name = found["figure"]
-            row[name] = found["mean"]
-            row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = found["ci95_low"], found["ci95_high"]
-            row[f"{name}_stddev"] = found["stddev"]
+            name = figure["figure"]
+            row[name] = figure["mean"]
+            row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = figure["ci95_low"], figure["ci95_high"]
+            row[f"{name}_stddev"] = figure["stddev"]

@@ -41,7 +41,7 @@ def find_prices(study: Study) -> Prices:
 
 def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
     """Prices of every point whose profile has them, by its resolved configuration."""
-    found: dict[int, dict[str, float]] = {}
+    prices: dict[int, dict[str, float]] = {}
     sources: dict[str, None] = {}
     without: dict[str, None] = {}
     for point, config in configs.items():
@@ -49,14 +49,14 @@ def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
         if profile is None or not profile.prices:
             without[Path(config["storage"]["provider"]).name] = None
             continue
-        found[point] = usd_by_request(profile, config["catalog"]["type"])
+        prices[point] = usd_by_request(profile, config["catalog"]["type"])
         sources |= {f"{profile.name}: {operations} {price}": None for operations, price in grouped_prices(profile)}
-    if not found:
+    if not prices:
         which = ", ".join(without)
         return Prices(usd_per_request={}, note=f"No price is shown: the storage profile ({which}) states none.")
     missing = f" Without a price: {', '.join(without)}." if without else ""
     return Prices(
-        usd_per_request=found,
+        usd_per_request=prices,
         note=f"Prices are those of the profile, and count only the operations it names: {'; '.join(sources)}.{missing}",
     )
 
@@ -68,14 +68,14 @@ def point_configs(study: Study) -> dict[int, dict[str, Any]]:
         table = parquet_file(file).read(columns=["point", "config"])
     except (OSError, pa.ArrowException):
         return {}
-    found: dict[int, dict[str, Any]] = {}
+    configs: dict[int, dict[str, Any]] = {}
     for point, text in zip(table["point"].to_pylist(), table["config"].to_pylist(), strict=True):
-        if point not in found:
+        if point not in configs:
             with refused_as(OutputError):
                 name = f"The configuration of point {point} in {file}"
                 told = parse_json(text, name=name, bytes_max=CONFIG_BYTES_MAX)
-            found[point] = with_kept_paths(told, study.folder)
-    return found
+            configs[point] = with_kept_paths(told, study.folder)
+    return configs
 
 
 @lru_cache(maxsize=64)

@@ -59,19 +59,19 @@ class Study:
         """Rows of a table, of one scope if it has scopes; none if the table is not there."""
         if table not in self.tables:
             return []
-        found = self.tables[table]
-        if scope is not None and "scope" in found.column_names:
-            found = found.filter(pc.equal(found["scope"], scope))
+        table_rows = self.tables[table]
+        if scope is not None and "scope" in table_rows.column_names:
+            table_rows = table_rows.filter(pc.equal(table_rows["scope"], scope))
         if columns is not None:
-            found = found.select([name for name in columns if name in found.column_names])
-        return list(found.to_pylist())
+            table_rows = table_rows.select([name for name in columns if name in table_rows.column_names])
+        return list(table_rows.to_pylist())
 
     def figure_rows(self, figures: Sequence[str], scope: str = "all", name: str = "all") -> list[Row]:
         """Rows of the table ``figures`` for one group of txns, of these figures only."""
-        found = self.tables["figures"]
-        group = pc.and_(pc.equal(found["scope"], scope), pc.equal(found["name"], name))
-        wanted = pc.and_(group, pc.is_in(found["figure"], pa.array(figures, pa.string())))
-        return list(found.filter(wanted).to_pylist())
+        figure_rows = self.tables["figures"]
+        group = pc.and_(pc.equal(figure_rows["scope"], scope), pc.equal(figure_rows["name"], name))
+        wanted = pc.and_(group, pc.is_in(figure_rows["figure"], pa.array(figures, pa.string())))
+        return list(figure_rows.filter(wanted).to_pylist())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +220,7 @@ def _without_missing(warnings: pa.Table, changed: Sequence[str]) -> pa.Table:
 
 def _changed(folder: DatasetPath, index: Mapping[str, Any]) -> tuple[str, ...]:
     """Studies that hold other runs now than when they were analysed."""
-    found = []
+    changed = []
     for name, facts in index["studies"].items():
         path = folder / RUNS / f"study={name}" / f"{RUNS}.parquet"
         try:
@@ -228,8 +228,8 @@ def _changed(folder: DatasetPath, index: Mapping[str, Any]) -> tuple[str, ...]:
         except (OSError, pa.ArrowException):
             continue  # 'endive check' says more
         if swept != facts["runs"]:
-            found.append(name)
-    return tuple(found)
+            changed.append(name)
+    return tuple(changed)
 
 
 def _notes(folder: DatasetPath, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:

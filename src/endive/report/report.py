@@ -56,13 +56,13 @@ class Report:
         extra = list(self.comparison.lines) if self.comparison else []
         each = (_LINES_MAX - len(extra)) // len(self.sections)
         if each >= 2:
-            found = [line for section in self.sections for line in section.answer.lines[:each]]
+            lines = [line for section in self.sections for line in section.answer.lines[:each]]
         else:
-            found = [" | ".join(section.answer.lines[:2]) for section in self.sections]
-        if len(found) + len(extra) > _LINES_MAX:
+            lines = [" | ".join(section.answer.lines[:2]) for section in self.sections]
+        if len(lines) + len(extra) > _LINES_MAX:
             kept = _LINES_MAX - len(extra) - 1
-            found = [*found[:kept], f"and {len(self.sections) - kept} more studies in the report"]
-        return (*found, *extra)
+            lines = [*lines[:kept], f"and {len(self.sections) - kept} more studies in the report"]
+        return (*lines, *extra)
 
     def unsaid(self) -> tuple[str, ...]:
         """What decides the answer and no configuration says, each once."""

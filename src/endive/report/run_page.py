@@ -26,11 +26,11 @@ from endive.report.charts.chart import Spec
 from endive.report.charts.chart_files import to_svg
 from endive.report.charts.run_specs import (
     BINS,
+    apply_theme,
     attempt_spec,
     freshness_spec,
     latency_spec,
     phase_spec,
-    themed,
     time_spec,
 )
 from endive.report.words import number, percent, show
@@ -66,7 +66,7 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     charts = _charts(summary, txns, ages_by_source(config, txns))
     figures = [
         f'<figure class="wide"><figcaption><h3>{escape(name)}</h3><p>{escape(reading)}</p></figcaption>'
-        f'<div role="img" aria-label="{escape(name)}">{to_svg(themed(spec))}</div></figure>'
+        f'<div role="img" aria-label="{escape(name)}">{to_svg(apply_theme(spec))}</div></figure>'
         for name, reading, spec in charts
     ]
     page = (
@@ -161,11 +161,11 @@ def ages_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Ages]:
     """How late the data of every stream are."""
     times = config.simulation
     window = Window.of_ms(duration_ms=times.duration_ms, warmup_ms=times.warmup_ms, cooldown_ms=times.cooldown_ms)
-    found = {}
+    ages = {}
     for stream in streams_of(config):
         name = config.sources[stream.source].name
-        found[name] = ages_of(stream, window, txns.filter(pc.equal(txns["source"], name)))
-    return found
+        ages[name] = ages_of(stream, window, txns.filter(pc.equal(txns["source"], name)))
+    return ages
 
 
 def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]) -> list[tuple[str, str, Spec]]:
@@ -173,7 +173,7 @@ def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]
     window = summary["window"]
     counted = in_window(txns, window)
     phases = {name: block["phases_ms"] for name, block in summary["by_source"].items()}
-    found = [
+    charts = [
         (
             "How long commits take",
             "The share of committed txns of each source that were faster.",
@@ -196,4 +196,4 @@ def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]
         ),
         ("Where commit time goes", "Mean time of a committed txn in each phase of its commit.", phase_spec(phases)),
     ]
-    return [chart for chart in found if chart[2]["data"]["values"]]
+    return [chart for chart in charts if chart[2]["data"]["values"]]

@@ -44,13 +44,13 @@ def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Li
     yield "objective", str(study.facts["objective"])
     if "commit" in config:
         rest = {key: value for key, value in config["commit"].items() if key != "protocol"}
-        yield "protocol", f"{config['commit']['protocol']} ({_listed(rest)})"
+        yield "protocol", f"{config['commit']['protocol']} ({_list_words(rest)})"
     else:
-        yield "Delta Lake", _listed(config["delta"])
-    yield "store", _listed(config["storage"])
+        yield "Delta Lake", _list_words(config["delta"])
+    yield "store", _list_words(config["storage"])
     yield "how well its figures are known", _known(kept["known"])
-    yield "catalog", _listed(config["catalog"])
-    yield "table", _listed(config["table"])
+    yield "catalog", _list_words(config["catalog"])
+    yield "table", _list_words(config["table"])
     for source in config["source"]:
         yield f"source {source['name']}", _source(source)
     times = config["simulation"]
@@ -71,10 +71,10 @@ def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Li
 
 def _source(source: Mapping[str, Any]) -> str:
     order = [*(key for key in _SOURCE_FIRST if key in source), *(key for key in source if key not in _SOURCE_FIRST)]
-    return _listed({key: source[key] for key in order if key not in _LEFT_OUT})
+    return _list_words({key: source[key] for key in order if key not in _LEFT_OUT})
 
 
-def _listed(table: Mapping[str, Any]) -> str:
+def _list_words(table: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {value_text(value)}" for key, value in table.items())
 
 

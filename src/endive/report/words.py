@@ -88,7 +88,7 @@ _PER_HOUR_BELOW: Final = 0.01  # txns/s: a rate that nobody counts by the second
 _UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
 
 PHASE_NAMES: Final[Mapping[str, str]] = {
-    "catalog_read": "read the catalog",
+    "catalog_read": "newest version looked up",  # in a catalog, or by a listing of the log
     "metadata": "table metadata",
     "history": "history (lists of rivals)",
     "manifests": "manifests",

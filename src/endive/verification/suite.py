@@ -89,7 +89,7 @@ class Check:
     ) -> Check:
         """Held to a share of the expected value; ``doubt`` is a share too."""
         error = 0.0 if actual == expected else (actual / expected - 1.0 if expected else math.inf)
-        return cls._judged(name, what, expected, actual, RELATIVE, error, allowed, unit, note, doubt)
+        return cls._judge(name, what, expected, actual, RELATIVE, error, allowed, unit, note, doubt)
 
     @classmethod
     def points(
@@ -105,7 +105,7 @@ class Check:
         doubt: float = 0.0,
     ) -> Check:
         """Two percentages, held to a number of points."""
-        return cls._judged(name, what, expected, actual, POINTS, actual - expected, allowed, unit, note, doubt)
+        return cls._judge(name, what, expected, actual, POINTS, actual - expected, allowed, unit, note, doubt)
 
     @classmethod
     def exact(
@@ -117,7 +117,7 @@ class Check:
         )
 
     @classmethod
-    def _judged(
+    def _judge(
         cls,
         name: str,
         what: Mapping[str, Value],

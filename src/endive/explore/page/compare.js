@@ -36,7 +36,7 @@ export function showComparison(event) {
     byId("compare-body").replaceChildren(element("p", { class: "problem" }, text));
     return;
   }
-  byId("compare-about").textContent = event.seeds + " seeds, the same for both, so what both owe to chance cancels. Brackets are 95 % intervals of the difference; differences of shares are in percentage points.";
+  byId("compare-about").textContent = event.seeds + " seeds, the same for both, so what both owe to chance cancels. All brackets of the differences hold 95 times in 100; differences of shares are in percentage points.";
   byId("compare").dataset.seeds = String(event.seeds);
   const changed = element("ul", { class: "keys-changed" }, ...event.keys.map(([key, ours, theirs]) => element("li", {}, key + ": " + ours + " → " + theirs)));
   const body = element("tbody");

@@ -30,18 +30,18 @@ class Lane:
 
 def lanes_of(txns: Sequence[Row], sources: Sequence[str]) -> list[Lane]:
     """The lanes of txns that have begun to commit, in the order of the sources and their numbers."""
-    found: dict[tuple[str, int], Lane] = {}
+    lanes: dict[tuple[str, int], Lane] = {}
     for txn in sorted(txns, key=lambda txn: (txn["commit_start_ms"], txn["txn_id"])):
         source, client = txn["source"], txn["client"]
-        number = _first_free(found, txn) if client is None else client + 1
-        found.setdefault((source, number), Lane(source, number, client is not None)).txns.append(txn)
-    return sorted(found.values(), key=lambda lane: (sources.index(lane.source), lane.number))
+        number = _first_free(lanes, txn) if client is None else client + 1
+        lanes.setdefault((source, number), Lane(source, number, client is not None)).txns.append(txn)
+    return sorted(lanes.values(), key=lambda lane: (sources.index(lane.source), lane.number))
 
 
 def end_ms(txn: Row) -> float:
     """When a txn is over; never, if the run ended before it."""
-    found: float | None = txn["end_ms"]
-    return float("inf") if found is None else found
+    end_ms_or_none: float | None = txn["end_ms"]
+    return float("inf") if end_ms_or_none is None else end_ms_or_none
 
 
 def _first_free(lanes: dict[tuple[str, int], Lane], txn: Row) -> int:

@@ -74,13 +74,13 @@ def _history(story: Story) -> set[tuple[int, Step]]:
     reads = {attempt.number: _list_steps(attempt) for attempt in story.attempts}
     lists = sum(step.count for steps in reads.values() for step in steps if step.what.endswith("read"))
     current = max(0, lists - story.record["history_lists"])
-    found = set()
+    names = set()
     for number, steps in reads.items():
         is_current_read = current > 0 and bool(steps)
         current -= is_current_read
         for step in _without_last_read(steps) if is_current_read else steps:
-            found.add((number, step))
-    return found
+            names.add((number, step))
+    return names
 
 
 def _list_steps(attempt: Attempt) -> list[Step]:

@@ -39,10 +39,10 @@ def watched(config: SimulationConfig) -> dict[str, Any]:
     """The stretch around a txn that lost many attempts, of the source that fares worst."""
     seed = config.simulation.seed
     txns = [txn for txn in simulate(config, seed=seed).transactions.to_pylist() if txn["commit_start_ms"] is not None]
-    found: dict[str, Any] = {"type": "watch", "stage": "done", "seed": seed, "lanes": []}
+    message: dict[str, Any] = {"type": "watch", "stage": "done", "seed": seed, "lanes": []}
     worst = worst_of(txns)
     if worst is None:
-        return found
+        return message
     sources = [source.name for source in config.sources]
     begin_ms, until_ms, lanes = stretch_around(worst, txns, sources)
     last_ms = max(end_ms(txn) for lane in lanes for txn in lane.txns)
@@ -50,7 +50,7 @@ def watched(config: SimulationConfig) -> dict[str, Any]:
     journal, _ = journal_of(config, seed, until_us)
     stories = Stories(journal, {txn["txn_id"]: txn for txn in txns})
     return {
-        **found,
+        **message,
         "begin_ms": begin_ms,
         "end_ms": until_ms,
         "chosen": worst["txn_id"],
@@ -94,8 +94,8 @@ def stretch_around(worst: Row, txns: Sequence[Row], sources: Sequence[str]) -> t
 
 def _seen_from_ms(txn: Row) -> float:
     """From when on a txn is part of a stretch: a writer's from its submission, another's from its first attempt."""
-    found: float = txn["commit_start_ms" if txn["client"] is None else "submit_ms"]
-    return found
+    from_ms: float = txn["commit_start_ms" if txn["client"] is None else "submit_ms"]
+    return from_ms
 
 
 def _nearest(lanes: list[Lane], worst: Row) -> list[Lane]:
@@ -104,15 +104,15 @@ def _nearest(lanes: list[Lane], worst: Row) -> list[Lane]:
     def distance(lane: Lane) -> float:
         if worst in lane.txns:
             return -1.0
-        found: float = min(abs(txn["commit_start_ms"] - worst["commit_start_ms"]) for txn in lane.txns)
-        return found
+        distance_ms: float = min(abs(txn["commit_start_ms"] - worst["commit_start_ms"]) for txn in lane.txns)
+        return distance_ms
 
     kept = sorted(lanes, key=distance)[:LANES_MAX]
-    found = [lane for lane in lanes if lane in kept]
-    for source in {lane.source for lane in found}:
-        for number, lane in enumerate((lane for lane in found if lane.source == source), 1):
+    nearest = [lane for lane in lanes if lane in kept]
+    for source in {lane.source for lane in nearest}:
+        for number, lane in enumerate((lane for lane in nearest if lane.source == source), 1):
             lane.number = lane.number if lane.is_writer else number
-    return found
+    return nearest
 
 
 # --- as the page reads it -----------------------------------------------------------------------------

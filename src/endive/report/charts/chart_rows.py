@@ -30,7 +30,7 @@ class Dataset:
 
     def to_json(self) -> dict[str, Any]:
         """As the page reads it: texts by number, floats rounded, columns of nothing left out."""
-        return {name: _packed(values) for name, values in self.columns.items() if any(v is not None for v in values)}
+        return {name: _pack(values) for name, values in self.columns.items() if any(v is not None for v in values)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +49,18 @@ class Points:
     def row(self, place: int) -> Row:
         """What a chart may use of a point."""
         layout = self.layout
-        found: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(layout.axes)}
+        row: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(layout.axes)}
         for name, axis in (("xl", layout.x), ("s", layout.series), ("f", layout.panel)):
-            found[name] = ALONE if axis is None else self.labels[axis.key][place]
-        found["x"] = self.x[place]
-        return found
+            row[name] = ALONE if axis is None else self.labels[axis.key][place]
+        row["x"] = self.x[place]
+        return row
 
     def to_json(self) -> dict[str, Any]:
         """As the page reads it."""
         return {
             "number": list(self.numbers),
-            "x": [_rounded(value) for value in self.x],
-            "labels": [_packed(list(self.labels[axis.key])) for axis in self.layout.axes],
+            "x": [_round(value) for value in self.x],
+            "labels": [_pack(list(self.labels[axis.key])) for axis in self.layout.axes],
         }
 
 
@@ -97,24 +97,24 @@ def joined(points: Points, dataset: Dataset, selection: Mapping[str, str]) -> li
     ]
     names = [name for name in dataset.columns if name != "p"]
     labels = {place: points.row(place) for place in range(len(points.numbers)) if wanted[place]}
-    found = [
+    rows = [
         {**labels[place], **{name: dataset.columns[name][row] for name in names}}
         for row, place in enumerate(dataset.columns["p"])
         if wanted[place]
     ]
-    return sorted(found, key=lambda row: 0.0 if row["x"] is None else row["x"])
+    return sorted(rows, key=lambda row: 0.0 if row["x"] is None else row["x"])
 
 
-def _packed(values: list[Any]) -> Any:
+def _pack(values: list[Any]) -> Any:
     """Texts as their numbers in a list of the different ones, numbers rounded."""
     if any(isinstance(value, str) for value in values):
         levels = list(dict.fromkeys(value for value in values if value is not None))
         code = {level: place for place, level in enumerate(levels)}
         return {"levels": levels, "codes": [None if value is None else code[value] for value in values]}
-    return [_rounded(value) for value in values]
+    return [_round(value) for value in values]
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
     if not isinstance(value, float):

@@ -30,7 +30,7 @@ def _kept_script() -> str:
     """The script from disk; made, and kept for the next time, if it is not there or not whole."""
     folder = _folder()
     if folder is None:
-        return _made_script()
+        return _make_script()
     file = folder / _FILE
     try:
         digest, _, script = file.read_text(encoding="utf-8").partition("\n")
@@ -38,7 +38,7 @@ def _kept_script() -> str:
             return script
     except (OSError, ValueError):
         pass
-    script = _made_script()
+    script = _make_script()
     try:
         write_atomically(file, f"{_digest(script)}\n{script}".encode())
     except OutputError:
@@ -46,7 +46,7 @@ def _kept_script() -> str:
     return script
 
 
-def _made_script() -> str:
+def _make_script() -> str:
     import vl_convert
 
     return str(vl_convert.javascript_bundle(_ENTRY)).replace("</script", "<\\/script")

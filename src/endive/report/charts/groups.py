@@ -26,7 +26,7 @@ _COUNTER_NAMES: Final = {
 def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     """Operation types or sources, each with its own success, latency and throughput."""
     noun = {"operation": "operation type", "source": "source"}[scope]
-    rows = _named(material, scope)
+    rows = _name_rows(material, scope)
     names = list(dict.fromkeys(row["name"] for row in rows))
     if len(names) < 2:
         return Omission(title=title, why=f"every txn has the same {noun}.")
@@ -51,7 +51,7 @@ def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     )
 
 
-def _named(material: Material, scope: str) -> list[Row]:
+def _name_rows(material: Material, scope: str) -> list[Row]:
     """Configurations of each group, kinds by their names in words."""
     rows = material.study.rows("configurations", scope=scope)
     return [{**row, "name": KIND_NAMES.get(row["name"], row["name"])} for row in rows] if scope == "operation" else rows
@@ -153,7 +153,7 @@ def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence
     """One configuration: a bar for each group."""
     dataset = f"by_{scope}"
     columns = [column for figure in _FIGURES for column in with_ends(figure)]
-    material.add(dataset, _named(material, scope), ["name", "seeds", *columns])
+    material.add(dataset, _name_rows(material, scope), ["name", "seeds", *columns])
     figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
     variants = []
     for figure in figures:

@@ -36,12 +36,12 @@ def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
 
 
 def _layers(marks: Sequence[XMark]) -> list[Spec]:
-    found: list[Spec] = []
+    layers: list[Spec] = []
     for mark in marks:
         x: Spec = {"field": "mark_x", "type": "quantitative"}
         data: Spec = {"values": [{"mark_x": mark.x, "mark_low": mark.low, "mark_high": mark.high, "word": mark.label}]}
         if mark.low is not None and mark.high is not None and mark.low < mark.high:
-            found.append(
+            layers.append(
                 {
                     "data": data,
                     "mark": {"type": "rect", "fill": mark.colour, "opacity": 0.12, "tooltip": None},
@@ -50,7 +50,7 @@ def _layers(marks: Sequence[XMark]) -> list[Spec]:
             )
         dash: Spec = {"strokeDash": [6, 4]} if mark.is_dashed else {}
         rule: Spec = {"type": "rule", "stroke": mark.colour, "strokeWidth": 2, "tooltip": None, **dash}
-        found.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
         word: Spec = {
             "type": "text",
             "align": "right" if mark.is_left else "left",
@@ -62,5 +62,5 @@ def _layers(marks: Sequence[XMark]) -> list[Spec]:
             "fill": mark.colour,
             "tooltip": None,
         }
-        found.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "word"}}})
-    return found
+        layers.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "word"}}})
+    return layers

@@ -13,7 +13,7 @@ import pyarrow as pa
 import vl_convert
 
 from endive.report.charts.chart import CONFIG, Spec
-from endive.report.charts.run_specs import freshness_spec, latency_spec, phase_spec, themed
+from endive.report.charts.run_specs import apply_theme, freshness_spec, latency_spec, phase_spec
 from endive.results.freshness import Ages
 
 _WIDTH: Final = 300
@@ -45,7 +45,7 @@ def run_chart(
     specs = [latency_spec(transactions, list(phases_by_source)), phase_spec(phases_by_source)]
     if ages:
         specs.append(freshness_spec(ages))
-    return RunChart(themed({"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs]}))
+    return RunChart(apply_theme({"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs]}))
 
 
 def _narrow(spec: Spec) -> Spec:

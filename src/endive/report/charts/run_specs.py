@@ -129,7 +129,7 @@ def _colours() -> list[str]:
     return [f"var(--c{place})" for place in range(COLOURS)]
 
 
-def themed(spec: Spec) -> Spec:
+def apply_theme(spec: Spec) -> Spec:
     """With the colours of a picture in place of the page's variables."""
     text = json.dumps(spec)
     for name, colour in THEME.items():

@@ -308,11 +308,11 @@ def _bins(material: Material) -> tuple[list[Row], int]:
 
 def _joined_bins(rows: list[Row], count: int) -> list[Row]:
     """Means of neighbouring bins; their intervals are not those of the mean, so they are left out."""
-    found: dict[tuple[int, int], list[Row]] = {}
+    bins: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
-        found.setdefault((row["point"], row["bin"] // count), []).append(row)
+        bins.setdefault((row["point"], row["bin"] // count), []).append(row)
     made = []
-    for (point, _), group in found.items():
+    for (point, _), group in bins.items():
         first: Row = {"point": point, "time_s": group[0]["time_s"], "end_s": group[-1]["end_s"]}
         first["in_window"] = all(row["in_window"] for row in group)
         for name in ("committed_per_s", "aborted_per_s", "commit_latency_mean_ms"):

@@ -91,7 +91,7 @@ def requests(
     if not rows:
         return Omission(title=title, why="no txn of any window committed.")
     kinds = _kinds(rows)
-    summed = _summed(rows, kinds, usd_per_request)
+    summed = _sum(rows, kinds, usd_per_request)
     material.add("requests", summed, ["kind", "per_committed_txn", "usd_per_million"])
     order = [kind for kind in kinds.values() if any(row["kind"] == kind for row in summed)]
     legend = Legend(
@@ -244,13 +244,13 @@ def request_colours(rows: Sequence[Row]) -> tuple[str, ...]:
         totals[key] = totals.get(key, 0.0) + float(row["per_committed_txn"])
     ordered = sorted(totals, key=lambda key: -totals[key])
     places = {key: place for key in ordered for place, usual in enumerate(_USUAL) if ".".join(key) in usual}
-    found: dict[int, tuple[str, str]] = {}
+    colours: dict[int, tuple[str, str]] = {}
     for key, place in places.items():
-        found.setdefault(place, key)
-    left = [key for key in ordered if key not in found.values()]
-    free = [place for place in range(COLOURS) if place not in found]
-    found.update(zip(free if len(left) <= len(free) else free[:-1], left, strict=False))
-    names = [_kind_name(*found[place]) if place in found else f"{OTHER} {place}" for place in range(COLOURS)]
+        colours.setdefault(place, key)
+    left = [key for key in ordered if key not in colours.values()]
+    free = [place for place in range(COLOURS) if place not in colours]
+    colours.update(zip(free if len(left) <= len(free) else free[:-1], left, strict=False))
+    names = [_kind_name(*colours[place]) if place in colours else f"{OTHER} {place}" for place in range(COLOURS)]
     if len(left) > len(free):
         names[free[-1]] = OTHER
     return tuple(names)
@@ -267,7 +267,7 @@ def _kind_name(obj: str, operation: str) -> str:
     return f"{obj.replace('_', ' ')}: {operation.replace('_', ' ')}"
 
 
-def _summed(
+def _sum(
     rows: Sequence[Row], kinds: Mapping[tuple[str, str], str], usd: Mapping[int, Mapping[str, float]]
 ) -> list[Row]:
     """One row per point and name; the price is per million committed txns, null where a kind has none."""

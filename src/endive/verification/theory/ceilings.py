@@ -61,7 +61,7 @@ def ceiling_checks(*, is_quick: bool) -> Iterator[Check]:
             rate, _ = _per_l("iceberg", catalog_of, _terms("iceberg"))
             yield _check({"protocol": "iceberg", "mode": "plain", "catalog": name}, window, rate)
     for workers in () if is_quick else (1, 2):
-        rate, _ = _per_l("spec", _served(workers), {}, clients=12)
+        rate, _ = _per_l("spec", _service(workers), {}, clients=12)
         cell: dict[str, str] = {"protocol": "spec", "mode": "inlined", "catalog": f"REST, {workers} worker(s)"}
         yield _check(cell, 2.0 / workers, rate, note="two requests a txn, L of a worker's time each")
 
@@ -92,7 +92,7 @@ def _check(cell: Mapping[str, str], window: float, commits_per_l: float, note: s
     )
 
 
-def _served(workers: int) -> dict[str, Any]:
+def _service(workers: int) -> dict[str, Any]:
     service = {"flavour": "rest", "workers": workers, "time": {"distribution": "fixed", "ms": L_MS}}
     return {
         "type": "service",

@@ -59,7 +59,7 @@ def erlang_c(workers: int, offered: float) -> float:
 def _exponential_service(name: str, workers: int, load: float, txns: int, allowed: float) -> Iterator[Check]:
     """Two visits a txn, each with the stationary sojourn: a wait with probability C, and the service."""
     rate_per_ms = load * workers / SERVICE_MS / 2.0
-    summary = _served(workers, {"distribution": "exponential", "mean_ms": SERVICE_MS}, rate_per_ms, txns)
+    summary = _serve(workers, {"distribution": "exponential", "mean_ms": SERVICE_MS}, rate_per_ms, txns)
     busy = erlang_c(workers, load * workers)
     wait_ms = busy * SERVICE_MS / workers / (1.0 - load)
     cell: dict[str, Value] = {"queue": name, "utilisation": load}
@@ -94,7 +94,7 @@ def _exponential_service(name: str, workers: int, load: float, txns: int, allowe
 def _fixed_service(load: float, txns: int) -> Check:
     rate_per_ms = load / SERVICE_MS / 2.0
     runtime = {"distribution": "exponential", "mean_ms": 10.0 * RUNTIME_MS}  # spreads the second visits
-    summary = _served(1, {"distribution": "fixed", "ms": SERVICE_MS}, rate_per_ms, txns, runtime)
+    summary = _serve(1, {"distribution": "fixed", "ms": SERVICE_MS}, rate_per_ms, txns, runtime)
     return Check.relative(
         "mean sojourn with fixed service, by Pollaczek and Khinchine",
         {"queue": "M/D/1, nearly", "utilisation": load},
@@ -106,7 +106,7 @@ def _fixed_service(load: float, txns: int) -> Check:
     )
 
 
-def _served(
+def _serve(
     workers: int, service: Mapping[str, Any], rate_per_ms: float, txns: int, runtime: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     config = {
