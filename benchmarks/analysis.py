@@ -2,9 +2,9 @@
 
 The dataset is synthetic: runs that were simulated, repeated under other names until there are enough txns. Each
 contender has a process of its own; time and memory are those of its whole process tree. ``analyze`` is the whole of
-``endive analyze``. ``spark`` and ``duckdb`` make the two aggregations over txns that it needs: counts by bins of time,
-and sums by outcome, attempts and n_behind; ``session`` starts Spark, counts ten rows and ends. ``recount`` and
-``duckdb-figures`` derive every figure of every run from txns, which an analysis does not do: it is what
+``endive analyze``. ``spark`` is its job: the aggregation over txns, rolled up, and the counts of latencies beside them;
+``duckdb`` makes the same groups of txns, and nothing else; ``session`` starts Spark, counts ten rows and ends.
+``recount`` and ``duckdb-figures`` derive every figure of every run from txns, which an analysis does not do: it is what
 ``endive verify dataset`` costs.
 
     python -m benchmarks.analysis
@@ -124,7 +124,7 @@ def session(folder: Path, master: str) -> None:
 
 
 def spark(folder: Path, master: str) -> None:
-    """The aggregations over txns only, with the sweep's own counts of latencies, which lie beside them."""
+    """The aggregation over txns only, with the sweep's own counts of latencies, which lie beside them."""
     from endive.pipeline import make_session
     from endive.pipeline.analysis.count_tables import collect_counts
     from endive.pipeline.analysis.open_dataset import open_dataset
@@ -135,21 +135,36 @@ def spark(folder: Path, master: str) -> None:
 
 
 def duckdb(folder: Path, master: str) -> None:
-    """The same two aggregations; two threads. Every run of this dataset has one window of half an hour."""
-    engine = _duckdb()
-    source = f"read_parquet('{folder}/transactions/*/*/*.parquet')"
-    bins = "cast(least({0} * 60 / 3600000, 59) as int)"
-    timeline = engine.sql(
-        f"select run_id, kind, source, status, {bins.format('submit_ms')} as s, {bins.format('end_ms')} as e, "
-        f"count(*), sum(commit_latency_ms) filter (status = 'committed') from {source} group by all"
+    """The groups of ``endive.pipeline.analysis.txn_counts``, by the same keys and with the same sums; two threads.
+
+    Every run of this dataset lasts an hour, with a window of half of it, and has one source.
+    """
+    octave = "cast(floor(log2({0} + 0.5)) as bigint)"
+    upper_half = f"((cast({{0}} as bigint) >> ({octave} - 1)) & 1)"
+    place = f"case when {{0}} < 4 then cast({{0}} as bigint) else 2 * {octave} + {upper_half} end"
+    bins = "least({0} * 60 // 3_600_000_000, 59)"
+    is_inside = "({0} >= 900_000_000 and {0} < 2_700_000_000)"
+    behind = f"case when history_lists > 0 and n_behind_first >= 0 then 1 + {place.format('n_behind_first')} else 0 end"
+    txns = (
+        "select study, point, seed, attempts, n_behind_first, history_lists, "
+        + ", ".join(f"cast({name}_ms * 1000.0 + 0.5 as bigint) as {name}_us" for name in _TIMES)
+        + ", case status when 'committed' then 0 when 'aborted' then 1 else 2 end as ending, "
+        "case kind when 'fast_append' then 0 else 1 end as kind_code "
+        f"from read_parquet('{folder}/transactions/*/*/*.parquet', hive_partitioning = true)"
     )
-    tally = engine.sql(
-        "select run_id, kind, source, status, reason, in_flight_stage, submit_ms between 900000 and 2700000 as inside, "
-        "attempts, case when history_lists > 0 then n_behind_first end as behind, count(*), sum(attempts), "
-        "sum(n_behind_first), sum(history_lists), sum(phase_history_ms), sum(commit_latency_ms) "
-        f"from {source} group by all"
+    keyed = (
+        f"select *, ({bins.format('submit_us')} * 60 + coalesce({bins.format('end_us')}, 0)) * 4 "
+        f"+ case when {is_inside.format('submit_us')} then 2 else 0 end "
+        f"+ case when ending = 0 and {is_inside.format('end_us')} then 1 else 0 end as cell, "
+        f"(kind_code * 3 + ending) * 8193 + case when ending < 2 and {is_inside.format('submit_us')} "
+        f"then 1 + ({place.format('attempts')}) * 128 + {behind} else 0 end as sort from ({txns})"
     )
-    print(timeline.to_arrow_table().num_rows, tally.to_arrow_table().num_rows)
+    groups = _duckdb().sql(
+        "select study, point, seed, cell, sort, count(*), sum(commit_latency_us), sum(attempts), "
+        f"sum(greatest(n_behind_first, 0)), sum(history_lists), sum(phase_history_us) from ({keyed}) group by all"
+    )
+    assert groups is not None
+    print(groups.to_arrow_table().num_rows)
 
 
 def recount(folder: Path, master: str) -> None:
@@ -191,6 +206,8 @@ def duckdb_figures(folder: Path, master: str) -> None:
     assert answer is not None
     print(len(answer.fetchall()))
 
+
+_TIMES = ("submit", "end", "commit_latency", "phase_history")
 
 CONTENDERS: dict[str, Callable[[Path, str], None]] = {
     "analyze": analyze,

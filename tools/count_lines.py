@@ -35,6 +35,16 @@ def lines_of(path: Path) -> int:
     return len((ROOT / path).read_bytes().splitlines())
 
 
+def count_words(text: str) -> Counter[str]:
+    """Words of a page: its sentences, its tables, and what commands print."""
+    words, is_code = Counter[str](), False
+    for line in text.splitlines():
+        is_fence = line.startswith("```")
+        is_code ^= is_fence
+        words["code" if is_code or is_fence else "tables" if line.startswith("|") else "prose"] += len(line.split())
+    return words
+
+
 def main() -> int:
     """Print the counts."""
     python = {path: lines_of(path) for path in list_files() if path.suffix == ".py"}
@@ -46,8 +56,9 @@ def main() -> int:
         if path.parts[:2] == ("src", "endive"):
             packages[path.parts[2] if len(path.parts) > 3 else "(top)"] += count
     print("\nsrc/endive by package: " + ", ".join(f"{name} {count:,}" for name, count in packages.most_common()))
-    words = sum(len((ROOT / path).read_text(encoding="utf-8").split()) for path in list_files() if path.suffix == ".md")
-    print(f"\nwords of all pages: {words:,}")
+    pages = [(ROOT / path).read_text(encoding="utf-8") for path in list_files() if path.suffix == ".md"]
+    words = sum(map(count_words, pages), Counter[str]())
+    print(f"\nwords of all pages: {words.total():,}: " + ", ".join(f"{n:,} in {of}" for of, n in words.most_common()))
     long = {path: count for path, count in python.items() if count > FILE_LINES}
     print(f"\nfiles above {FILE_LINES} lines: {len(long)}")
     print("".join(f"  {count:>5,} {path}\n" for path, count in sorted(long.items())), end="")

@@ -123,8 +123,22 @@ STATISTICS: Final = (
     (
         "a design effect below 1",
         _OBJECTIVES + "intervals.py",
-        "return np.maximum(seen, unseen_design(txns_per_run, events))",
-        "return np.maximum(seen, unseen_design(txns_per_run, events) - 1.0)",
+        "np.where(may_agree, 0.0, unseen_design(txns_per_run, events))",
+        "np.where(may_agree, 0.0, unseen_design(txns_per_run, events) - 1.0)",
+        INTERVALS,
+    ),
+    (
+        "ten failures show that runs agree",
+        _OBJECTIVES + "intervals.py",
+        "EVENTS_MANY: Final = 20",
+        "EVENTS_MANY: Final = 10",
+        INTERVALS,
+    ),
+    (
+        "runs that show one count have no doubt",
+        _OBJECTIVES + "intervals.py",
+        "measured = np.maximum(np.square(error) / independent, agreed)",
+        "measured = np.square(error) / independent",
         INTERVALS,
     ),
     (

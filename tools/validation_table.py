@@ -26,7 +26,7 @@ ROWS: Final = (
     ("load", "pyiceberg", "commit latency, p95", "P95 of their commit latency"),
     ("delta", "delta-rs requests", "", "requests of an operation, delta-rs 1.6"),
     ("delta", "delta-rs held out", "", "stories thrown by a die (44 of 60 right the first time), delta-rs 1.6"),
-    ("delta", "delta-rs thrown", "", "wider stories (37 of 80 right the first time, then 98 of 100), delta-rs 1.6"),
+    ("delta", "delta-rs thrown", "", "wider stories (37 of 80 right the first time, then 137 of 140), delta-rs 1.6"),
     ("delta", "delta spark requests", "", "requests of a statement, Delta Spark 4.1"),
     ("delta", "delta-rs verdicts", "", "who conflicts with whom, delta-rs 1.6"),
     ("delta", "delta spark verdicts", "", "who conflicts with whom, Delta Spark 4.1"),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,10 +25,10 @@ import numpy as np
 from endive.answers.estimates import commits_estimate, judge_samples
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import RUNS, RUNS_MOST
+from endive.answers.run_count import RUNS, RUNS_MOST, wants_more
 from endive.answers.sample import Sample
 from endive.answers.variation import base_of
-from endive.config import parse_config
+from endive.config import SimulationConfig, parse_config
 from endive.config.slo import objective_of
 from endive.objectives import Estimate, intervals
 from endive.objectives.intervals import beyond_seen, share_estimate
@@ -168,8 +168,8 @@ def counts_of(population: Sequence[Sample], scope: str, part: str) -> Counts:
     )
 
 
-def coverage(counts: Counts, size: int, draws: int, generator: np.random.Generator) -> list[float | None]:
-    """How often the intervals of ``size`` runs hold the truth: success, commits per second, and percentiles.
+def coverage(counts: Counts, drawn: Iterable[Ints]) -> list[float | None]:
+    """How often the intervals of drawn runs hold the truth: success, commits per second, and percentiles.
 
     A percentile is in its interval if the share of txns below it may be that percentage, so that is what is asked; one
     that lies beyond all that was drawn has to be within reach of the tail, too.
@@ -178,14 +178,13 @@ def coverage(counts: Counts, size: int, draws: int, generator: np.random.Generat
     rate = float(counts.committed.mean()) / counts.length_s
     held = np.zeros(2 + len(SHARES))
     asked = np.zeros(2 + len(SHARES))
-    for _ in range(draws):
-        chosen = generator.integers(0, len(counts.committed), size)
+    for chosen in drawn:
         committed, ended, submitted, commits = (
             column[chosen].tolist() for column in (counts.committed, counts.ended, counts.submitted, counts.commits)
         )
         found = [
             (share_estimate(committed, ended, 0, CONFIDENCE), success),
-            (commits_estimate(committed, submitted, [counts.length_s] * size), rate),
+            (commits_estimate(committed, submitted, [counts.length_s] * len(chosen)), rate),
             *((share_estimate(below[chosen].tolist(), commits, 0, CONFIDENCE), p) for p, below in counts.below.items()),
         ]
         beyond = 1.0 - (share_estimate(commits, commits, 0, CONFIDENCE).low or 0.0)
@@ -199,12 +198,36 @@ def coverage(counts: Counts, size: int, draws: int, generator: np.random.Generat
     return [float(part / whole) if whole else None for part, whole in zip(held, asked, strict=True)]
 
 
-def case_rows(replicator: Replicator, runs: int, draws: int) -> Iterator[Iterator[tuple[str, ...]]]:
-    """Of each case, a row about its runs and then one for each number of them that is drawn."""
+def draw(counts: Counts, size: int, draws: int, generator: np.random.Generator) -> Iterator[Ints]:
+    """So many runs of the population, again and again."""
+    return (generator.integers(0, len(counts.committed), size) for _ in range(draws))
+
+
+def take(population: Sequence[Sample], config: SimulationConfig, drawn: Iterable[Ints]) -> Iterator[Ints]:
+    """As many of the drawn runs as ``endive run`` takes by itself."""
+    objective = objective_of(config)
+    for chosen in drawn:
+        count = RUNS
+        while wants_more([population[place] for place in chosen[:count]], config, objective):
+            count *= 2
+        yield chosen[:count]
+
+
+def percentages(counts: Counts, drawn: Iterable[Ints]) -> Iterator[str]:
+    """How often intervals hold the truth, as a row has it."""
+    return ("-" if held is None else f"{100 * held:.1f}" for held in coverage(counts, drawn))
+
+
+def case_rows(replicator: Replicator, runs: int, draws: int) -> Iterator[list[tuple[str, ...]]]:
+    """Of each case a row about its runs, one for each number of them that is drawn, one for what ``run`` takes."""
     generator = np.random.default_rng(1)
     for case in CASES:
-        population = replicator.samples(parse_config(case.document), range(TRUTH_FIRST, TRUTH_FIRST + runs))
-        yield rows_of(case.name, counts_of(population, case.scope, case.part), draws, generator)
+        config = parse_config(case.document)
+        population = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + runs))
+        counts = counts_of(population, case.scope, case.part)
+        taken = list(take(population, config, draw(counts, RUNS_MOST, draws, generator)))
+        last = (case.name, f"{np.mean([len(chosen) for chosen in taken]):.0f} by itself", *percentages(counts, taken))
+        yield [*rows_of(case.name, counts, draws, generator), last]
 
 
 def rows_of(name: str, counts: Counts, draws: int, generator: np.random.Generator) -> Iterator[tuple[str, ...]]:
@@ -218,8 +241,7 @@ def rows_of(name: str, counts: Counts, draws: int, generator: np.random.Generato
         _, unguarded = success_width(counts, share, draws, generator)
     yield name, f"{size:,.1f}", f"{100 * share:.2f} %", f"{design:.2f}", correlation, f"{width:.2f}", f"{unguarded:.1f}"
     for count in SIZES:
-        found = coverage(counts, count, draws, generator)
-        yield name, str(count), *("-" if held is None else f"{100 * held:.1f}" for held in found)
+        yield name, str(count), *percentages(counts, draw(counts, count, draws, generator))
 
 
 def success_width(counts: Counts, truth: float, draws: int, generator: np.random.Generator) -> tuple[float, float]:
@@ -291,7 +313,8 @@ def page(
         "## Runs that are not alike",
         "",
         f"Of each case {runs} runs are the truth, and {draws} times so many of them are drawn as stand in the second "
-        "column. The other columns say, in percent, how often the 95 % interval of the draw holds the truth.",
+        "column; *by itself* as many as `endive run` takes if nobody says how many, in the mean. The other columns "
+        "say, in percent, how often the 95 % interval of the draw holds the truth.",
         "",
         *table_lines(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
         "",
@@ -300,8 +323,8 @@ def page(
         ),
         "",
         "Four or eight runs that differ get wide intervals, because all of them may be of one kind. Of a table that "
-        "seldom tips, sixteen runs are mostly of one kind too, and no interval knows of the other: `endive run` takes "
-        f"{RUNS} by itself, and up to {RUNS_MOST} where runs differ.",
+        "seldom tips, 16 and 64 runs are mostly of one kind too, and no interval knows of the other. `endive run` "
+        f"takes {RUNS} by itself, and up to {RUNS_MOST} where runs differ; `--seeds 64` of such a table has a warning.",
         "",
         "## Where success is held more often than 95 times",
         "",
@@ -315,10 +338,11 @@ def page(
             [rows[0] for rows in cases],
         ),
         "",
-        "A design effect below 1 (a closed loop, a compaction that meets itself: one failure makes room for a commit) "
-        "is not used, because sixteen runs cannot show it. Where nearly all commit, counts are whole numbers, and few "
+        "Where nearly all commit, counts are whole numbers, and few "
         f"failures are taken to be correlated by {intervals.CORRELATION_UNSEEN:g}, as those of jobs with phases are. "
-        "That is wider than independent txns need, and without it jobs with phases would not be held.",
+        "That is wider than independent txns need, and without it jobs with phases would not be held. A design effect "
+        "below 1 (a closed loop, a compaction that meets itself: one failure makes room for a commit) is used once "
+        f"{intervals.EVENTS_MANY} txns have turned out the rarer way.",
         *_limit_lines(limits, n_limits),
     ]
     return "\n".join(lines) + "\n"
@@ -342,7 +366,7 @@ def make_piece(name: str, asked: argparse.Namespace) -> Any:
     """One piece of the page, as plain values."""
     with Replicator() as replicator:
         if name == "cases":
-            return [list(rows) for rows in case_rows(replicator, asked.runs, asked.draws)]
+            return list(case_rows(replicator, asked.runs, asked.draws))
     return limit_row(PIECES.index(name) - 1, asked.limits)
 
 

@@ -36,6 +36,7 @@ from endive.workload.trace import read_trace
 
 ROOT = Path(__file__).parents[1]
 SECONDS_MAX = 20.0  # of CPU, for one case
+TOLD_EVERY = 500  # cases
 STRANGERS = 3  # how often a stranger's text comes for one of the project's own
 COMBINATIONS_READ_MAX = 40  # of a study; larger grids are read but not expanded
 TRACE = "submit_ms,kind,runtime_ms,table\n" + "".join(f"{10 * i},fast_append,{i}.5,{i % 3}\n" for i in range(20))
@@ -199,6 +200,8 @@ def fuzz(cases: int, seed: int = 1, keep: Path | None = None, seconds_max: float
         for number in range(cases):
             if time.monotonic() > end_s:
                 break
+            if number and number % TOLD_EVERY == 0:  # stays behind if the process is ended
+                print(f"{number:,} cases: {found.read:,} read, {len(found.failures):,} failed", flush=True)
             chance = random.Random(f"{seed}/{number}")
             subject = known[number % len(known)]
             text = subject.text

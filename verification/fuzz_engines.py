@@ -38,6 +38,7 @@ if str(ROOT) not in sys.path:
 from tests.properties.delta_strategies import any_configs  # noqa: E402
 
 from endive import Simulation  # noqa: E402
+from endive.config import SimulationConfig  # noqa: E402
 from endive.config.toml_text import toml_text  # noqa: E402
 from endive.errors import EndiveError  # noqa: E402
 from endive.results import SimulationResult  # noqa: E402
@@ -68,18 +69,14 @@ class Tally:
     seen: Counter[str] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, config: Config, result: SimulationResult) -> None:
+    def add(self, config: Config, resolved: SimulationConfig, result: SimulationResult) -> None:
         """One more configuration both engines agreed on."""
-        name = hashlib.blake2b(json.dumps(config, sort_keys=True).encode(), digest_size=12).hexdigest()
-        if name in self.configurations:
-            return
-        self.configurations.add(name)
+        self.configurations.add(name_of(config))
         txns = result.transactions
         self.seen["txns"] += txns.num_rows
         self.seen["attempts"] += sum(txns.column("attempts").to_pylist())
         for column in ("status", "reason"):
             self.seen.update(value for value in txns.column(column).to_pylist() if value is not None)
-        resolved = Simulation(config).config
         self.parts.update(
             (
                 f"catalog {resolved.catalog.type}",
@@ -105,6 +102,11 @@ class Tally:
         return "\n".join(f"  {name:24} {count:8,}" for name, count in sorted(self.parts.items()))
 
 
+def name_of(config: Config) -> str:
+    """Two configurations with the same values have the same name."""
+    return hashlib.blake2b(json.dumps(config, sort_keys=True).encode(), digest_size=12).hexdigest()
+
+
 class MismatchError(Exception):
     """The engines differ on ``config``."""
 
@@ -116,11 +118,19 @@ class MismatchError(Exception):
 
 def compare(config: Config, tally: Tally | None = None) -> str | None:
     """What the engines disagree on, or None; an error that is not the user's is a disagreement too."""
-    compiled = outcome(config, "compiled")
+    try:
+        simulation = Simulation(config)
+    except EndiveError:
+        if tally is not None:
+            tally.refused += 1
+        return None
+    except Exception as error:
+        return f"failed: {type(error).__name__}: {error}"
+    compiled = outcome(simulation, "compiled")
     if tally is not None and not isinstance(compiled, str) and requests_of(compiled) > REQUESTS_MAX:
         tally.too_long += 1
         return None
-    reference = outcome(config, "reference")
+    reference = outcome(simulation, "reference")
     if isinstance(reference, str) or isinstance(compiled, str):
         if reference == compiled and str(reference).startswith("refused"):
             if tally is not None:
@@ -136,14 +146,14 @@ def compare(config: Config, tally: Tally | None = None) -> str | None:
     if difference is None and reference.summary() != compiled.summary():
         difference = "the summaries differ, though every txn is equal"
     if difference is None and tally is not None:
-        tally.add(config, reference)
+        tally.add(config, simulation.config, reference)
     return difference
 
 
-def outcome(config: Config, engine: str) -> SimulationResult | str:
+def outcome(simulation: Simulation, engine: str) -> SimulationResult | str:
     """The result, or what stood in its way."""
     try:
-        return Simulation(config).run(engine=engine)
+        return simulation.run(engine=engine)
     except EndiveError as error:
         return f"refused: {error}"
     except Exception as error:
@@ -258,7 +268,8 @@ class Search:
         )
         @given(rushed_configs())
         def examine(config: Config) -> None:
-            if self.failed is None and self.is_over:
+            is_known = name_of(config) in self.tally.configurations  # Hypothesis comes back to what it has tried
+            if self.failed is None and (is_known or self.is_over):
                 return
             self._examine(config)
 

@@ -110,7 +110,7 @@ class AliasedServer(ObjectServer):
         return super().serve(door, dataclasses.replace(request, target=target, headers=headers))
 
 
-def start_spark(jars: Path, doors: Sequence[Door]) -> Any:
+def start_spark(jars: Path, doors: Sequence[Door], cores: int = 4) -> Any:
     """A session whose buckets are named as the doors."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
@@ -134,7 +134,7 @@ def start_spark(jars: Path, doors: Sequence[Door]) -> Any:
         "spark.log.level": "OFF",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     }
-    builder = SparkSession.builder.master("local[4]")
+    builder = SparkSession.builder.master(f"local[{cores}]")
     for door in doors:
         builder = builder.config(f"spark.hadoop.fs.s3a.bucket.{door.name}.endpoint", f"http://127.0.0.1:{door.port}")
     for key, value in settings.items():
@@ -265,14 +265,15 @@ def stories(player: Player) -> Iterator[tuple[str, Any]]:
         yield f"{name} / {mode} / fresh", lambda name=name, mode=mode: player.play(name, mode, 0, ())
     for name in (insert, "delete, A"):
         yield f"{name} / {plain} / cold", lambda name=name: player.play(name, plain, 0, (), is_known=False)
-    yield f"delete, A / {plain} / behind 2", lambda: player.play("delete, A", plain, 2, ())
+    for mode in MODES:
+        yield f"delete, A / {mode} / behind 2", lambda mode=mode: player.play("delete, A", mode, 2, ())
     for count in (1, 2, 5):
         yield f"{insert} / {plain} / behind {count}", lambda count=count: player.play(insert, plain, count, ())
     for lost in ((1,), (2,), (5,), (1, 1), (2, 2), (1, 1, 1)):
         told = ", ".join(map(str, lost))
         yield f"{insert} / {plain} / lost {told}", lambda lost=lost: player.play(insert, plain, 0, lost)
-    for name in ("delete, A", "update, A", "merge, p = 3", "optimize, p = 3"):
-        yield f"{name} / {plain} / lost 1", lambda name=name: player.play(name, plain, 0, (1,))
+    for mode, name in itertools.product(MODES, ("delete, A", "update, A", "merge, p = 3", "optimize, p = 3")):
+        yield f"{name} / {mode} / lost 1", lambda name=name, mode=mode: player.play(name, mode, 0, (1,))
     for older in (5, 6):  # the insert is version 10, then 11
         yield f"{insert} / {plain} / commit {5 + older}", lambda older=older: player.play(insert, plain, 0, (), older)
     yield f"{insert} / {plain} / behind 7, past a checkpoint", lambda: player.play(insert, plain, 7, ())

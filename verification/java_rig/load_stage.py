@@ -52,6 +52,7 @@ class Txn:
     end_s: float
     is_committed: bool
     attempts: int
+    turn_s: float = 0.0  # when it was its turn to commit, if it waited for that
 
 
 @dataclass(slots=True, kw_only=True)
@@ -199,7 +200,7 @@ def finished(
             first, end = bisect_left(times_s, txn.load_s), bisect_right(times_s, txn.end_s)
             counted.append(Txn(**{**asdict(txn), "attempts": _count(entries[first:end], "PUT", "manifest_list")}))
             sent = entries[max(0, first - 1) : end]  # behind the last request of the txn before
-            starts_s = [begin_s + at_s for at_s in (txn.load_s, txn.commit_s)] if is_building_apart else []
+            starts_s = [begin_s + at_s for at_s in (txn.load_s, txn.commit_s, txn.turn_s)] if is_building_apart else []
             for label, before, entry in _labelled(sent, begin_s + txn.commit_s):
                 beyond.setdefault(label, []).append(_beyond_ms(before, entry, starts_s))
     return Run(txns=counted, duration_s=duration_s, load_average=round(os.getloadavg()[0], 2), beyond_ms=beyond)

@@ -11,7 +11,9 @@ import functools
 import itertools
 import os
 import platform
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,13 +35,14 @@ from verification.java_rig.operations import BASE_IDS, commit_append, create_tab
 from verification.java_rig.rest_server import RestCatalogServer
 from verification.suites.java.scenario import VICTIM_PARTITION
 from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
-from verification.suites.load.loops import APPEND, COMPACTION, KEEP, Loop
+from verification.suites.load.loops import APPEND, COMPACTION, FREE, GATHER, GATHER_EVERY_S, KEEP, QUEUE, Loop
 
 FIRST_OWN_PARTITION: Final = 10  # of the first compacting writer
 IDS_PER_WRITER: Final = 1000
 WITHOUT_MERGING: Final = {"commit.manifest-merge.enabled": "false"}
 SERVER_DELAYS_MS: Final = {"PUT": DELAYS_MS["PUT"]}  # a REST server reads its metadata at once
 WARM_UP_S: Final = 10.0
+Turns = Callable[[Java, Java], tuple[bool, float]]  # commits a change with its file: did it work, and when was its turn
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +57,72 @@ class _Writer:
     filter: Java = None
     compacted: Java = None
     spare: list[Java] = field(default_factory=list)  # files made beforehand
+
+
+def _commit_at_once(change: Java, _: Java) -> tuple[bool, float]:
+    """Whether it worked, and when it was its turn: at once."""
+    turn_s = time.perf_counter()
+    return commits(change), turn_s
+
+
+class _Queue:
+    """A lock around all commits; whoever asked first has it first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Condition()
+        self._waiting: deque[int] = deque()
+
+    def __call__(self, change: Java, _: Java) -> tuple[bool, float]:
+        """Wait for the turn, commit, and pass it on."""
+        own = threading.get_ident()
+        with self._lock:
+            self._waiting.append(own)
+            self._lock.wait_for(lambda: self._waiting[0] == own)
+        turn_s = time.perf_counter()
+        try:
+            return commits(change), turn_s
+        finally:
+            with self._lock:
+                self._waiting.popleft()
+                self._lock.notify_all()
+
+
+class _Coordinator:
+    """The first of those who wait commits the files of all of them, at the next multiple of the interval."""
+
+    def __init__(self, begin_s: float) -> None:
+        self._begin_s = begin_s
+        self._lock = threading.Condition()
+        self._files: list[Java] = []  # of those who wait for a commit to take them along
+        self._round = 0  # that those who come now go with
+        self._ended: dict[int, bool] = {}
+        self._is_busy = False
+
+    def __call__(self, change: Java, new: Java) -> tuple[bool, float]:
+        """Go with another's commit, or be the one that commits for all."""
+        with self._lock:
+            mine = self._round
+            if self._is_busy:
+                self._files.append(new)
+                self._lock.wait_for(lambda: mine in self._ended or not self._is_busy)
+                if mine in self._ended:
+                    return self._ended[mine], time.perf_counter()
+                self._files = [each for each in self._files if each is not new]
+            self._is_busy = True
+        since_s = time.perf_counter() - self._begin_s
+        time.sleep(-since_s % GATHER_EVERY_S)
+        with self._lock:
+            others, self._files = self._files, []
+            self._round += 1
+        turn_s = time.perf_counter()
+        for other in others:
+            change = change.appendFile(other)
+        is_committed = commits(change)
+        with self._lock:
+            self._ended[mine] = is_committed
+            self._is_busy = False
+            self._lock.notify_all()
+        return is_committed, turn_s
 
 
 class LoopStage(LoadStage):
@@ -82,6 +151,8 @@ class LoopStage(LoadStage):
         self.objects.take_log()
         txns: list[list[Txn]] = [[] for _ in writers]
         begin_s = time.perf_counter()
+        ways: dict[str, Turns] = {FREE: _commit_at_once, QUEUE: _Queue(), GATHER: _Coordinator(begin_s)}
+        turns = ways[loop.order]
 
         def write(index: int) -> None:
             writer = writers[index]
@@ -91,11 +162,11 @@ class LoopStage(LoadStage):
                 new = writer.spare.pop() if writer.spare else self._new_file(writer)
                 change = self._change(writer, table, new)
                 commit_s = time.perf_counter()
-                is_committed = commits(change)
+                is_committed, turn_s = turns(change, new)
                 end_s = time.perf_counter()
                 if is_committed and writer.operation == COMPACTION:
                     writer.compacted = new
-                times = {"load_s": load_s, "loaded_s": loaded_s, "commit_s": commit_s, "end_s": end_s}
+                times = {"load_s": load_s, "loaded_s": loaded_s, "commit_s": commit_s, "turn_s": turn_s, "end_s": end_s}
                 since = {name: at_s - begin_s for name, at_s in times.items()}
                 txns[index].append(Txn(writer=index, is_committed=is_committed, attempts=0, **since))
 

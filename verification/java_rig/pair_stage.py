@@ -224,7 +224,8 @@ class PairStage:
         stage = self.stage
         has_come = [pair.when != DURING]
         moments = {("PUT", "manifest_list"), ("PUT", "metadata")}
-        if pair.victim.is_in_transaction:  # its first list is built on the table as loaded
+        is_without_list = pair.victim.java in ("expire_snapshots", "rollback")
+        if pair.victim.is_in_transaction or is_without_list:  # a Transaction's first list is of the table as loaded
             moments = {("PUT", "metadata"), ("POST", "catalog")}
 
         def interrupt(entry: LoggedRequest) -> None:

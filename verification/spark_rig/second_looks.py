@@ -29,6 +29,7 @@ from verification.spark_rig.session import (
     DATA,
     ROW_LEVEL,
     Signal,
+    SparkJvm,
     catalog_settings,
     ending,
     release_of,
@@ -66,19 +67,6 @@ RIVAL: Final = "INSERT INTO {t} VALUES (94, 9, 0)"
 LAST_ANSWER_S: Final = 0.05  # it may be logged after the client has read it
 SAME_SESSION: Final = "the same session"
 _METHODS: Final = {"GET": "read", "HEAD": "head", "PUT": "write", "DELETE": "delete", "POST": "bulk_delete"}
-
-
-class SparkJvm:
-    """Spark's JVM as the catalog server wants it."""
-
-    def __init__(self, spark: Any) -> None:
-        self.iceberg = spark._jvm.org.apache.iceberg
-        self._namespace = spark._sc._gateway.new_array(spark._jvm.java.lang.String, 1)
-        self._namespace[0] = "db"
-
-    def identifier(self, name: str) -> Any:
-        """The name of a table."""
-        return self.iceberg.catalog.TableIdentifier.of(self.iceberg.catalog.Namespace.of(self._namespace), name)
 
 
 class Stage:

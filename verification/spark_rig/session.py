@@ -55,6 +55,19 @@ def release_of(jar: Path) -> str:
     return str(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1])
 
 
+class SparkJvm:
+    """Spark's JVM as the catalog server wants it."""
+
+    def __init__(self, spark: Any) -> None:
+        self.iceberg = spark._jvm.org.apache.iceberg
+        self._namespace = spark._sc._gateway.new_array(spark._jvm.java.lang.String, 1)
+        self._namespace[0] = "db"
+
+    def identifier(self, name: str) -> Any:
+        """The name of a table."""
+        return self.iceberg.catalog.TableIdentifier.of(self.iceberg.catalog.Namespace.of(self._namespace), name)
+
+
 class Signal:
     """Two files: the victim's function has been reached, and it may go on."""
 

@@ -1,8 +1,9 @@
 """Row-level statements of Spark SQL beside each other, on a real Iceberg: which of them commit, and with which filter.
 
-A *victim* is a MERGE, UPDATE, DELETE or ``rewrite_data_files`` that has read its snapshot and waits; a *rival* commits;
-then the victim goes on. What it is told says which filter Spark handed over. Nothing of the package is imported: run it
-with a Python that has ``pyspark==4.0.1``, which the package itself does not use:
+A *victim* is a statement that has read its snapshot and waits; a *rival* commits; then the victim goes on. What it is
+told says which filter Spark handed over. A statement that can call a function waits in it; one that cannot (a
+procedure, INSERT OVERWRITE, a DELETE of whole partitions) is held up at its first swap, which then fails, and its
+second attempt meets the rival. Run it with a Python that has ``pyspark==4.0.1``, which the package itself does not use:
 
     python -m venv spark4 && spark4/bin/pip install pyspark==4.0.1 'pandas<3' pyarrow
     spark4/bin/python -m verification.spark_rig.statements --jar iceberg-spark-runtime-4.0_2.13-1.10.0.jar --missing
@@ -28,10 +29,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from verification.java_rig.object_server import LoggedRequest, ObjectServer
+from verification.java_rig.rest_server import RestCatalogServer
 from verification.spark_rig.session import (
     DATA,
     ROW_LEVEL,
     Signal,
+    SparkJvm,
     catalog_settings,
     ending,
     release_of,
@@ -39,6 +43,7 @@ from verification.spark_rig.session import (
     write_recording,
 )
 
+DATABASE: Final = "jdbc:derby:memory:statements;create=true"
 MODES: Final = ("copy-on-write", "merge-on-read")
 ISOLATIONS: Final = ("serializable", "snapshot")
 FORMATS: Final = (2, 3)
@@ -51,7 +56,7 @@ VICTIMS: Final = {
     "update, p = 3": "UPDATE {t} SET v = {wait}(1) WHERE p = 3",
     "update, p = 3 and id = 30": "UPDATE {t} SET v = {wait}(1) WHERE p = 3 AND id = 30",
     "delete, p = 3 and id = 30": "DELETE FROM {t} WHERE p = 3 AND id = 30 AND {wait}(id) = 30",
-    "rewrite_data_files, p = 3": "CALL c.system.rewrite_data_files(table => '{t}', where => 'p = 3', "
+    "rewrite_data_files, p = 3": "CALL {c}.system.rewrite_data_files(table => '{t}', where => 'p = 3', "
     "options => map('rewrite-all', 'true'))",
 }
 # Statements that a reader might ask about, beside four rivals on a v2 table, serializable.
@@ -101,72 +106,152 @@ THROWN_RIVALS: Final = {
     "merge, inserts into p = 3": "MERGE INTO {t} t USING (SELECT 39 AS id, 3 AS p, 0 AS v) s ON t.id = s.id "
     "WHEN NOT MATCHED THEN INSERT *",
 }
+# The second throw: several partitions, IN lists, ranges, subqueries, OR, no function to wait in, other procedures.
+UNSEEN: Final = {
+    "delete, p = 3": "DELETE FROM {t} WHERE p = 3",
+    "delete, id in (30, 90)": "DELETE FROM {t} WHERE id IN (30, 90) AND {wait}(id) > 0",
+    "delete, p in (3, 9) and id < 32": "DELETE FROM {t} WHERE p IN (3, 9) AND id < 32 AND {wait}(id) > 0",
+    "delete, in a subquery": "DELETE FROM {t} WHERE id IN (SELECT {wait}(30))",
+    "update, id between 30 and 33": "UPDATE {t} SET v = {wait}(1) WHERE id BETWEEN 30 AND 33",
+    "update, v = 0": "UPDATE {t} SET v = {wait}(1) WHERE v = 0",
+    "update, p = 3, in a subquery": "UPDATE {t} SET v = 1 WHERE p = 3 AND id IN (SELECT {wait}(30))",
+    "merge, deletes by source": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED BY SOURCE AND t.p = 9 THEN DELETE",
+    "merge, t.id in (30, 31)": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s "
+    "ON t.id = s.id AND t.id IN (30, 31) WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, t.p = 3 or t.id = 90": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s "
+    "ON t.id = s.id AND (t.p = 3 OR t.id = 90) WHEN MATCHED THEN UPDATE SET v = s.v",
+    "merge, t.p + 0 = 3": "MERGE INTO {t} t USING (SELECT {wait}(30) AS id, 1 AS v) s "
+    "ON t.id = s.id AND t.p + 0 = 3 WHEN MATCHED THEN UPDATE SET v = s.v",
+    "insert overwrite, dynamic": "INSERT OVERWRITE {t} SELECT 30, 3, 1",
+    "rewrite_data_files": "CALL {c}.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))",
+    "rewrite_position_delete_files": "CALL {c}.system.rewrite_position_delete_files(table => '{t}', "
+    "options => map('rewrite-all', 'true'))",
+}
+UNSEEN_RIVALS: Final = {
+    "insert, both partitions": "INSERT INTO {t} VALUES (39, 3, 0), (94, 9, 0)",
+    "delete, rows of both": "DELETE FROM {t} WHERE id IN (36, 91)",
+    "update, rows of both": "UPDATE {t} SET v = 2 WHERE id IN (31, 91)",
+    "delete, all of p = 3": "DELETE FROM {t} WHERE p = 3",
+    "insert overwrite, p = 3": "INSERT OVERWRITE {t} PARTITION (p = 3) SELECT 39, 0",
+    "rollback": "CALL {c}.system.rollback_to_snapshot('{t}', {before})",
+    "rewrite_position_delete_files": UNSEEN["rewrite_position_delete_files"],
+}
+# Beside these the table has position deletes to begin with: of a row of A, and of one of E.
+DELETES_KEPT: Final = {
+    "delete, the same file with deletes": RIVALS["delete, the same file"],
+    "delete, a row of p = 9 with deletes": RIVALS["delete, a row of p = 9"],
+    "delete, another file without": RIVALS["delete, another file"],
+}
+DELETES_REWRITTEN: Final = "rewrite_position_delete_files"
+REPLACING_DELETES: Final = ("delete, p = 3 and id = 30", "update, p = 3 and id = 30", "merge, t.p = 3")
 SEED, THROWS = 9191, 24
-STATEMENTS: Final = {**VICTIMS, **OTHERS, **THROWN}
-SLOW_ROWS: Final = 600_000  # more of them in the table whose compaction a rival has to overtake
+UNSEEN_SEED, UNSEEN_THROWS = 221118, 60
+STATEMENTS: Final = {**VICTIMS, **OTHERS, **THROWN, **UNSEEN}
+ALL_RIVALS: Final = {**RIVALS, **THROWN_RIVALS, **UNSEEN_RIVALS, **DELETES_KEPT}
+BACKING, SERVED = "c", "served"  # where tables are made and rivals commit; what victims ask
+
+
+class Doorway:
+    """A REST catalog in front of the tables; what is put into ``holds`` for a table happens before its next swap."""
+
+    def __init__(self, spark: Any, objects: ObjectServer) -> None:
+        self.holds: dict[str, Callable[[], None]] = {}
+        backing = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, BACKING)
+        self.server = RestCatalogServer(SparkJvm(spark), backing, objects)
+        self.server.before = self._interrupt
+
+    def open_session(self, spark: Any) -> Any:
+        """A session that has the served catalog."""
+        session = spark.newSession()
+        served = {"type": "rest", "uri": self.server.uri, "rest-metrics-reporting-enabled": "false"}
+        for key, value in catalog_settings(SERVED, {**served, "cache-enabled": "false"}).items():
+            session.conf.set(key, value)
+        return session
+
+    def _interrupt(self, entry: LoggedRequest) -> None:
+        if entry.method == "POST" and (held := self.holds.pop(entry.key.rsplit("/", 1)[-1], None)):
+            held()
 
 
 class Ground:
     """One table of one mode, isolation level and format version; put back after every cell."""
 
-    def __init__(self, spark: Any, folder: Path, mode: str, isolation: str, version: int, *, is_slow: bool) -> None:
+    def __init__(
+        self, spark: Any, doorway: Doorway, folder: Path, mode: str, isolation: str, version: int, *, has_deletes: bool
+    ) -> None:
         self._spark = spark
-        self._data = folder / "warehouse/db" / f"{mode[:4]}_{isolation}_{version}{'_slow' * is_slow}" / "data"
-        self._signal = Signal(folder / self._data.parent.name)
-        self.table = f"c.db.{self._data.parent.name}"
+        self._doorway = doorway
+        self._name = f"{mode[:4]}_{isolation}_{version}{'_deletes' * has_deletes}"
+        self._signal = Signal(folder / self._name)
+        self.table = f"{BACKING}.db.{self._name}"
         modes = ", ".join(f"'write.{each}.mode' = '{mode}'" for each in ROW_LEVEL)
         levels = ", ".join(f"'write.{each}.isolation-level' = '{isolation}'" for each in ROW_LEVEL)
-        level = ", 'write.parquet.compression-level' = '19'" if is_slow else ""
         spark.sql(
             f"CREATE TABLE {self.table} (id int, p int, v int) USING iceberg PARTITIONED BY (p) "
-            f"TBLPROPERTIES ('format-version' = '{version}', {modes}, {levels}{level})"
+            f"TBLPROPERTIES ('format-version' = '{version}', 'commit.retry.min-wait-ms' = '1', {modes}, {levels})"
         )
         rows = ", ".join(f"({id}, {id // 30 * 3}, 0)" for id in (30, 31, 32, 33, 90, 91, 92, 93))
         spark.sql(f"INSERT INTO {self.table} VALUES {rows}")
         spark.sql(f"INSERT INTO {self.table} VALUES (35, 3, 0), (36, 3, 0), (37, 3, 0), (38, 3, 0)")
-        if is_slow:
-            more = f"SELECT cast(1000 + id AS int), 3, cast(rand() * 1e9 AS int) FROM range({SLOW_ROWS})"
-            spark.sql(f"INSERT INTO {self.table} {more}")
+        if has_deletes:
+            self._delete_by_position(mode)
         self._start = self._newest()
+
+    def _delete_by_position(self, mode: str) -> None:
+        """A row of A, and one of E."""
+        change = f"ALTER TABLE {self.table} SET TBLPROPERTIES ('write.delete.mode' = '%s')"
+        self._spark.sql(change % "merge-on-read")
+        for id in (33, 93):
+            self._spark.sql(f"DELETE FROM {self.table} WHERE id = {id}")
+        self._spark.sql(change % mode)
 
     def play(self, victim: str, rival: str) -> dict[str, str]:
         """How the victim ends, the rival having committed between its scan and its commit."""
-        session = self._spark.newSession()
+        session = self._doorway.open_session(self._spark)
         session.udf.register("wait_for_rival", self._signal.function(), "int")
         self._signal.reset()
+        statement = STATEMENTS[victim].format(c=SERVED, t=f"{SERVED}.db.{self._name}", wait="wait_for_rival")
         end: dict[str, str] = {}
+        moved: list[int] = []  # where the rival leads
+
+        def let_rival_commit() -> None:
+            if self._let_rival_commit(rival):
+                moved.append(self._newest())
 
         def run() -> None:
             try:
-                session.sql(STATEMENTS[victim].format(t=self.table, wait="wait_for_rival")).collect()
+                if "dynamic" in victim:
+                    session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+                session.sql(statement).collect()
                 end["outcome"] = "committed"
             except Exception as error:
                 end.update(ending(error))
 
         thread = threading.Thread(target=run)
-        before = self._data_files()
-        thread.start()
-        is_compaction = victim.startswith("rewrite")  # it calls no function; a new file says that it has planned
-        self._signal.wait(thread, lambda: is_compaction and self._data_files() != before)
-        is_overtaken = self._let_rival_commit(rival)
-        moved = self._newest()
-        self._signal.go.touch()
+        if "wait_for_rival" in statement:
+            thread.start()
+            self._signal.wait(thread)
+            let_rival_commit()
+            self._signal.go.touch()
+        else:
+            self._doorway.holds[self._name] = let_rival_commit
+            thread.start()
         thread.join()
-        parent = self._parent_of_newest() if end["outcome"] == "committed" else moved
-        self._spark.sql(f"CALL c.system.rollback_to_snapshot('{self.table}', {self._start})")
-        return end if is_overtaken and parent == moved else {}  # else the victim was faster
+        self._doorway.holds.pop(self._name, None)
+        parent = self._parent_of_newest() if moved and end["outcome"] == "committed" else None
+        self._spark.sql(f"CALL {BACKING}.system.set_current_snapshot('{self.table}', {self._start})")
+        return end if moved and parent in (None, *moved) else {}  # else the victim was faster
 
     def _let_rival_commit(self, rival: str) -> bool:
-        """Whether it did: beside a compaction that was faster it may fail."""
+        """Whether it did."""
+        statement = ALL_RIVALS[rival].format(c=BACKING, t=self.table, before=self._parent_of_newest())
         try:
-            self._spark.newSession().sql({**RIVALS, **THROWN_RIVALS}[rival].format(t=self.table)).collect()
+            self._spark.newSession().sql(statement).collect()
         except Exception as error:
             print(f"{self.table}: {rival}: {ending(error)}", file=sys.stderr)
             return False
         return True
-
-    def _data_files(self) -> set[Path]:
-        return set(self._data.rglob("*.parquet"))
 
     def _newest(self) -> int:
         return int(self._table().currentSnapshot().snapshotId())
@@ -187,14 +272,16 @@ def record(given: argparse.Namespace) -> None:
     if given.missing and out.is_file():
         entries = json.loads(out.read_text(encoding="utf-8"))["entries"]
     end_s = time.monotonic() + 60.0 * given.minutes
-    grounds = list(itertools.product(FORMATS, MODES, ISOLATIONS, (False, True)))
+    grounds = itertools.product(FORMATS, MODES, ISOLATIONS, (False, True))
     wanted = [key for key in _all_keys() if key not in entries and re.search(given.only, key)]
     folder = Path(tempfile.mkdtemp(prefix="endive-spark-"))
-    places = {"type": "hadoop", "warehouse": folder / "warehouse", "cache-enabled": "false"}
-    spark = start_spark([given.jar], 4 * given.threads, catalog_settings("c", places))
+    database = {"type": "jdbc", "uri": DATABASE, "jdbc.user": "endive", "jdbc.password": "endive"}
+    places = {**database, "warehouse": f"file://{folder}/warehouse", "cache-enabled": "false"}
+    quiet = f"-Dderby.stream.error.file={folder / 'derby.log'}"
+    spark = start_spark([given.jar], 4 * given.threads, catalog_settings(BACKING, places), quiet)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     head = {"spark": spark.version, "iceberg": release_of(given.jar), "date": today}
-    lock, turns = threading.Lock(), iter(grounds)
+    lock = threading.Lock()
 
     def keep(key: str, end: dict[str, str]) -> None:
         with lock:
@@ -204,16 +291,19 @@ def record(given: argparse.Namespace) -> None:
     def work() -> None:
         while True:
             with lock:
-                ground = next(turns, None)
+                ground = next(grounds, None)
             if ground is None:
                 return
-            _play_ground(spark, folder, ground, wanted, keep, end_s)
+            _play_ground(spark, doorway, folder, ground, wanted, keep, end_s)
 
-    threads = [threading.Thread(target=work) for _ in range(given.threads)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ObjectServer() as objects:
+        doorway = Doorway(spark, objects)
+        with doorway.server:
+            threads = [threading.Thread(target=work) for _ in range(given.threads)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
     spark.stop()
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(entries)} cells of {len(_all_keys())}")
@@ -228,6 +318,7 @@ def _all_keys() -> list[str]:
         if isolation == ISOLATIONS[0] or not victim.startswith("rewrite")
     ] + [
         *(_key(2, mode, ISOLATIONS[0], victim, rival) for mode in MODES for victim in OTHERS for rival in OTHER_RIVALS),
+        *(_key(*cell) for cell in itertools.product((2,), MODES[1:], ISOLATIONS, REPLACING_DELETES, DELETES_KEPT)),
         *thrown_keys(),
     ]
 
@@ -235,7 +326,13 @@ def _all_keys() -> list[str]:
 def thrown_keys() -> list[str]:
     """Cells that nobody chose."""
     cells = list(itertools.product(FORMATS, MODES, ISOLATIONS, THROWN, (*RIVALS, *THROWN_RIVALS)))
-    return [_key(*cell) for cell in random.Random(SEED).sample(cells, THROWS)]
+    rivals = (*RIVALS, *THROWN_RIVALS, *UNSEEN_RIVALS)
+    unseen = list(itertools.product(FORMATS, MODES, ISOLATIONS, UNSEEN, rivals))
+    unseen += itertools.product(FORMATS, MODES, ISOLATIONS, (*VICTIMS, *OTHERS, *THROWN), UNSEEN_RIVALS)
+    return [
+        *(_key(*cell) for cell in random.Random(SEED).sample(cells, THROWS)),
+        *(_key(*cell) for cell in random.Random(UNSEEN_SEED).sample(unseen, UNSEEN_THROWS)),
+    ]
 
 
 def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> str:
@@ -244,23 +341,24 @@ def _key(version: int, mode: str, isolation: str, victim: str, rival: str) -> st
 
 def _play_ground(
     spark: Any,
+    doorway: Doorway,
     folder: Path,
     ground: Any,
     wanted: list[str],
     keep: Callable[[str, dict[str, str]], None],
     end_s: float,
 ) -> None:
-    version, mode, isolation, is_slow = ground
-    victims = [each for each in STATEMENTS if each.startswith("rewrite") == is_slow]
+    version, mode, isolation, has_deletes = ground
     cells = [
         (victim, rival)
-        for victim in victims
-        for rival in (*RIVALS, *THROWN_RIVALS)
-        if _key(version, mode, isolation, victim, rival) in wanted
+        for victim in STATEMENTS
+        for rival in ALL_RIVALS
+        if (DELETES_REWRITTEN in (victim, rival) or rival in DELETES_KEPT) == has_deletes
+        and _key(version, mode, isolation, victim, rival) in wanted
     ]
     if not cells or time.monotonic() > end_s:
         return
-    table = Ground(spark, folder, mode, isolation, version, is_slow=is_slow)
+    table = Ground(spark, doorway, folder, mode, isolation, version, has_deletes=has_deletes)
     for victim, rival in cells:
         if time.monotonic() > end_s:
             return

@@ -9,7 +9,7 @@ from typing import Final
 
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
 from verification.suites.claims.claims import CLAIMS
-from verification.suites.claims.page_claims import PAGE_CLAIMS
+from verification.suites.claims.page_claims import quoted_claims
 from verification.suites.claims.ruling import Finding, judge
 from verification.suites.claims.worked_examples import figure_checks
 
@@ -19,7 +19,7 @@ _INTRO: Final = """
 Five documents described this simulator before it was written: the *internals* of an earlier one, its *experiment
 plan*, a *refactoring specification*, a *fidelity report* that held the earlier model against Iceberg's source, and an
 *append design* for a catalog kept as a log. They disagree with each other and, here and there, with Iceberg. The table
-says which of their claims hold in our own runs, and which statements of the README and the guide of the nightly MERGE;
+says which of their claims hold in our own runs, and which sentences of the README and the guides;
 the commands that repeat a row are in [claims.csv](claims.csv), with the documents' own worked examples.
 
 Protocols: `iceberg` is Java Iceberg as its requests were recorded (see [requests](requests.md)), `pyiceberg`
@@ -42,7 +42,7 @@ _REMARKS: Final = """
 
 def run(options: Options) -> Outcome:
     """The claims and the worked examples; quick leaves out the claims that need long runs."""
-    findings = [judge(claim) for claim in (*CLAIMS, *PAGE_CLAIMS) if not (options.is_quick and claim.is_long)]
+    findings = [judge(claim) for claim in (*CLAIMS, *quoted_claims()) if not (options.is_quick and claim.is_long)]
     checks = [_check(each) for each in findings] + list(figure_checks())
     return Outcome(
         suite=SUITE,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
-
-from verification.suites.claims.playing import Play
+from typing import Final, Protocol
 
 HOLDS: Final = "holds"
 FAILS: Final = "does not hold"
 IN_PART: Final = "holds in part"
+
+
+class Repeatable(Protocol):
+    """A run that a command repeats."""
+
+    @property
+    def command(self) -> str:
+        """The command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,7 @@ class Ruling:
 
     verdict: str
     what: str
-    runs: tuple[Play, ...]
+    runs: tuple[Repeatable, ...]
 
 
 @dataclass(frozen=True, slots=True)

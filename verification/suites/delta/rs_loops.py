@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 from verification.suites.delta.delta_recording import RS, read
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
 from verification.suites.load.load_model import simulate_closed
@@ -22,7 +22,8 @@ QUICK_WRITERS: Final = 4
 BASE_COMMITS: Final = 3
 RELOAD: Final = {"kind": "restart", "delay_ms": 0.1}  # a writer loads its table anew after a failure
 # Which requests of the measurement are which of the model's.
-REQUESTS: Final = {
+Requests = Mapping[str, tuple[str, str]]
+REQUESTS: Final[Requests] = {
     "GET commit": ("commit_file", "read"),
     "LIST": ("commit_file", "list"),
     "PUT commit": ("commit_file", "create"),
@@ -51,13 +52,15 @@ because a checkpoint then expires the whole log.
 **Noise decides who wins.** These clients retry without a pause, so who is ahead stays ahead: it needs a listing and a
 PUT, and who has lost reads the winners first. Chance alone lets another one in. At delays of 20 and 30 ms the
 machine's own noise is such chance: it comes in spells that hit every request at once, and the model draws every
-request by itself. With independent noise fewer first attempts succeed (24 % of 35 measured with 16 writers) and the
+request by itself. With independent noise fewer first attempts succeed (25 % of 34 measured with 16 writers) and the
 median moves between the clusters of one, two, three lost PUTs. So the loops were run again with every delay five times
-as long, where the same noise is small, and the median of 16 writers agrees. What is judged was decided after the
-short delays had been seen to miss: the median of 16 writers by +73 %, the law of attempts by 8 to 13 points.
-At the short delays with more than one
-writer, percentiles and the law of attempts are shown and not judged; commits per second and failures are judged in
-all cells.
+as long, where the same noise is small: the median of 16 writers agrees there, and so does everything else within what
+so few commits can tell. What is wrong at the short delays is called so; for two model versions it was shown and not
+judged, which had been decided after it had missed.
+
+It is not that the model has one latency per kind of request. Behind the last GET before a PUT, delta-rs works 6 ms (P10
+to P90: 2 to 13), behind others 1 to 2; four writers given the work of each place, or the same work thrown together,
+have first attempts that succeed in 60 and 64 %, sixteen in 45 and 44 %: no step towards what was measured.
 
 A hundredth commit loads the whole log for its checkpoint, a hundred files at once; the rig's server answers those one
 after another, and their times are left out of what the model is told.
@@ -75,7 +78,7 @@ def run(options: Options) -> Outcome:
         part=PART,
         intro=INTRO,
         checks=tuple(checks),
-        tables=(_measured(document, cells),),
+        tables=(measured_table(document, cells),),
         remarks=REMARKS,
         command=COMMAND,
         provenance=provenance(
@@ -97,42 +100,26 @@ def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Optio
     what = {"table": cell["way"], "delays": f"x {slower:g}", "writers": cell["writers"]}
     found = closed_checks("append", what, runs, simulated, cell["seconds"])
     is_noisy = slower == 1.0 and cell["writers"] > 1
-    return [_shown(check) if is_noisy and _is_of_noise(check) else check for check in found]
+    return [replace(check, note=NOISY) if is_noisy and _is_of_noise(check) else check for check in found]
 
 
 def _is_of_noise(check: Check) -> bool:
     return "latency" in check.name or "attempts" in check.name
 
 
-def _shown(check: Check) -> Check:
-    return replace(check, measure=UNJUDGED, holds=True, note=NOISY)
-
-
 def ended(run: Mapping[str, Any], seconds: float) -> list[tuple[float, bool, int]]:
     """Latency in ms, committed?, attempts of the txns that ended in time."""
     return [
         (end_ms - commit_ms, code == 0, puts)
-        for _, _, _, commit_ms, end_ms, puts, code in run["txns"]
+        for _, _, _, commit_ms, end_ms, puts, code, *_ in run["txns"]
         if end_ms <= 1000.0 * seconds
     ]
 
 
 def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
     """As many closed-loop appenders."""
-    objects: dict[str, dict[str, Any]] = {}
-    for name, (kind, operation) in REQUESTS.items():
-        if name in cell["spans"]:
-            pairs = [list(pair) for pair in zip(document["shares"], cell["spans"][name]["quantiles_ms"], strict=True)]
-            objects.setdefault(kind, {})[operation] = {"distribution": "empirical", "quantiles": pairs}
     return {
-        "simulation": {"duration_ms": 1000.0 * cell["seconds"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {
-            "provider": "constant",
-            "latency_ms": 20.0 * cell["slower"],
-            "max_parallel": 64,
-            "objects": objects,
-        },
-        "table": {"format": "delta"},
+        **base_of(document, cell, REQUESTS),
         "delta": {"client": "delta_rs", "initial_version": BASE_COMMITS},
         "source": [
             {
@@ -146,13 +133,28 @@ def configuration(document: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[
     }
 
 
+def base_of(document: Mapping[str, Any], cell: Mapping[str, Any], requests: Requests) -> dict[str, Any]:
+    """One table of Delta, on a store whose requests take what they were measured to take."""
+    objects: dict[str, dict[str, Any]] = {}
+    for name, (kind, operation) in requests.items():
+        if name in cell["spans"]:
+            pairs = [list(pair) for pair in zip(document["shares"], cell["spans"][name]["quantiles_ms"], strict=True)]
+            objects.setdefault(kind, {})[operation] = {"distribution": "empirical", "quantiles": pairs}
+    latency_ms = document["delays_ms"]["GET"] * cell["slower"]
+    return {
+        "simulation": {"duration_ms": 1000.0 * cell["seconds"], "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "storage": {"provider": "constant", "latency_ms": latency_ms, "max_parallel": 64, "objects": objects},
+        "table": {"format": "delta"},
+    }
+
+
 def _building_ms(runs: Sequence[Mapping[str, Any]]) -> float:
     """Mean time from the call to the first request for the log."""
     taken = [float(row[3] - row[2]) for run in runs for row in run["txns"]]
     return round(sum(taken) / len(taken), 1)
 
 
-def _measured(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
+def measured_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
     """How busy the machine was, and how txns ended."""
     rows: list[tuple[Value, ...]] = []
     for cell in cells:
@@ -163,7 +165,14 @@ def _measured(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
         )
         busy = f"{min(load):.0f} to {max(load):.0f}"
         rate = codes.count(0) / cell["seconds"] / len(cell["runs"])
-        taken = (cell["way"], f"x {cell['slower']:g}", cell["writers"], len(cell["runs"]), endings, round(rate, 2))
+        taken = (
+            cell.get("way", KEEP),
+            f"x {cell['slower']:g}",
+            cell["writers"],
+            len(cell["runs"]),
+            endings,
+            round(rate, 2),
+        )
         rows.append((*taken, _building_ms(cell["runs"]), busy))
     headings = ("table", "delays", "writers", "runs", "txns", "commits/s", "before the log, ms", "load average")
     return Table(title="The measurement", headings=headings, rows=tuple(rows))

@@ -26,12 +26,12 @@ from verification.suites.java.pairs import (
     Rival,
     Victim,
 )
-from verification.suites.java.request_recording import NEWEST
+from verification.suites.java.request_recording import RELEASES
 from verification.suites.live import IcebergMissingError, rigs
 
 PART: Final = "java held out"
 WHAT: Final = "held_out"  # the recording's name
-THROWS: Final = {20261118: 240, 424242: 79}  # how many pairs of each seed
+THROWS: Final = {20261118: 240, 424242: 79, 221811: 110}  # how many pairs of each seed
 CATALOGS: Final = ("jdbc", "rest")
 ALONE: Final = (EXPIRY, ROLLED_BACK, ROLLBACK, "rewrite_deletes", "rewrite_manifests")  # do not go with a second kind
 WIDE: Final = ("replace_partitions", "overwrite_filter", "delete_where")  # of a partition there is one to take away
@@ -53,7 +53,9 @@ was wrong: a Transaction behind REST does not read the catalog again after succe
 two kinds of rivals in two partitions: the model knows how many commits reached the victim's partition, and not which
 of the two kinds did, so it opens a manifest or two more or fewer. Of such pairs the verdict alone is held; that was
 chosen after they missed. Then 79 more were thrown (the second seed): 62 have words in the model, and all 62 were
-right at once, 49 of them with every count.
+right at once, 49 of them with every count. Of 110 of the third seed 95 have words in the model: the verdict was right
+in all 95, and every count in 74 of the 75 whose counts are held; of 45 of them at 1.9.2 in all 41, and in 30 of 31. The
+one that missed is the stage's mistake again: an expiry behind REST writes no metadata, so its rivals never came.
 """
 
 
@@ -62,13 +64,14 @@ def run(options: Options) -> Outcome:
     pairs = throw()[:: 6 if options.is_quick else 1]
     if options.is_live:
         try:
-            recording = rigs().java_pairs(pairs, options.iceberg_jars)
+            recordings = [rigs().java_pairs(pairs, options.iceberg_jars)]
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
-        recording = read_pairs(NEWEST, what=WHAT)
+        recordings = [read_pairs(release, what=WHAT) for release in RELEASES]
     checks = [
         compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
+        for recording in recordings
         for pair in pairs
         if pair.key in recording.pairs
     ]
@@ -80,8 +83,8 @@ def run(options: Options) -> Outcome:
         remarks=REMARKS,
         command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
-            iceberg=recording.iceberg,
-            recorded=recording.date,
+            iceberg=", ".join(recording.iceberg for recording in recordings),
+            recorded=", ".join(recording.date for recording in recordings),
             thrown=len(pairs),
             unmodelled=sum(check.measure == UNJUDGED for check in checks),
         ),

@@ -69,6 +69,7 @@ KINDS: Final = {
     "replace_partitions": "validated_overwrite",
     "delete_files": "validated_overwrite",
     "overwrite_filter": "validated_overwrite",
+    "delete_where": "validated_overwrite",
     "rewrite_files": "rewrite_files",
     "rewrite_manifests_planned": "rewrite_manifests",
     "expire_snapshots": "expire_snapshots",
@@ -146,9 +147,14 @@ def victim_keys(victim: Victim) -> dict[str, Any] | None:
         deletes = {EQUALITY: "equality", EQUALITY_AND_POSITION: f"equality_and_{by_position}"}
         return {**keys, "checks": "none", "deletes": deletes[victim.deletes]}
     if victim.java in REPLACING:
-        is_unchecked = victim.isolation == NONE
         keys |= {"overwrite": "replace_partitions", "rewritten_manifests": MANIFESTS_OF[SAME_PARTITION]}
-        return keys if is_unchecked else None
+        if victim.isolation == NONE:
+            return keys
+        filter = {"read": "partitions"} if victim.java == "overwrite_filter" else {}
+        return {**keys, "checks": "partitions", "isolation": victim.isolation, **filter}
+    if victim.java == "delete_where":
+        keys |= {"overwrite": "replace_partitions", "rewritten_manifests": MANIFESTS_OF[SAME_PARTITION]}
+        return {**keys, "adds_rows": False}
     if victim.java in ("overwrite_files", "delete_files"):
         keys |= {"overwrite": "overwrite_files", "rewritten_manifests": REMOVED_FROM}
         if victim.isolation == NONE:
@@ -183,6 +189,9 @@ def says_requests(pair: Pair) -> bool:
     manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them). Nor does it know which
     of two kinds of rivals wrote in the victim's partitions: it knows how many commits did.
     """
+    is_emptied = pair.count > 1 and any(each.java in PARTITION_WIDE for each in pair.rivals)
+    if is_emptied and pair.victim.java == "replace_partitions":
+        return False  # the first of its rivals leaves less to the next
     if pair.victim.reads != TABLE and len({each.touches == OTHER_PARTITION for each in pair.rivals}) > 1:
         return False
     return all(_says_requests(pair.victim, rival) for rival in pair.rivals)
@@ -190,7 +199,7 @@ def says_requests(pair: Pair) -> bool:
 
 def _says_requests(victim: Victim, rival: Rival) -> bool:
     is_met = rival.touches == SAME_FILE or (rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION)
-    if victim.java in REPLACING:
+    if victim.java in PARTITION_WIDE:
         return rival.touches == OTHER_PARTITION
     if victim.java == "expire_snapshots":
         return rival.java not in PARTITION_WIDE  # manifests to look through are known as an average

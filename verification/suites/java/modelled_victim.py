@@ -56,10 +56,11 @@ def play_out(
     moments: Moments,
     elsewhere: Collection[str],
     detector: ConflictDetector | None = None,
+    everywhere: Collection[str] = (),
 ) -> Recorded:
     """The victim's requests by attempt, and how it ends."""
     config = parse_config(document)
-    row, sent = play_requests(config, moments, elsewhere, detector)
+    row, sent = play_requests(config, moments, elsewhere, detector, everywhere)
     requests = [request for attempt, request in sent if attempt > 0]  # before: loading the table
     is_bulk = config.sources[0].commit_path == "transaction" and config.commit.release != OLDEST_LINE
     if row["kind"] == "expire_snapshots" or is_bulk:
@@ -75,10 +76,11 @@ def play_requests(
     moments: Moments,
     elsewhere: Collection[str] = (),
     detector: ConflictDetector | None = None,
+    everywhere: Collection[str] = (),
 ) -> tuple[dict[str, Any], list[tuple[int, Request]]]:
     """The victim's row, and its requests with their attempts; without a detector the configuration's decides.
 
-    Sources named in ``elsewhere`` work on another partition than the victim.
+    Sources named in ``elsewhere`` work on another partition than the victim, those in ``everywhere`` on both.
     """
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
@@ -88,7 +90,7 @@ def play_requests(
     simulation = Simulation(
         config,
         catalog=make,
-        workload=lambda workload: TwoPartitions(workload, elsewhere),
+        workload=lambda workload: TwoPartitions(workload, elsewhere, everywhere),
         conflict_detector=detector,
     )
     rows = simulation.run(trace=trace).transactions.to_pylist()
@@ -212,14 +214,17 @@ class BesetCatalog(Catalog):
 
 
 class TwoPartitions(Workload):
-    """Sources work on partition 0 like the victim, or on the other one."""
+    """Sources work on partition 0 like the victim, on the other one, or on both."""
 
-    def __init__(self, config: Any, elsewhere: Collection[str]) -> None:
+    def __init__(self, config: Any, elsewhere: Collection[str], everywhere: Collection[str] = ()) -> None:
         super().__init__(config)
         self._elsewhere = elsewhere
+        self._everywhere = everywhere
 
     def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
         draft = super().create_transaction(source, index, key)
+        if source.name in self._everywhere:
+            return replace(draft, partitions=(((0, 1), 2),))
         return replace(draft, partitions=(((int(source.name in self._elsewhere),), 1),))
 
 

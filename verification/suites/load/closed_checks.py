@@ -54,7 +54,7 @@ def closed_checks(
     again = resample(real, figures)
     measured, model = figures(real), figures(simulated)
     real_errors, model_errors = errors_of(again, tuple(FIGURES)), errors_of(groups, tuple(FIGURES))
-    txns, commits = sum(measured.attempts), round(measured.committed_per_s * duration_s * len(real))
+    txns, commits = sum(map(len, real)), round(measured.committed_per_s * duration_s * len(real))
     least = {
         "committed_per_s": math.sqrt(max(commits, 1)) / (duration_s * len(real)),
         "exhausted_percent": share_error_percent(txns - commits, txns),

@@ -17,8 +17,26 @@ from verification.suites.live import IcebergMissingError, rigs
 from verification.suites.load import load_model
 from verification.suites.load.cells import BASE_SNAPSHOTS
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
-from verification.suites.load.loops import APPEND, COMPACTION, KEEP, MIX, ROW_DELTA, Loop, all_loops
-from verification.suites.load.measurement import LOOPS_FILE, latencies, pooled_quantiles, read_load, statement_ms
+from verification.suites.load.loops import (
+    APPEND,
+    COMPACTION,
+    FREE,
+    GATHER,
+    GATHER_EVERY_S,
+    KEEP,
+    MIX,
+    ROW_DELTA,
+    Loop,
+    all_loops,
+)
+from verification.suites.load.measurement import (
+    LOOPS_FILE,
+    ORDERED_FILE,
+    latencies,
+    pooled_quantiles,
+    read_load,
+    statement_ms,
+)
 
 SUITE: Final = "load"
 PART: Final = "java loops"
@@ -34,7 +52,8 @@ Closed loops beyond appends behind JDBC, measured and simulated as above, with f
 table before every txn, or *keeps* the one it loaded first, as a streaming job does. What a client does between two
 commits (Python makes the change) is measured and given to the model as the txn's runtime. Manifests are not merged.
 Behind *rest* stands Iceberg's own `CatalogHandlers` in a small server; what it takes to answer is measured, and it
-writes the metadata object in 30 ms.
+writes the metadata object in 30 ms. In four more cells all writers share a lock around their commits (*queue*), or
+whoever comes first waits for the next second and commits the files of all who wait (*gather*).
 
 A row delta (serializable) changes rows of its own in the partition that all of them share: each attempt reads what the
 others have done, and none is in conflict. A compaction replaces the only file of a partition of its own. In the *mix*
@@ -85,7 +104,7 @@ def run(options: Options) -> Outcome:
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
-        document = read_load(LOOPS_FILE)
+        document = read_loops()
     loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     checks = [check for loop in loops for check in _cell(document, loop, options)]
     return Outcome(
@@ -100,6 +119,12 @@ def run(options: Options) -> Outcome:
             iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
         ),
     )
+
+
+def read_loops() -> dict[str, Any]:
+    """What was recorded: the loops, and those whose commits are ordered, with the machine's figures of each."""
+    first, ordered = read_load(LOOPS_FILE), read_load(ORDERED_FILE)
+    return {**first, "loops": {**first["loops"], **ordered["loops"]}, "ordered": ordered}
 
 
 def is_quick_loop(loop: Loop) -> bool:
@@ -117,6 +142,8 @@ def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Che
     checks = []
     for kind in kinds:
         what: dict[str, Value] = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
+        if loop.order != FREE:
+            what["order"] = loop.order
         title = f"{kind} in a mix" if len(kinds) > 1 else f"{kind} loop"
         real = [_ended(run, loop, kind) for run in runs]
         found = closed_checks(title, what, real, simulated[kind], runs[0]["duration_s"])
@@ -143,6 +170,8 @@ def configuration(document: Mapping[str, Any], loop: Loop, place: int) -> dict[s
     What slows a run (a JVM that has just started, other work on the machine) slows all of its requests: runs of one
     cell have medians from 212 to 544 ms. With latencies of all runs together that would average out in every commit.
     """
+    if loop.order != FREE:
+        document = document.get("ordered", document)  # recorded on another day
     runs = [document["loops"][loop.key][place]]
     beyond = [run["beyond_ms"] for run in runs]
     spare = [
@@ -153,7 +182,7 @@ def configuration(document: Mapping[str, Any], loop: Loop, place: int) -> dict[s
         document["delays_ms"], beyond, spare, is_first_dearer=True, first_manifests=_first_manifests(loop, runs)
     )
     if loop.operation == APPEND:
-        del objects["manifest"]["read"]
+        objects["manifest"].pop("read", None)
     elif loop.operation == COMPACTION:
         objects["manifest"]["read"] = _twice(objects["manifest"]["read"])
     catalog: dict[str, Any] = {"type": "service", "latency_ms": statement_ms(beyond, document["pointer_ms"])}
@@ -203,6 +232,10 @@ def _source(loop: Loop, kind: str, runs: Sequence[Mapping[str, Any]]) -> dict[st
         source["rewritten_manifests"] = 1
     if loop.table == KEEP:
         source["keeps_table"] = True
+    if loop.order != FREE:
+        source["commit_queue"] = loop.order
+    if loop.order == GATHER:
+        source["gather_every_ms"] = 1000.0 * GATHER_EVERY_S
     return source
 
 
@@ -286,6 +319,7 @@ def _input_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
         txns = sum(len(run["txns"]) for run in runs)
         building = " / ".join(f"{_building_ms(loop, kind, runs):.0f}" for kind in dict.fromkeys(loop.operations))
         busy = f"{min(load):.0f} to {max(load):.0f}"
-        rows.append((loop.operation, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
+        name = f"{loop.operation} {loop.order}".rstrip()
+        rows.append((name, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
     headings = ("loop", "table", "catalog", "writers", "runs", "txns", "between commits, ms", "load average")
     return Table(title="The measurement", headings=headings, rows=tuple(rows))

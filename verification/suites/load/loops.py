@@ -6,7 +6,8 @@ How real Iceberg is loaded lives in ``verification/java_rig/loop_stage``, the mo
 Every writer begins its next txn as soon as the last one has ended. *load*: each txn loads the table anew. *keep*: a
 writer loads it once and works on the same table object from then on, as a streaming job does. A row delta changes rows
 of its own in the partition all row deltas share, so that each reads what the others did and none is in conflict. A
-compaction replaces the one file of a partition of its own.
+compaction replaces the one file of a partition of its own. *queue*: all writers share a lock around their commits.
+*gather*: whoever comes first waits for the next multiple of ``GATHER_EVERY_S`` and commits the files of all who wait.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ COMPACTION: Final = "compaction"
 MIX: Final = "mix"
 LOAD: Final = "load"
 KEEP: Final = "keep"
+FREE: Final = ""
+QUEUE: Final = "queue"
+GATHER: Final = "gather"
+GATHER_EVERY_S: Final = 1.0
 WRITERS: Final = (1, 4, 16)
 
 
@@ -31,11 +36,12 @@ class Loop:
     table: str
     catalog: str
     writers: int
+    order: str = FREE  # who orders their commits
 
     @property
     def key(self) -> str:
         """One name for it, stable from recording to comparison."""
-        return f"{self.operation} {self.table} {self.catalog} {self.writers}"
+        return f"{self.operation} {self.table} {self.catalog} {self.writers} {self.order}".rstrip()
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -58,9 +64,19 @@ def all_loops() -> tuple[Loop, ...]:
         (COMPACTION, LOAD, "jdbc"),
         (MIX, LOAD, "jdbc"),
     )
-    return tuple(
+    free = [
         Loop(operation=operation, table=table, catalog=catalog, writers=writers)
         for operation, table, catalog in ways
         for writers in WRITERS
         if operation != MIX or writers >= 4
+    ]
+    return (*free, *ordered_loops())
+
+
+def ordered_loops() -> tuple[Loop, ...]:
+    """The cells in which somebody orders the commits; recorded into a file of their own."""
+    return tuple(
+        Loop(operation=APPEND, table=LOAD, catalog="jdbc", writers=writers, order=order)
+        for order in (QUEUE, GATHER)
+        for writers in WRITERS[1:]
     )
