@@ -3,7 +3,7 @@
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.advice.advise import Advice, _ranked, advise_on
+from endive.answers.advice.advise import Advice, _rank, advise_on
 from endive.answers.advice.advise_text import advice_sentence
 from endive.answers.advice.causes import causes_of
 from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
@@ -262,7 +262,7 @@ def made(words, *levers, outcome=NOT_MET, gain=0.0):
 
 
 def test_effort_and_availability_rank_before_a_tenth_of_the_help_and_the_hypothetical_is_last():
-    ranked = _ranked(
+    ranked = _rank(
         [
             made("hypothetical", "rebasing", outcome=MET, gain=0.9),
             made("little", "retries", gain=0.3),
@@ -383,3 +383,17 @@ def test_a_job_that_brings_data_is_not_told_to_bring_them_once_a_night():
 
     assert 3_600_000.0 == shift_away(hourly, upkeep)["period_ms"]
     assert shift_away(hourly, sink) is None
+
+
+def test_late_data_are_committed_more_often_and_slow_commits_are_not():
+    arrivals = {"kind": "jobs", "jobs": 1, "period_ms": 60_000.0}
+    stream = {"name": "s", "arrivals": arrivals, "runtime": "1s"}
+    base = base_of(parse_config({"simulation": {"duration_ms": "1h"}, "source": [stream]}))
+    late = advise_on(base, slo="s.p95_freshness <= 25s", seeds=2, replicator=Replicator(processes=1))
+    slow = advise_on(base, slo="s.p95_commit <= 1ms", seeds=2, replicator=Replicator(processes=1))
+
+    assert ("s: a commit every 20 s", MET) == (
+        late.enough[0].words,
+        late.enough[0].verdict.outcome,
+    )  # 0.95 * 20 s + 1 s
+    assert "interval" not in {lever.name for advice in slow.advice for lever in advice.levers}

@@ -143,6 +143,14 @@ def test_few_runs_of_txns_that_retry_may_all_have_missed_what_others_do(retries,
     assert told is None or "4 runs may all miss what 53 % of runs do" in told
 
 
+@pytest.mark.parametrize(("runs", "is_said"), [(64, True), (255, True), (256, False)])
+def test_runs_that_differ_are_few_until_there_are_as_many_as_are_taken_unasked(runs, is_said):
+    told = few_runs({"retries_mean": 0.4}, runs, do_differ=True)
+
+    assert is_said == (told is not None)
+    assert told is None or told.endswith("Take 256 runs or more to rely on them.")
+
+
 def test_every_question_has_the_caveats_of_its_configuration(replicator):
     base = base_of(busy_config(4))
     key = "source.writers.arrivals.clients"

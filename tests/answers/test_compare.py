@@ -5,7 +5,7 @@ import json
 from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
-from endive.answers.compare import LESS, MORE, SAME, compare_configs
+from endive.answers.compare import LESS, MORE, SAME, compare_configs, difference_of
 from endive.answers.compare_page import comparison_page
 from endive.answers.replicate import Replicator
 from endive.cli.main import app
@@ -24,12 +24,12 @@ def test_a_configuration_does_not_differ_from_itself():
 
 
 def test_keys_and_figures_that_differ_are_told_with_their_direction():
-    found = compare(busy_config(), busy_config(clients=16))
+    found = compare(busy_config(), busy_config(clients=16), seeds=6)
     by_figure = {str(row.subject): row.outcome for row in found.differences}
 
     assert (("source.writers.arrivals.clients", 8, 16),) == found.keys
     assert (MORE, MORE) == (by_figure["writers.committed_per_s"], by_figure["writers.retries_mean"])
-    assert LESS == compare(busy_config(clients=16), busy_config()).differences[1].outcome
+    assert LESS == compare(busy_config(clients=16), busy_config(), seeds=6).differences[1].outcome
 
 
 def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of_both():
@@ -37,6 +37,17 @@ def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of
     row = next(row for row in found.differences if str(row.subject) == "writers.p50_commit")
 
     assert row.difference.high - row.difference.low < (row.a.high - row.a.low) / 2
+
+
+def test_brackets_of_all_rows_hold_at_once():
+    a, b = busy_config(), busy_config(clients=9)
+    found = compare(a, b, seeds=4)
+    with Replicator(processes=1) as replicator:
+        sides = [replicator.samples(config, range(1, 5)) for config in (a, b)]
+
+    assert 25 == len(found.differences)
+    for row in found.differences:
+        assert row.difference == difference_of(*sides, row.subject, 1.0 - 0.05 / 25)
 
 
 def test_the_page_holds_every_figure_and_nothing_from_elsewhere():

@@ -98,12 +98,43 @@ def test_the_same_load_in_the_other_format_and_back():
     )
 
 
+def test_another_client_takes_the_load_and_leaves_the_settings_of_the_one_before():
+    written = {
+        "table": {"format": "delta"},
+        "transaction": {"retry": 7},
+        "source": [
+            {"recipe": "delta_spark_merge"},
+            {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1}, "operation_types": {"merge": 1.0}},
+        ],
+    }
+    same = parse_config(apply_overrides(written, {"delta.client": "spark"}))
+    other = parse_config(apply_overrides(written, {"delta.client": "delta_rs"}))
+
+    assert [("delta_spark_merge", "serializable", 7), ("stream", "serializable", 7)] == [
+        (each.name, each.isolation, each.retry) for each in same.sources
+    ]
+    assert [("delta_spark_merge", 600_000.0, 15), ("stream", None, 15)] == [
+        (each.name, getattr(each.arrivals, "period_ms", None), each.retry) for each in other.sources
+    ]
+
+
 def test_levers_are_those_of_the_format(file):
     delta, other = base_of(file), base_of(file, {"table.format": "iceberg"})
 
     assert {"checkpoints", "isolation"} <= {change.lever.name for change in changes_of(delta)}
     assert not {"merging", "catalog", "backoff"} & {change.lever.name for change in changes_of(delta)}
     assert "checkpoints" not in {change.lever.name for change in changes_of(other)}
+
+
+def test_writers_of_delta_rs_are_offered_more_retries_and_a_table_that_is_not_kept(file):
+    """Real ones need no more: 8 writers that keep their table commit 85 %, with either all of them."""
+    of_rs = changes_of(base_of(file, {"delta.client": "delta_rs"}), ("retries", "loading"))
+    of_spark = changes_of(base_of(file), ("retries", "loading"))
+
+    assert ["30 retries", "100 retries", "stream: the table loaded for every commit"] == [
+        change.offer.words for change in of_rs
+    ]
+    assert [] == of_spark
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,16 @@ def test_the_replay_is_the_run(explained):
         assert lost_ms <= story.record["commit_latency_ms"]
 
 
+def test_a_replay_that_takes_long_is_announced(monkeypatch):
+    told = []
+    explain_run(busy_config(), announce=told.append)
+    monkeypatch.setattr("endive.answers.stories.explain.ANNOUNCED_TXNS", 10)
+    found = explain_run(busy_config(), announce=told.append)
+
+    expected = f"Up to {len(found.records):,} txns are replayed on the reference engine, 100,000 in a minute or so."
+    assert [expected] == told
+
+
 def test_a_txn_of_a_large_run_is_told_as_that_of_a_small_one_and_only_blame_is_refused(monkeypatch):
     small = explain_run(busy_config(), worst=2)
     monkeypatch.setattr("endive.answers.stories.explain.BLAME_TXNS_MAX", 100)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from endive.answers.variation import base_of, scaled_source
+from endive.answers.variation import base_of, scale_source
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -34,7 +34,7 @@ def test_load_scales_gaps_periods_and_jitter_alike_and_clients_the_other_way():
         "closed": {"kind": "closed", "clients": 3, "think_ms": 1_000.0},
     }
     scaled = {
-        kind: scaled_source({"name": kind, "arrivals": table}, 2.0)["arrivals"] for kind, table in arrivals.items()
+        kind: scale_source({"name": kind, "arrivals": table}, 2.0)["arrivals"] for kind, table in arrivals.items()
     }
 
     assert (30_000.0, 3_000.0) == (scaled["periodic"]["period_ms"], scaled["periodic"]["jitter_ms"])

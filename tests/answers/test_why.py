@@ -4,7 +4,14 @@ import pytest
 
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
-from endive.answers.why import READ_TABLE, SENTENCES, calls_taken_per_s, why_it_fails
+from endive.answers.why import (
+    READ_PARTITIONS,
+    READ_TABLE,
+    READ_TABLE_DELETES,
+    SENTENCES,
+    calls_taken_per_s,
+    why_it_fails,
+)
 from endive.config import parse_config
 from endive.config.slo import objective_of
 from endive.results.statistics import OUTCOMES
@@ -25,7 +32,8 @@ MERGE = {
 
 
 def merge_of(**keys):
-    return parse_config({"source": [{**MERGE, **keys}]}).sources[0]
+    partitions = {"partitions": {"enabled": True, "num_partitions": 4}}
+    return parse_config({"catalog": partitions, "source": [{**MERGE, **keys}]}).sources[0]
 
 
 @pytest.mark.parametrize(
@@ -33,8 +41,15 @@ def merge_of(**keys):
     [
         ({}, 1, {"validation_exception": 2}, f"merge: {READ_TABLE}."),
         ({}, 2, {"validation_exception": 2}, None),
-        ({"isolation": "snapshot"}, 0, {"validation_exception": 1}, f"merge: {SENTENCES['validation_exception']}."),
+        ({"isolation": "snapshot"}, 0, {"validation_exception": 1}, f"merge: {READ_TABLE_DELETES}."),
+        (
+            {"isolation": "snapshot", "overwrite": "overwrite_files"},
+            0,
+            {"validation_exception": 1},
+            f"merge: {SENTENCES['validation_exception']}.",
+        ),
         ({"read": "files"}, 0, {"validation_exception": 1}, f"merge: {SENTENCES['validation_exception']}."),
+        ({"read": "partitions"}, 0, {"validation_exception": 1}, f"merge: {READ_PARTITIONS}."),
         ({}, 0, {"validation_exception": 1, "retries_exhausted": 2}, "merge: each of its 7 attempts lost to a commit"),
         ({}, 0, {"commit_state_unknown": 1}, None),
         ({}, 0, {}, None),
@@ -59,9 +74,9 @@ def test_a_run_says_why_a_merge_that_has_read_the_table_fails_beside_a_stream():
     assert answer.why == answer.judgement()["why"]
 
 
-def jobs_of_their_own(service):
+def jobs_of_their_own(service, **arrivals):
     """Forty jobs on forty tables of one catalog."""
-    arrivals = {"kind": "jobs", "jobs": 40, "period_ms": "1min"}
+    arrivals = {"kind": "jobs", "jobs": 40, "period_ms": "1min", **arrivals}
     source = {"name": "w", "arrivals": arrivals, "tables": {"one_each": True}, "runtime": "1s"}
     catalog = {"type": "service", "latency_ms": 5.0, "num_tables": 40, "service": service}
     return parse_config({"simulation": {"duration_ms": "10min"}, "catalog": catalog, "source": [source]})
@@ -79,6 +94,17 @@ def test_forty_jobs_on_forty_tables_are_told_whether_the_catalog_holds_them_up(q
     # A fast append asks a pointer catalog five times: 3.3 calls a second. Jobs that wait for it submit less.
     assert f"of the {quota:.3g} it takes {told}" in sentence
     assert f"room for {quota / 5:.3g} txns a second" in sentence
+
+
+@pytest.mark.parametrize(("phase", "told"), [("random", "it is not the bottleneck"), ("together", "they come at once")])
+def test_forty_jobs_that_begin_together_wait_for_a_catalog_that_has_time_on_average(phase, told):
+    config = jobs_of_their_own({"calls_per_s": 10.0}, period_ms="4min", phase=phase)
+    with Replicator(processes=1) as replicator:
+        answer = RunAnswer(config, replicator.samples(config, [1]), objective_of(config, None), "run")
+    (sentence,) = answer.why
+
+    # Two hundred calls take twenty seconds if they come at once; on average there is less than one a second.
+    assert told in sentence
 
 
 def test_a_catalog_without_a_limit_is_no_bottleneck_and_workers_are_one():

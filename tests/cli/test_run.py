@@ -6,7 +6,9 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
+from endive.cli.main import app
 from endive.config import load_simulation_config
 from endive.errors import ConfigError, EngineError
 
@@ -122,13 +124,30 @@ def test_the_configured_output_path_gets_the_txns(endive, simulation, config_pat
     folder = tmp_path / "run"
     command = ("run", config_path, "--set", 'simulation.output_path="txns.parquet"', "--out", folder)
 
-    assert endive(*command).exit_code == 0
-    assert (folder / "txns.parquet").read_bytes() == (folder / "transactions.parquet").read_bytes()
-    assert endive(*command).exit_code == 0  # the folder of an earlier run is replaced
+    answer = endive(*command)
+    assert 0 == answer.exit_code
+    assert answer.stdout.endswith("txns.parquet: the txns of seed 5\n")
+    kept = (folder / "txns.parquet").read_bytes()
+    assert kept == (folder / "transactions.parquet").read_bytes()
+    assert 0 == endive(*command, "--seeds", "1").exit_code  # the folder of an earlier run is replaced
+    assert kept == (folder / "txns.parquet").read_bytes()
+
+
+def test_a_run_in_which_nothing_is_submitted_has_its_tables(tmp_path):
+    path = tmp_path / "late.toml"
+    path.write_text(
+        "[simulation]\nduration_ms = 1000\n"
+        '[[source]]\nname = "late"\narrivals = { kind = "periodic", period_ms = 1e6, offset_ms = 9e4 }\n'
+    )
+
+    answer = CliRunner().invoke(app, ["run", str(path), "--seeds", "1", "--engine", "reference"])
+
+    assert answer.exit_code in (0, 1), answer.output
+    assert "seed " in answer.stdout
 
 
 @pytest.mark.parametrize(
-    "path", ["../txns.parquet", "a/../../txns.parquet", "/tmp/txns.parquet", "C:\\txns.parquet", "~/txns.parquet"]
+    "path", ["../txns.parquet", "a/../../txns.parquet", "/tmp/txns.parquet", "C:\\txns.parquet", "~/txns.parquet", "."]
 )
 def test_a_configuration_writes_nothing_outside_the_folder_that_was_named(
     endive, simulation, config_path, tmp_path, path

@@ -81,7 +81,7 @@ def test_every_writer_has_a_lane_and_the_txn_that_suffered_most_is_told_of(desk)
         .inner_text()
         .startswith(f"txn {desk.locator('.txn.chosen').get_attribute('data-txn')}: fast_append of writers")
     )
-    assert {"work", "read the catalog", "commit request", "backoff"} <= {
+    assert {"work", "newest version looked up", "commit request", "backoff"} <= {
         one.get_attribute("data-phase") for one in desk.locator(".txn.chosen .slice").all()
     }
 

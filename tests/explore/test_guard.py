@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.explore.conftest import ORIGIN, TOKEN, WRITERS
 
+from endive.explore.guard import Guard
 from endive.explore.limits import BODY_BYTES_MAX
 
 
@@ -45,6 +48,30 @@ def test_a_request_that_another_site_caused_is_turned_away(client):
     del client.headers["Origin"]
 
     assert 403 == client.get(f"/{TOKEN}/", headers={"Sec-Fetch-Site": "cross-site"}).status_code
+
+
+def test_a_server_that_ends_answers_whoever_has_not_sent_a_question():
+    sent = []
+
+    async def waiting(scope, receive, send):
+        await asyncio.Event().wait()
+
+    async def send(message):
+        sent.append(message)
+
+    async def ended():
+        guard = Guard(waiting, token=TOKEN, port=8765)
+        headers = [(b"host", b"127.0.0.1:8765"), (b"origin", b"http://127.0.0.1:8765")]
+        scope = {"type": "http", "method": "POST", "path": f"/{TOKEN}/api/ask", "headers": headers}
+        task = asyncio.create_task(guard(scope, send, send))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    asyncio.run(ended())
+
+    assert 503 == sent[0]["status"]
+    assert "default-src 'none'" in dict(sent[0]["headers"])[b"content-security-policy"].decode()
 
 
 def test_localhost_is_this_machine_too(client):

@@ -71,7 +71,7 @@ def test_every_phase_has_the_time_that_the_record_bills_to_it(stories, phase):
 
 def test_phases_have_the_names_and_colours_of_the_report():
     assert list(PHASE_NAMES.values()) == list(COLOURS)
-    assert "var(--c0)" == COLOURS["read the catalog"]
+    assert "var(--c0)" == COLOURS["newest version looked up"]
 
 
 def attempt(number, *steps, begin_us):
@@ -107,11 +107,11 @@ def test_the_current_list_is_read_after_the_history_and_is_none_of_it():
     )
 
     assert [
-        "read the catalog",
+        "newest version looked up",
         "manifest list",
         "manifest list",
         "backoff",
-        "read the catalog",
+        "newest version looked up",
         "history (lists of rivals)",
         "commit request",
     ] == [part.phase for part in slices_of(story)]

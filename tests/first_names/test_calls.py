@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any
@@ -98,7 +99,7 @@ def test_of_two_commits_on_one_sequence_number_the_second_is_told_the_state() ->
 
 def test_a_commit_writes_the_version_after_the_present_one() -> None:
     with pytest.raises(EngineError, match="table 0 is at version 0"):
-        first.CASCatalog(s3(), 1, ()).commit(0, {0: 7})
+        drive(first.CASCatalog(s3(), 1, ()).commit(0, {0: 7}))
 
 
 def test_in_a_log_tables_decide() -> None:
@@ -111,13 +112,24 @@ def test_in_a_log_tables_decide() -> None:
     assert [True, True, False] == [commit(1, 0).success, commit(2, 1).success, commit(3, 0).success]
 
 
+def test_values_have_the_fields_of_the_specification() -> None:
+    table = first.TableMetadata(0, 3, 250, 2, (1, 2))
+    snapshot = first.CatalogSnapshot(seq=3, tables=(table,), timestamp_ms=12.5)
+    assert (table, 2, 250) == (snapshot.get_table(0), snapshot.get_partition_version(0, 1), table.manifest_list_offset)
+    assert first.CommitResult(success=False, snapshot=snapshot, latency_ms=1.0) == (False, snapshot, 1.0)
+
+    shown = drive(first.InstantCatalog(2, (3, 3)).read())[1]
+    assert (0, 0.5) == (shown.seq, shown.timestamp_ms)
+    assert first.TableMetadata(1, 0, 0, 3, (0, 0, 0)) == shown.get_table(1)
+
+
 def test_an_instant_catalog_takes_a_millisecond() -> None:
     assert 1.0 == sum(drive(first.InstantCatalog(1, ()).read())[0])
     assert 5.0 == sum(drive(first.InstantCatalog(1, (), latency_ms=5.0).commit(0, {0: 1}))[0])
 
 
 def test_a_catalog_of_counts_refuses_a_store_that_cannot_carry_it() -> None:
-    with pytest.raises(UnsupportedOperationError, match="needs a storage provider with conditional append"):
+    with pytest.raises(ValueError, match="AppendCatalog needs a store with supports_append; 's3' has it not"):
         first.AppendCatalog(s3(), 1, ())
 
 
@@ -184,6 +196,46 @@ def test_a_txn_overtaken_while_it_works_tries_again() -> None:
     assert (first.TransactionStatus.COMMITTED, 1) == (result.status, result.total_retries)
 
 
+def overtaken(txn: Any, detector: Any) -> Any:
+    """The result of a txn that another one overtakes on a table of four partitions."""
+    storage = first.InstantStorageProvider()
+    catalog = first.CASCatalog(storage, 1, (4,))
+    process = txn.execute(None, catalog, storage, detector, 10)
+    next(process)
+    next(process)  # it has read the catalog, and works
+    touched = {"partitions_read": {0: frozenset({1})}, "partitions_written": {0: frozenset({1})}}
+    drive(first.FastAppendTransaction(**TXN | {"txn_id": 2}, **touched).execute(None, catalog, storage, NEVER, 10))
+    return drive(process)[1]
+
+
+@pytest.mark.parametrize(("written", "reason"), [(None, None), ({0}, None), ({1}, "validation_exception")])
+def test_partitions_written_decide_and_a_txn_that_names_none_overlaps_nobody(written: Any, reason: str | None) -> None:
+    named = {} if written is None else {0: frozenset(written)}
+    txn = first.ValidatedOverwriteTransaction(**TXN, partitions_read=named, partitions_written=named)
+
+    assert reason == overtaken(txn, first.PartitionOverlapConflictDetector()).abort_reason
+
+
+def test_an_overwrite_asks_the_detector_it_was_made_with() -> None:
+    txn = first.ValidatedOverwriteTransaction(**TXN, real_conflict_detector=first.ProbabilisticConflictDetector(1.0))
+
+    assert "validation_exception" == overtaken(txn, NEVER).abort_reason
+
+
+def test_statistics_count_the_txns_they_are_told_of(tmp_path: Any) -> None:
+    statistics = first.Statistics()
+    for probability in (0.0, 1.0):
+        txn = first.ValidatedOverwriteTransaction(**TXN)
+        statistics.record_transaction(txn, overtaken(txn, first.ProbabilisticConflictDetector(probability)))
+
+    assert (1, 1, 1) == (statistics.committed, statistics.aborted, statistics.validation_exceptions)
+    assert (1, 1) == (statistics.false_conflicts, statistics.real_conflicts)
+    assert statistics.manifest_list_reads == sum(txn.manifest_list_reads for txn in statistics.transactions) > 0
+    assert ["committed", "aborted"] == list(statistics.to_dataframe()["status"])
+    statistics.export_parquet(str(tmp_path / "txns.parquet"))
+    assert (tmp_path / "txns.parquet").exists()
+
+
 def test_time_is_the_callers_if_it_has_one() -> None:
     sim = SimpleNamespace(now=5_000.0)
     storage = first.InstantStorageProvider()
@@ -215,6 +267,19 @@ def test_a_selector_needs_only_counts() -> None:
         read, written = selector.select(4, 10)
         assert (4, 2) == (len(read), len(written))
         assert written <= read <= set(range(10))
+    assert 4 == len(first.ZipfTableSelector().select(total_tables=10, n_tables=4)[0])
+    assert 4 == len(first.UniformPartitionSelector().select(n_partitions=4, total_partitions=10)[0])
+
+
+def test_a_selector_of_ones_own_is_told_counts_only() -> None:
+    class Last(first.TableSelector):
+        def select(self, n_tables: int, total_tables: int) -> Any:  # type: ignore[override]
+            return {total_tables - 1, total_tables - n_tables}, {total_tables - 1}
+
+    config = replace(workload_config(), table_selection=Last())
+    txn = next(first.Workload(config, seed=3).generate())
+
+    assert ({2, 3}, {3}) == (txn.tables_read, txn.tables_written)
 
 
 def test_a_workload_generates_txns_of_its_distributions() -> None:
@@ -292,15 +357,35 @@ def test_the_seed_decides() -> None:
     assert one != other
 
 
-def test_a_detector_of_ones_own_is_asked() -> None:
-    class Always(first.ConflictDetector):
-        def is_real_conflict(self, txn: Any, current_snapshot: Any, start_snapshot: Any) -> bool:
-            return True
+class Overlap(first.ConflictDetector):
+    """Lines 1322 to 1334 of the specification."""
 
-    statistics = first.Simulation(simulation(Always())).run()
+    def is_real_conflict(self, txn: Any, current: Any, start: Any) -> bool:
+        if not txn.can_have_real_conflict():
+            return False
+        for table_id, partitions in txn.partitions_written.items():
+            for partition_id in partitions:
+                start_ver = start.get_partition_version(table_id, partition_id)
+                current_ver = current.get_partition_version(table_id, partition_id)
+                if current_ver != start_ver:
+                    return True
+        return False
 
-    assert "reference" == statistics.result.provenance.engine
-    assert statistics.aborted == statistics.validation_exceptions > 10
+
+def test_a_detector_of_ones_own_is_asked_in_the_specifications_words() -> None:
+    own = first.Simulation(simulation(Overlap())).run()
+    built_in = first.Simulation(simulation(first.PartitionOverlapConflictDetector())).run()
+
+    assert ("reference", "compiled") == (own.result.provenance.engine, built_in.result.provenance.engine)
+    assert own.result.fingerprint == built_in.result.fingerprint
+    assert own.validation_exceptions == built_in.validation_exceptions == 3
+
+
+def test_txns_that_choose_no_partitions_overlap_nobody() -> None:
+    config = simulation(first.PartitionOverlapConflictDetector())
+    config.workload = first.Workload(replace(workload_config(), partitions_per_txn=None), seed=1)
+
+    assert 0 == first.Simulation(config).run().real_conflicts
 
 
 def test_a_counter_that_is_none_is_no_attribute() -> None:

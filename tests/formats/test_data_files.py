@@ -7,6 +7,7 @@ from math import comb, sqrt
 import pytest
 
 from endive import simulate
+from endive.config import parse_config
 from endive.formats.data_files import (
     DELETES_ADDED,
     FILE_DROPPED,
@@ -21,9 +22,11 @@ from endive.formats.file_history import FileHistory, TouchedFiles
 from endive.formats.iceberg.conflicts import makes, minds, minds_in_partition
 from endive.formats.operation import Operation
 from endive.rng import stream_key, substream
+from endive.simulation.build_source import is_by_files
 from endive.vocabulary import (
     CHECKS_ADDED_ROWS,
     CHECKS_NONE,
+    CHECKS_PARTITIONS,
     DELETES_EQUALITY,
     DELETES_VECTOR,
     FAST_APPEND,
@@ -133,6 +136,11 @@ VICTIMS = {
     ),
     "a sink": (Operation(**_ROW_DELTA, checks=CHECKS_NONE, deletes=DELETES_EQUALITY), set(), False),
     "replace_partitions": (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), set(), False),
+    "replace_partitions checked": (
+        Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, checks=CHECKS_PARTITIONS),
+        set(),  # at a place alone; in its partitions everything
+        True,
+    ),
     "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED, FILE_DROPPED}, False),
     "rewrite_files unsequenced": (
         Operation(kind=REWRITE_FILES, is_sequenced=0),
@@ -148,6 +156,15 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
 
     assert minded == {change for change in CHANGES if minds(operation, change)}
     assert is_anywhere == minds_in_partition(operation, DELETES_ADDED)
+
+
+@pytest.mark.parametrize(("isolation", "not_minded"), [(SERIALIZABLE, set()), (SNAPSHOT, {ROWS_ADDED})])
+def test_an_insert_overwrite_that_checks_minds_every_change_in_its_partitions(isolation, not_minded):
+    operation = Operation(
+        kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, checks=CHECKS_PARTITIONS, isolation=isolation
+    )
+
+    assert not_minded == {change for change in CHANGES if not minds_in_partition(operation, change)}
 
 
 @pytest.mark.parametrize(
@@ -198,3 +215,11 @@ def test_a_table_may_have_a_hundred_million_files():
     txns = simulate(config, seed=1, engine="reference").summary()["txns"]
 
     assert (txns["committed"] > 5, txns["aborted"]["validation_exception"]) == (True, 0)
+
+
+@pytest.mark.parametrize(("keys", "is_held"), [({"checks": "partitions"}, True), ({}, False)])
+def test_partitions_that_are_checked_decide_without_a_number_of_files(keys, is_held):
+    source = {"name": "nightly", "operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"}
+    config = parse_config({"source": [{**source, "arrivals": {"kind": "periodic", "period_ms": 1000.0}, **keys}]})
+
+    assert is_held == is_by_files(config, config.sources[0])

@@ -11,7 +11,7 @@ import pytest
 
 from endive.errors import IntakeError
 from endive.intake import expand_gzip, is_deeper_than, parse_json, plain_avro, within
-from endive.intake.avro import MAGIC, _encode
+from endive.intake.avro import MAGIC, SCHEMA_BYTES_MAX, _encode
 
 
 def refusal(call) -> str:
@@ -91,9 +91,17 @@ def test_avro_is_expanded_within_its_limit_whatever_packed_it(codec):
 
     plain = plain_avro(content, bytes_max=6, records_max=3, name="it")
 
-    assert avro(b"null", [(2, b"\x02a\x02b"), (1, b"\x02c")]) == plain
+    assert (avro(b"null", [(2, b"\x02a\x02b"), (1, b"\x02c")]), 3) == plain
     assert "it expands to more than 5 bytes." == refusal(
         lambda: plain_avro(content, bytes_max=5, records_max=3, name="it")
+    )
+
+
+def test_a_schema_of_any_size_is_not_handed_on():
+    wide = avro(b"null", []).replace(_encode(8) + b'"string"', _encode(SCHEMA_BYTES_MAX + 1) + b" " * (2**17 + 1))
+
+    assert f"it has a schema of more than {2**17:,} bytes; so much is not read." == refusal(
+        lambda: plain_avro(wide, bytes_max=1, records_max=1, name="it")
     )
 
 

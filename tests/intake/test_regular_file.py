@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from unittest import mock
 
 import pytest
 
@@ -37,6 +38,19 @@ def test_what_is_no_such_file_is_refused_by_what_it_is(tmp_path):
 
 def test_a_file_that_grows_while_it_is_read_is_refused():
     assert "it grows while it is read; a letter may have 10 bytes." == refusal("/proc/self/status")
+
+
+def test_a_file_that_would_make_its_reader_wait_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "x").write_bytes(b"")
+    waiting = mock.MagicMock()
+    waiting.__enter__.return_value.read.return_value = None  # as of /proc/kmsg, which only root can open
+    monkeypatch.setattr("endive.intake.regular_file.os.fdopen", lambda *_: waiting)
+
+    assert "it cannot be read: it has nothing to read yet." == refusal(tmp_path / "x")
+
+
+def test_a_refusal_is_one_line_that_a_terminal_only_shows():
+    assert "'a\ufffd[31m\ufffdb' is \ufffd no file." == str(IntakeError("'a\x1b[31m\nb'", "is \u202e no file."))
 
 
 def test_a_refusal_becomes_the_error_of_whoever_asked(tmp_path):

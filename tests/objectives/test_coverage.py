@@ -81,6 +81,17 @@ def test_a_share_of_a_source_with_one_txn_or_two_in_a_run():
     assert_covers(covered(draw, 0.3))
 
 
+@pytest.mark.parametrize("runs", [4, 8, 16, 64])
+def test_a_share_of_runs_that_differ_less_than_chance(runs):
+    """A closed loop: a failure makes room for a commit, so counts have half the variance of independent txns."""
+
+    def draw(generator):
+        failed = np.rint(generator.normal(55.0, np.sqrt(0.5 * 680 * 0.08 * 0.92), runs)).astype(int)
+        return share_estimate((680 - failed).tolist(), [680] * runs, 0, CONFIDENCE)
+
+    assert_covers(covered(draw, 1.0 - 55 / 680), high=0.97)
+
+
 def test_failures_that_come_together_in_few_runs_are_not_ruled_out_by_runs_without_any():
     """One run in forty loses a thirtieth of its txns, the others none: most draws of sixteen see no failure at all."""
 

@@ -68,11 +68,26 @@ def test_few_runs_that_make_most_of_the_spread_leave_few_degrees(residuals, degr
     assert degrees == degrees_of(6, squares.sum(), (squares * squares).sum(), 2.0)
 
 
-def test_runs_that_agree_have_the_interval_of_independent_txns_and_never_a_narrower_one():
-    found = share_estimate([50] * 8, [100] * 8, pending=0, confidence=0.95)
+def test_runs_that_agree_on_few_failures_have_the_interval_of_independent_txns():
+    found = share_estimate([98, 98, 97] + [98] * 5, [100] * 8, pending=0, confidence=0.95)  # 17 failed
 
     assert 1.0 == found.design
-    assert wilson(0.5, 800, Z) == pytest.approx(ends(found), rel=1e-12)
+    assert wilson(783 / 800, 800, Z) == pytest.approx(ends(found), rel=1e-12)
+
+
+def test_runs_that_agree_on_many_failures_tell_more_than_independent_txns():
+    found = share_estimate([48, 52] * 4, [100] * 8, pending=0, confidence=0.95)
+
+    measured = (8 / 7 * 8 * 2**2 / 800**2) * 800 / 0.25
+    design = (student_t(7) / Z) ** 2 * measured
+    assert math.isclose(design, found.design, rel_tol=1e-12)
+    assert wilson(0.5, 800 / design, Z) == pytest.approx(ends(found), rel=1e-12)
+
+
+def test_runs_that_all_show_one_count_may_be_one_off_in_every_other_run():
+    found = share_estimate([50] * 8, [100] * 8, pending=0, confidence=0.95)
+
+    assert math.isclose((student_t(7) / Z) ** 2 * 0.25 * 8 / 800 / 0.25, found.design, rel_tol=1e-12)
 
 
 def test_all_and_none_are_in_their_own_intervals_whatever_is_rounded():
@@ -168,7 +183,7 @@ def test_a_percentile_lies_where_the_share_below_may_be_that_percentage():
     assert not holds(found.low - 1, "right")
     assert holds(found.high, "left")
     assert not holds(found.high + 1, "left")
-    assert (469.0, 530.0) == ends(found)
+    assert (496.0, 503.0) == ends(found)
 
 
 def test_runs_that_differ_widen_a_percentile_to_what_runs_show():
@@ -176,7 +191,7 @@ def test_runs_that_differ_widen_a_percentile_to_what_runs_show():
     between = [np.arange(100.0) + 50.0 * seed for seed in range(8)]
 
     same, apart = percentile_estimate(inside, 50, 0.95), percentile_estimate(between, 50, 0.95)
-    assert (46.0, 53.0) == ends(same)
+    assert (49.0, 50.0) == ends(same)
     assert (9.0, 440.0) == ends(apart)
 
 

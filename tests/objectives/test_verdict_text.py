@@ -9,7 +9,7 @@ from endive.objectives import Estimate, Names, field_at, judge, parse_objective
 from endive.objectives.certainty import more_txns
 from endive.objectives.intervals import wilson
 from endive.objectives.student import normal_z
-from endive.objectives.verdict_text import estimate_text, figure_text, judged_text
+from endive.objectives.verdict_text import describe_verdict, estimate_text, figure_text
 
 NAMES = Names(sources=("a",), kinds=("fast_append",))
 
@@ -21,7 +21,7 @@ def judged(text, share, txns):
 
 
 def test_too_few_txns_are_told_with_how_many_would_do():
-    said = judged_text(judged("a.success_rate >= 99 %", 1.0, 3))
+    said = describe_verdict(judged("a.success_rate >= 99 %", 1.0, 3))
 
     assert (
         "a.success_rate >= 99 %: cannot tell: about 380 more txns would; it is 100.0 % [43.9, 100.0] of 3 txns" == said
@@ -32,14 +32,14 @@ def test_one_run_cannot_tell_how_runs_differ():
     (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(0.5, txns=800, runs=1)).parts
 
     assert "a.success_rate >= 99 %: cannot tell: one run cannot tell how runs differ; it is 50.0 % of 800 txns" == (
-        judged_text(part)
+        describe_verdict(part)
     )
 
 
 def test_a_part_without_a_txn_says_so():
     (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(None, txns=0)).parts
 
-    assert "a.success_rate >= 99 %: cannot tell: no txn of it ended in the window" == judged_text(part)
+    assert "a.success_rate >= 99 %: cannot tell: no txn of it ended in the window" == describe_verdict(part)
 
 
 def test_txns_that_tell_less_than_one_each_are_needed_in_larger_number():

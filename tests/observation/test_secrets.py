@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from endive.observation.secrets import public_address, redacted, secrets_in
+from endive.observation.secrets import public_address, redact, secrets_in
 
 
 def test_known_secrets_are_found_by_the_names_of_their_keys():
@@ -29,7 +29,7 @@ def test_known_secrets_are_found_by_the_names_of_their_keys():
     ],
 )
 def test_a_message_keeps_all_but_what_is_secret(text, expected):
-    assert expected == redacted(text, ("abcd1234",))
+    assert expected == redact(text, ("abcd1234",))
 
 
 def test_an_address_is_written_down_without_user_and_query():

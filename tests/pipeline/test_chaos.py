@@ -13,7 +13,7 @@ import pytest
 from tests.pipeline.in_process import InProcessSpark
 from tests.waiting import PATIENCE_S
 
-from endive.cli.console import _answered_signals
+from endive.cli.console import _answer_signals
 from endive.config.study import load_study
 from endive.errors import EndiveError
 from endive.pipeline import PlannedStudy, run_sweep
@@ -51,7 +51,7 @@ class Forked:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
         try:
-            with _answered_signals():
+            with _answer_signals():
                 planned = PlannedStudy.of(load_study(study))
                 run_sweep(planned, folder, InProcessSpark, engine="reference", repairs=repair)
         except EndiveError:

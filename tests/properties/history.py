@@ -30,6 +30,11 @@ def snapshots_expired(run: Run, table: int, seq: int) -> int:
     return sum(effect.expired for decision, effect in run.effects[table] if decision.seq <= seq)
 
 
+def snapshots_undone(run: Run, table: int, seq: int) -> int:
+    """How many of them, compactions, were taken back for other commits."""
+    return sum(decision.undone for decision, _ in run.effects[table] if decision.seq <= seq)
+
+
 def is_row_delta(row: Row, source: Any) -> bool:
     return row["kind"] == VALIDATED_OVERWRITE and source.overwrite == "row_delta"
 
@@ -53,14 +58,14 @@ def is_validating(row: Row, source: Any) -> bool:
 def n_matching(row: Row, source: Any, classes: list[int]) -> int:
     """How many of these snapshots the operation has to look into, by the table of Iceberg's own validations."""
     looked_into: set[int] = set()
-    is_checked = (
-        row["kind"] == VALIDATED_OVERWRITE and source.overwrite != "replace_partitions" and source.checks != "none"
-    )
+    is_replacing = source.overwrite == "replace_partitions"
+    is_asked = source.checks == "partitions" if is_replacing else source.checks != "none"
+    is_checked = row["kind"] == VALIDATED_OVERWRITE and is_asked
     if is_checked and source.isolation == "serializable":
         looked_into |= {CLASS_APPEND, CLASS_OVERWRITE}
     if row["kind"] == REWRITE_FILES or (is_checked and (not is_row_delta(row, source) or source.checks == "all")):
         looked_into |= {CLASS_OVERWRITE, CLASS_DELETE}
-    if is_checked and is_row_delta(row, source) and source.referenced_files:
+    if is_checked and (is_replacing or (is_row_delta(row, source) and source.referenced_files)):
         looked_into |= {CLASS_OVERWRITE, CLASS_REPLACE}
     return sum(each in looked_into for each in classes)
 
@@ -113,8 +118,8 @@ def lists_of_history(run: Run, row: Row, situation: Situation, position: int, ta
     else:
         lists = n_matching(row, source, overwrites_of(since_last))
     if is_missed:  # as far back as there is one
-        left = snapshots_installed(run, table, base.seq) - snapshots_expired(run, table, base.seq)
-        return min(lists, left)
+        gone = snapshots_expired(run, table, base.seq) + snapshots_undone(run, table, base.seq)
+        return min(lists, snapshots_installed(run, table, base.seq) - gone)
     return lists
 
 

@@ -113,6 +113,7 @@ ORDERED = (
         {"lost_answer_rate": 0.3, "lost_answer_timeout_ms": 40.0},
     ),
     ordered({"service": {"refusal": "final"}}, after_failure="carried"),
+    ordered({"service": {"flavour": "rest", "answer_ms_per_mib": 500.0, "load_answer": "refs"}}),
     ordered({}, UNTOLD, after_failure={"kind": "carried", "unknown": "again"}),
     ordered({}, UNTOLD, after_failure={"kind": "restart", "delay_ms": 60.0}),
     ordered({"num_tables": 4}, tables={"one_each": True}),

@@ -50,6 +50,7 @@ class Decision:
     intention: IntentionRecord
     is_applied: bool
     seq: int
+    undone: int = 0  # compactions that it took back
 
     @property
     def written(self) -> Iterator[tuple[int, Effect, tuple[int, ...]]]:
@@ -184,7 +185,8 @@ class RecordingCatalog(Catalog):
 
         def noted(intention: IntentionRecord) -> bool:
             is_applied = decide(intention)
-            record.note(Decision(catalog._clock.now_us, intention, is_applied, catalog.state.seq))
+            undone = getattr(catalog, "_undone", 0) if is_applied else 0
+            record.note(Decision(catalog._clock.now_us, intention, is_applied, catalog.state.seq, undone))
             return is_applied
 
         catalog._decide = noted  # type: ignore[method-assign]

@@ -171,6 +171,9 @@ def _add_service(draw: Any, catalog: Mapping) -> None:
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())
         if not catalog.get("table_metadata_inlined"):
             maybe(service, draw, "reads_metadata", st.sampled_from(("never", "load", "load_and_commit")))
+        maybe(service, draw, "answer_ms_per_mib", ms(20.0, 900.0))
+        if "answer_ms_per_mib" in service:
+            maybe(service, draw, "load_answer", st.sampled_from(("snapshots", "refs")))
     catalog["service"] = service
 
 
@@ -305,9 +308,10 @@ def _add_reading(
     if can_transact:
         maybe(keys, draw, "commit_path", st.sampled_from(("table", "transaction")))
     overwrite = keys["overwrite"]
-    if overwrite == "replace_partitions":
-        return
     maybe(keys, draw, "adds_rows", st.booleans())
+    if overwrite == "replace_partitions":
+        _add_checked_partitions(draw, keys, detector, is_merging, has_partitions)
+        return
     if keys.get("adds_rows", True):
         maybe(keys, draw, "added_rows", st.sampled_from(("touched", "apart")))
     choices = ("all", "added_rows", "none") if overwrite == "row_delta" else ("all", "none")
@@ -319,6 +323,16 @@ def _add_reading(
     if is_held and "real_conflict_probability" not in keys:
         reads = ("table", "files", "columns", *(["partitions"] * 2 if has_partitions else []))
         maybe(keys, draw, "read", st.sampled_from(reads))
+
+
+def _add_checked_partitions(draw: Any, keys: Mapping, detector: str, is_merging: bool, has_partitions: bool) -> None:
+    """An INSERT OVERWRITE whose writer gives an isolation level; a static one names its partitions."""
+    if draw(st.booleans()) or is_merging or "real_conflict_probability" in keys:
+        return
+    keys["checks"] = "partitions"
+    maybe(keys, draw, "isolation", st.sampled_from(("serializable", "snapshot")))
+    if has_partitions and detector != "partition_overlap":
+        maybe(keys, draw, "read", st.just("partitions"))
 
 
 def most_partitions(partitions: Mapping) -> int:
@@ -534,7 +548,11 @@ def drop_unread(transaction: Mapping, sources: list[Mapping]) -> None:
     for key in list(transaction):
         heirs = [source for source in sources if key not in source]
         if key == "isolation":
-            heirs = [heir for heir in heirs if heir.get("overwrite", "row_delta") != "replace_partitions"]
+            heirs = [
+                heir
+                for heir in heirs
+                if heir.get("overwrite", "row_delta") != "replace_partitions" or heir.get("checks") == "partitions"
+            ]
         if not heirs and not key.startswith(("manifest_list", "conflicting")):
             del transaction[key]
 

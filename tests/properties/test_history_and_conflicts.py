@@ -18,6 +18,7 @@ from tests.properties.history import (
     says_no_start,
     snapshots_expired,
     snapshots_installed,
+    snapshots_undone,
 )
 from tests.properties.law import law
 
@@ -167,7 +168,8 @@ def test_an_expiry_leaves_the_newest_snapshots_and_those_younger_than_the_age_it
             continue
         source, before_seq = run.source(row), decision.seq - 1
         for table, effect, _ in decision.written:
-            old = snapshots_installed(run, table, before_seq) - source.retain_last
+            old = snapshots_installed(run, table, before_seq) - snapshots_undone(run, table, decision.seq)
+            old -= source.retain_last
             if source.expire_older_than_ms:
                 since_us = run.last_began_us(row) - us_of(source.expire_older_than_ms)
                 made = [d.at_us for d, e in run.effects[table] if d.seq <= before_seq and e.effect_class != CLASS_NONE]

@@ -16,6 +16,7 @@ from endive.report.axis_curve import named_value, place_words
         ("table.snapshots_kept_max", 30_000, "30,000 snapshots kept"),
         ("transaction.retry", 4, "at most 4 retries"),
         ("transaction.real_conflict_probability", 0.5, "real-conflict probability 0.5"),
+        ("source.compaction.runtime.ms", 60_000, "runtime of compaction 1 min"),
         ("storage.provider", "s3x", "S3 Express"),
         ("catalog.scope", "table", "conflicts by table"),
         ("transaction.retry_backoff.policy", "none", "no pause"),

@@ -16,7 +16,7 @@ def made(monkeypatch, tmp_path):
         calls.append(1)
         return "window.vegaEmbed = 1;\nmore();"
 
-    monkeypatch.setattr(chart_script, "_made_script", make)
+    monkeypatch.setattr(chart_script, "_make_script", make)
     monkeypatch.setenv("ENDIVE_CACHE_DIR", str(tmp_path / "cache"))
     return calls
 

@@ -112,7 +112,7 @@ class Saturated:
     def shortest_window(self) -> float:
         return min(row["hazard_window_ms"] for row in self.committed) / L_MS
 
-    def holds(self, window: float, below: float = BELOW) -> None:
+    def assert_holds(self, window: float, below: float = BELOW) -> None:
         ceiling = 1.0 / window
         assert self.hazard_share <= 1.0, "windows of committed attempts overlap"
         assert self.shortest_window >= window
@@ -139,7 +139,7 @@ def test_saturated_clients_reach_the_ceiling_of_their_protocol_and_never_pass_it
     catalog = instant(table_metadata_inlined=is_inlined)
     saturated = Saturated(protocol, catalog=catalog, manifest_list_mode=mode, **terms_of(protocol))
 
-    saturated.holds(1 + BUILDS[mode, is_inlined][protocol])
+    saturated.assert_holds(1 + BUILDS[mode, is_inlined][protocol])
 
 
 @pytest.mark.parametrize(("mode", "is_inlined"), [("rewrite", True), ("append", False)], ids=["inlined", "ML+"])
@@ -159,7 +159,7 @@ def test_who_reads_the_base_last_waits_for_a_round_trip_and_for_the_next_to_read
     )
     attempts_per_l = sum(row["attempts"] for row in saturated.committed) * L_MS / saturated.duration_ms
 
-    saturated.holds(1, below=0.85)
+    saturated.assert_holds(1, below=0.85)
     assert BELOW <= saturated.commits_per_l * (1.0 + 1.0 / attempts_per_l) <= ABOVE
 
 
@@ -169,7 +169,7 @@ def test_a_dozen_clients_on_the_reference_engine_come_near_the_ceiling(protocol)
     terms = terms_of(protocol) | {"retry_backoff": {"enabled": False}}
     saturated = Saturated(protocol, catalog=catalog, clients=18, duration_ms=600_000.0, engine="reference", **terms)
 
-    saturated.holds(1 + INLINED[protocol], below=0.70)
+    saturated.assert_holds(1 + INLINED[protocol], below=0.70)
 
 
 @pytest.mark.parametrize("protocol", ["spec", "merge"])
@@ -177,7 +177,7 @@ def test_txns_that_swap_first_and_do_no_work_have_a_window_of_one_round_trip(pro
     """Without retries every attempt is a first one: read, swap, W = 1."""
     saturated = Saturated(protocol, catalog=instant(), clients=100, duration_ms=600_000.0, retry=0)
 
-    saturated.holds(1)
+    saturated.assert_holds(1)
 
 
 def test_tentative_entries_of_losers_keep_ml_plus_below_its_ceiling():
@@ -217,7 +217,7 @@ CATALOGS = {
 def test_every_catalog_has_its_ceiling(name):
     catalog, window = CATALOGS[name]
 
-    Saturated("iceberg", catalog=catalog, **terms_of("iceberg")).holds(window)
+    Saturated("iceberg", catalog=catalog, **terms_of("iceberg")).assert_holds(window)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

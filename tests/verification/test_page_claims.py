@@ -1,34 +1,44 @@
-"""Statements of pages that are held to runs."""
+"""Sentences of pages that are held to runs."""
 
 from __future__ import annotations
 
-import tomllib
-from importlib import resources
+import re
 from pathlib import Path
 
-from verification.suites.claims.page_claims import PAGE_CLAIMS
-from verification.suites.claims.ruling import judge
+import pytest
+
+from verification.suites.claims import page_claims as module
+from verification.suites.claims.page_claims import quoted_claims
+from verification.suites.claims.ruling import FAILS, HOLDS, judge
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_guide_and_its_claims_speak_of_one_configuration():
-    guide = (ROOT / "experiments/questions/nightly_merge.toml").read_text()
-    claims = resources.files("verification.suites").joinpath("data/claims/nightly.toml").read_text()
-
-    assert tomllib.loads(guide) == tomllib.loads(claims)
+def _plain(text: str) -> str:
+    """Words alone: no marks, no addresses of links, no line breaks."""
+    return " ".join(re.sub(r"\]\([^)]*\)|[\[\]*`]", "", text).split())
 
 
-def test_a_merge_that_read_the_table_never_commits_beside_one_append_a_minute():
-    finding = judge(PAGE_CLAIMS[0])
-
-    assert "holds" == finding.verdict
-    assert finding.what.startswith("Beside one append a minute 0 of 72 MERGEs commit that read the table")
+@pytest.mark.parametrize("claim", quoted_claims(), ids=lambda claim: claim.name)
+def test_a_claim_is_a_sentence_of_its_page(claim):
+    assert _plain(claim.text) in _plain((ROOT / claim.document).read_text())
 
 
-def test_the_quick_claims_of_the_readme_hold():
-    """The one about rates of appends takes longer; ``endive verify claims`` runs it."""
-    by_name = {claim.name: claim for claim in PAGE_CLAIMS}
+@pytest.mark.parametrize("name", ["a MERGE that read the table", "four threads of a compaction"])
+def test_what_the_pages_say_holds(name):
+    """Quick ones; ``endive verify claims`` runs all."""
+    (claim,) = (claim for claim in quoted_claims() if claim.name == name)
 
-    for name in ("twenty jobs", "retries at 2/s", "snapshots that nobody expires"):
-        assert "holds" == judge(by_name[name]).verdict, name
+    assert HOLDS == judge(claim).verdict
+
+
+def test_a_claim_that_one_of_its_runs_denies_does_not_hold(tmp_path, monkeypatch):
+    run = '{ file = "experiments/field-cases/partial_progress.toml", that = "compaction.retries_mean %s", seeds = 1 }'
+    text = f'[[claim]]\nname = "n"\npage = "p"\nsays = "s"\nruns = [{run % ">= 1"}, {run % "<= 1"}]'
+    (tmp_path / "claims.toml").write_text(text)
+    monkeypatch.setattr(module, "FILE", tmp_path / "claims.toml")
+
+    finding = judge(quoted_claims()[0])
+
+    assert FAILS == finding.verdict
+    assert ("endive run experiments/field-cases/partial_progress.toml --seeds 1",) == finding.commands

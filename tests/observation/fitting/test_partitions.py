@@ -78,12 +78,6 @@ def test_partitions_of_many_manifests_are_counted_by_reading_one_of_each():
     assert [*many[:4], wide] == _one_of_each([*many, wide])
 
 
-def test_too_few_commits_that_tell_say_nothing():
-    table = history(placed(commits(3, 10_000, writer="w"), ["a"]), commits(9, 10_000, writer="w", offset_ms=1_000.0))
-
-    assert None is partition_weights(table.commits, partition_numbers(table.commits), 4)
-
-
 def test_a_manifest_of_one_partition_says_where_its_snapshot_added_files():
     def manifest(snapshot_id, low, high, *, existing=0):
         bounds = SimpleNamespace(lower_bound=low, upper_bound=high, contains_null=False)
@@ -105,3 +99,14 @@ def test_a_manifest_of_one_partition_says_where_its_snapshot_added_files():
         _place(each, places)
 
     assert {1: {"04"}, 2: {""}} == places
+
+
+def test_a_few_commits_to_one_partition_tell_but_those_of_a_source_that_mostly_fails_do_not():
+    three = placed(commits(3, 10_000, writer="w"), ["c"])
+    expired = [replace(each, snapshot_id=None, places=()) for each in commits(20, 10_000, writer="w")]
+    lost = [replace(each, snapshot_id=None, places=(), is_committed=False) for each in commits(2, 9_000, writer="w")]
+    numbers = {each.snapshot_id: (2,) for each in three}
+
+    assert (0.0, 0.0, 3.0) == partition_weights([*three, *expired], numbers, 8)
+    assert None is partition_weights([*three, *lost], numbers, 8)
+    assert None is partition_weights(three[:2], {1: (2,), 2: (5,)}, 8)  # two of eight may be any two

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -316,3 +317,20 @@ def test_what_expiry_took_is_taken_from_the_log_if_it_tells_of_all_writers(tmp_p
     assert ((2, 4) if job == "job" else (1, 3)) == (failed, made)
     assert any("the log alone tells them" in note for note in joined.notes)
     assert (job == "other") == any("begins with the oldest snapshot" in note for note in joined.notes)
+
+
+def test_a_row_whose_writer_snapshots_name_is_none_of_anothers(tmp_path):
+    """Two streams of one engine commit within seconds: the nearest snapshot may be the other one's."""
+    table = history(
+        commits(4, 60_000, writer="stream-a", offset_ms=1_772_366_400_000.0),
+        commits(4, 60_000, writer="stream-b", offset_ms=1_772_366_400_400.0),
+    )
+    path = tmp_path / "commits.csv"
+    rows = [f"2026-03-01T12:0{minute}:00.350Z,append,committed,60,stream-a" for minute in range(4)]
+    path.write_text("\n".join(["timestamp,operation,outcome,duration_ms,writer", *rows]) + "\n")
+
+    joined = join_log(table, *read_log(path))
+
+    assert {("stream-a", True): 4, ("stream-b", False): 4} == Counter(
+        (each.writer, each.is_submission) for each in joined.commits
+    )

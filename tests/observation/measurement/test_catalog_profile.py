@@ -67,6 +67,14 @@ def test_a_curve_that_was_measured_is_given_back_and_the_misfit_told():
     assert 780.0 == rows[2].measured_ms
 
 
+@pytest.mark.parametrize(("kind", "told"), [("rest", 45.0), ("sql", None)])
+def test_a_longer_answer_takes_longer_and_only_a_rest_server_sends_it(kind, told):
+    curve = measured({1: 100.0, 2: 101.0})
+    curve.large_load_ms = [70.0, 75.0, 400.0]
+
+    assert told == catalog_document(curve, kind=kind)["catalog"]["service"].get("answer_ms_per_mib")
+
+
 def test_a_profile_without_what_was_measured_is_refused():
     with pytest.raises(ConfigError, match=r"'old.toml' does not say what was measured"):
         check_profile({"catalog": {"type": "service", "latency_ms": 3.0}}, "old.toml")

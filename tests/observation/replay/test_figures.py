@@ -152,3 +152,4 @@ def test_the_work_of_a_statement_is_no_part_of_its_commit():
 
     assert [1_500.0, 4_000.0] == seen.durations_ms.tolist()
     assert 59_000.0 == seen.times_ms[1] - seen.times_ms[0]  # they end when the whole statement has
+    assert [1_500.0] == seen_of_trace(columns, {"w"})["w"].durations_ms.tolist()  # the other one is a whole statement

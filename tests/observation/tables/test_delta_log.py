@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -17,8 +18,10 @@ from endive.observation.tables.delta_log import delta_folder, read_delta_log
 
 RECORDED = Path(__file__).parents[1] / "data" / "delta_rs"
 
+START_MS = 1_700_000_000_000
 
-def info(operation="WRITE", *, at=1_700_000_000_000, **more):
+
+def info(operation="WRITE", *, at=START_MS, **more):
     return {"commitInfo": {"timestamp": at, "operation": operation, **more}}
 
 
@@ -177,8 +180,60 @@ def test_a_log_that_was_cleaned_up(tmp_path):
     assert ["begins with version 10", "1 versions between"] == [
         word for word in ("begins with version 10", "1 versions between") if any(word in note for note in history.notes)
     ]
+    hint.write_text(json.dumps({"version": 11, "numOfAddFiles": 30}))  # one of its files is version 10's, one 11's
+    assert 31 == read_delta_log(place).shape.data_files
     hint.unlink()
     assert read_delta_log(place).shape.data_files is None
+
+
+def test_settings_that_were_cleaned_up_are_taken_from_what_is_left(tmp_path):
+    commits = [
+        [info(isolationLevel="WriteSerializable"), file("add", f"f{at}", partition={"day": at % 3})] for at in range(4)
+    ]
+    commits.append(
+        [info("OPTIMIZE", isolationLevel="SnapshotIsolation"), file("add", "g", changes=False, partition={"day": 7})]
+    )
+    place = write_log(tmp_path / "t", commits, first=10)
+    for version in (5, 10, 15, 17):
+        (tmp_path / "t" / "_delta_log" / f"{version:020d}.checkpoint.parquet").touch()
+
+    shape = read_delta_log(place).shape
+
+    assert ("5", "WriteSerializable", 1, 4) == (
+        shape.settings["delta.checkpointInterval"],
+        shape.settings["delta.isolationLevel"],
+        shape.partition_fields,
+        shape.partitions,
+    )
+
+
+def test_a_merge_that_only_inserts_is_no_source_of_appends(tmp_path):
+    columns = {"metaData": {"partitionColumns": ["p"]}}
+    merging = {"readVersion": 3, "operationParameters": {"predicate": "p = 1"}}
+    commits = [[columns, info(), file("add", "f", partition={"p": 0})]]
+    commits += [[info(at=START_MS + 1000 * at), file("add", f"f{at}", partition={"p": 1})] for at in range(1, 20)]
+    commits += [
+        [info("MERGE", at=START_MS + 900 * at, **merging), file("add", f"g{at}", partition={"p": 1})]
+        for at in range(1, 20)
+    ]
+
+    written = observe(read_delta_log(write_log(tmp_path / "t", commits))).config
+
+    assert [({"append_after_read": 1.0}, "partitions"), ({"blind_append": 1.0}, None)] == sorted(
+        ((each["operation_types"], each.get("read")) for each in written["source"]), key=str
+    )
+
+
+def test_a_table_that_no_model_explains_is_told_where_to_look_in_its_own_words(tmp_path):
+    commits = [[info(at=START_MS + 40 * at, engineInfo="delta-rs:1"), file("add", f"f{at}")] for at in range(80)]
+    seen = tmp_path / "seen"
+    write_folder(seen, [observe(read_delta_log(write_log(tmp_path / "t", commits)))])
+
+    told = replay(seen, seeds=2)
+
+    assert not told.explains
+    assert told.cause is not None
+    assert [] == re.findall("catalog|commit.retry|summar|write\\.", told.verdict)
 
 
 def test_a_commit_without_info_has_the_time_of_its_file(tmp_path):

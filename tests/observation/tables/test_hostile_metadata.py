@@ -5,18 +5,25 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import threading
 import time
 from typing import Any
 
 import pytest
+from tests.intake.test_documents import avro
 from tests.observation.conftest import metadata, snapshot
 from typer.testing import CliRunner
 
 from endive.cli.main import app
+from endive.errors import IntakeError
+from endive.observation.tables.allowed_places import NOWHERE_ELSE
 
 pytest.importorskip("pyiceberg")
+from endive.observation.tables.guarded_io import GuardedFileIO
+from endive.observation.tables.manifests import ManifestFiles
 
 READ, REFUSED = 0, 2
+LIST = avro(b"null", [(4, b"\x02a" * 4)])
 SECONDS_MAX = 10.0
 DEEP = 100_000
 
@@ -236,6 +243,47 @@ def test_a_manifest_list_that_is_no_file_is_a_note(tmp_path, monkeypatch, locati
     assert READ == answer.exit_code, answer.output
     assert "not all manifest lists could be read" in " ".join(answer.stderr.split())
     assert SECONDS_MAX > time.process_time() - begin_s
+
+
+def test_a_path_in_a_table_does_not_speak_to_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.setattr("endive.cli.observe._page", lambda: None)
+    path = tmp_path / "v1\nwritten to elsewhere.metadata.json"
+    for named in ("/no/\x1b[31m\nnote: x.avro", "s3://\x1b[31m/x"):
+        path.write_bytes(metadata([snapshot(n, 60_000 * n, **{"manifest-list": named}) for n in range(1, 6)]))
+
+        answer = observe(path, tmp_path)
+
+        assert READ == answer.exit_code, answer.output
+        assert "\x1b" not in answer.output
+        assert not [line for line in answer.output.splitlines() if line.startswith(("note: x", "written to else"))]
+
+
+def test_a_record_with_millions_of_parts_takes_no_more_than_its_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("endive.observation.tables.manifests.SECONDS_MAX", 0.2)
+    files = ManifestFiles(GuardedFileIO(), NOWHERE_ELSE)
+    end = threading.Event()
+
+    assert [7] == files.decode(lambda: [7], "quick")
+    for _ in range(2):  # the second has no time left
+        with pytest.raises(IntakeError, match="'slow' gave no complete answer within"):
+            files.decode(lambda: end.wait() or [], "slow")
+    end.set()
+    assert 0.0 == files._seconds_left
+
+
+@pytest.mark.parametrize(("bytes_max", "records_max"), [(10_000, 9), (2 * len(LIST), 1_000)])
+def test_a_list_that_every_snapshot_names_counts_every_time(tmp_path, monkeypatch, bytes_max, records_max):
+    monkeypatch.setattr("endive.observation.tables.manifests.BYTES_MAX", bytes_max)
+    monkeypatch.setattr("endive.observation.tables.manifests.RECORDS_MAX", records_max)
+    (tmp_path / "list.avro").write_bytes(LIST)
+    files = ManifestFiles(GuardedFileIO(), NOWHERE_ELSE.also(str(tmp_path)))
+
+    for _ in range(2):
+        files.new_input(str(tmp_path / "list.avro"))
+
+    with pytest.raises(IntakeError):
+        files.new_input(str(tmp_path / "list.avro"))
+    assert files.afresh().new_input(str(tmp_path / "list.avro"))
 
 
 @pytest.mark.parametrize("location", ["s3://bucket/l.avro", "gs://b/l.avro", "https://10.0.0.1/l", "hdfs://n/l"])

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from tests.intake.servers import DRIPPING, ENDLESS, REDIRECTING, serving
 from typer.testing import CliRunner
 
 from endive.cli.main import app
-from endive.errors import ObservationError
+from endive.errors import IntakeError, ObservationError
 from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials
 from endive.observation.tables.allowed_places import parse_places
-from endive.observation.tables.catalogs import open_catalog, read_metadata_file, read_table
+from endive.observation.tables.catalogs import open_catalog, read_metadata_file, read_table, table_names
 from endive.observation.tables.io_properties import GUARDED, IMPLEMENTATION
 
 pytest.importorskip("pyiceberg")
@@ -85,6 +86,43 @@ def test_neither_a_server_nor_a_table_chooses_which_code_is_imported():
 
     assert GUARDED == opened.catalog.properties[IMPLEMENTATION]
     assert "GuardedFileIO" == type(files).__name__
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("s3.endpoint", "http://elsewhere.example:9000/"),
+        ("s3.endpoint", "elsewhere.example:9000"),
+        ("s3.proxy-uri", "http://elsewhere.example:9000"),
+        ("gcs.service.host", "http://amazonaws.com.elsewhere.example:9000"),
+        ("adls.account-host", "elsewhere.example:9000"),
+    ],
+)
+def test_neither_a_server_nor_a_table_chooses_which_host_files_are_read_from(key, value):
+    plain, sent_on = ({"defaults": {}, "overrides": given} for given in ({}, {key: value}))
+    with serving(answers={"/v1/config": json.dumps(plain).encode()}) as (address, _):
+        opened = catalog_at(address)
+        named = catalog_at(address, **{key: value})
+        allowed = parse_places([f"http://{value.split('/')[-1] or value.split('/')[2]}"])
+        also = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=WALL_S_MAX)
+    with serving(answers={"/v1/config": json.dumps(sent_on).encode()}) as (address, _):
+        assert f"its server sets {key} to http" in refusal(lambda: catalog_at(address))
+
+    with pytest.raises(IntakeError, match=r"elsewhere\.example:9000, which was not asked for: --allow http"):
+        opened.catalog._load_file_io({key: value}, "s3://b/t")
+    harmless = {"s3.endpoint": "https://s3.eu-west-1.amazonaws.com", "owner.uri": value, "s3.signer.endpoint": "/sign"}
+    for each, told in ((named, {key: value}), (also, {key: value}), (opened, harmless)):
+        assert each.catalog._load_file_io(told, "s3://b/t")
+
+
+def test_a_list_of_tables_whose_pages_do_not_end_is_given_up():
+    page = json.dumps({"namespaces": [["db"]], "next-page-token": "again"}).encode()
+    config = b'{"defaults": {}, "overrides": {}}'
+    with serving(answers={"/v1/config": config, "/v1/namespaces": page}) as (address, _):
+        opened = replace(catalog_at(address), seconds_max=SECONDS)
+        told = refusal(lambda: table_names(opened, "nowhere"))
+
+    assert "catalog 'far': its list of tables gave no complete answer within 0.6 s." == told
 
 
 def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.observation.conftest import snapshot
 
-from endive.observation.tables.snapshots import commit_of
+from endive.observation.tables.snapshots import commit_of, join_overwrites
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,21 @@ def test_an_operation_is_told_by_what_it_added_and_removed(operation, summary, k
     commit = commit_of(snapshot(1, 0, operation, summary=summary))
 
     assert (kind, overwrite) == (commit.kind, commit.overwrite)
+
+
+def test_an_overwrite_of_pyiceberg_is_one_commit_though_it_makes_two_snapshots():
+    def made(number, operation, time_ms, attempt=0, **summary):
+        place = f"/m/snap-{number}-{attempt}-a.avro"
+        more = {"manifest-list": place, "summary": {"app-id": "job", **summary}}
+        return commit_of(snapshot(number, time_ms, operation, **more))
+
+    delete = made(2, "delete", 1_000, **{"deleted-data-files": "3"})
+    append = made(3, "append", 1_600, **{"added-data-files": "1"})
+
+    (one,) = join_overwrites([delete, append])
+
+    assert ("overwrite", "validated_overwrite", "overwrite_files") == (one.operation, one.kind, one.overwrite)
+    assert (1_003, 1_001, 3, 1) == (one.snapshot_id, one.parent_id, one.removed_files, one.added_files)
+    assert 2 == len(join_overwrites([delete, made(3, "append", 9_000)]))  # too late to be of one transaction
+    assert 2 == len(join_overwrites([delete, made(4, "append", 1_600)]))  # not on top of it
+    assert 2 == len(join_overwrites([made(2, "delete", 1_000, 1), made(3, "append", 1_600, 1)]))  # Java's

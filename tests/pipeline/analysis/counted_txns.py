@@ -6,14 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from endive.pipeline.analysis.count_tables import count_outcomes, count_times
+from endive.pipeline.analysis.count_tables import OUTCOMES, TIMELINE, slot_tables
 from endive.pipeline.analysis.open_dataset import TRANSACTION_COLUMNS
 from endive.pipeline.analysis.txn_counts import (
     Labels,
+    count_slots,
     count_txns,
     numbered_runs,
     run_windows,
-    split_groups,
     with_bounds,
 )
 from endive.results import TRANSACTION_SCHEMA
@@ -56,8 +56,9 @@ def counted(spark: Any, *runs: Any, bins: int = 5, known: int | None = None) -> 
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, _SCHEMA))
     counts = count_txns(with_bounds(frame, spark.createDataFrame(points)), LABELS, bins)
-    groups = split_groups(counts, spark.createDataFrame(known_runs), LABELS, bins)
-    return count_times(groups).toArrow(), count_outcomes(groups).toArrow()
+    slots = count_slots(counts, spark.createDataFrame(known_runs.select(["place", "seed"])), LABELS, bins)
+    tables = slot_tables(slots.toArrow(), known_runs, LABELS, bins)
+    return tables[TIMELINE], tables[OUTCOMES]
 
 
 def _named(txn: Any) -> dict[str, Any]:

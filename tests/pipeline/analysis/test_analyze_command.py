@@ -67,8 +67,10 @@ def test_the_plan_is_printed_and_nothing_is_analysed(endive, dataset, shared):
     result = endive(dataset, "--explain")
 
     assert (0, "") == (result.exit_code, result.stderr)
-    for step in ("FileScan parquet", "BroadcastHashJoin", "HashAggregate(keys=[run#", "InMemoryRelation", "Exchange"):
+    for step in ("FileScan parquet", "BroadcastHashJoin", "HashAggregate(keys=[place#", "Generate stack(", "Exchange"):
         assert step in result.stdout
+    of_each_txn = result.stdout.rpartition("partial_count(1)")[2].partition("FileScan parquet")[0]
+    assert 1 == of_each_txn.count("BroadcastHashJoin")
     assert not (dataset / "analysis").exists()
 
 

@@ -20,7 +20,7 @@ def files(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refused(folder, message):
+def assert_refused(folder, message):
     before = files(folder)
     with pytest.raises(OutputError, match=message):
         open_dataset(folder)
@@ -51,18 +51,18 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "photo.jpg").write_bytes(b"x")
-    refused(tmp_path, "is not the folder of a sweep")
+    assert_refused(tmp_path, "is not the folder of a sweep")
 
 
 def test_a_foreign_file_among_the_data_is_named(dataset):
     (dataset / "transactions" / "study=mixed" / "mine.parquet").write_bytes(b"x")
-    refused(dataset, r"mine\.parquet does not belong to this sweep")
+    assert_refused(dataset, r"mine\.parquet does not belong to this sweep")
 
 
 def test_a_truncated_file_of_runs_is_named(dataset):
     path = dataset / "runs" / "study=mixed" / "runs.parquet"
     path.write_bytes(path.read_bytes()[:-8])
-    refused(dataset, r"runs\.parquet is damaged")
+    assert_refused(dataset, r"runs\.parquet is damaged")
 
 
 def with_older_requests(table: pa.Table, written: int | None) -> pa.Table:
@@ -100,12 +100,12 @@ def test_requests_that_an_older_release_told_apart_are_counted_together(dataset)
 def test_a_folder_of_another_model_version_is_refused(dataset):
     manifest = unsealed((dataset / "_endive.json").read_bytes())
     (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": 0}))
-    refused(dataset, "model version 0")
+    assert_refused(dataset, "model version 0")
 
 
 def test_runs_of_another_model_version_than_their_folders_are_refused(dataset):
     _write_model_versions(dataset, lambda present: [0, *present[1:]])
-    refused(dataset, f"has runs of model version 0; its folder is of {MODEL_VERSION}")
+    assert_refused(dataset, f"has runs of model version 0; its folder is of {MODEL_VERSION}")
 
 
 def test_a_dataset_of_an_older_model_is_opened_by_itself(dataset):
@@ -134,14 +134,14 @@ def test_a_folder_whose_runs_all_failed_has_nothing_to_analyse(dataset):
             table = table.set_column(index, table.schema.field(index), pa.array([value] * table.num_rows))
         pq.write_table(table, path)
     reseal_summaries(dataset)
-    refused(dataset, r"All 27 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
+    assert_refused(dataset, r"All 27 runs in .* failed, so there is nothing to analyse\. The first, .* said: by nought")
 
 
 def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
     for pattern in ("runs/*/runs.parquet", "groups/*/groups.parquet", "studies/*", "_records/*/_checksums.json"):
         for path in dataset.glob(pattern):
             path.unlink()
-    refused(dataset, "holds no finished run")
+    assert_refused(dataset, "holds no finished run")
 
 
 def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
@@ -161,7 +161,7 @@ def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
 )
 def test_a_summary_that_is_gone_is_named(dataset, file):
     (dataset / file).unlink()
-    refused(dataset, r"is damaged: it is missing or cannot be read .* Start the same 'endive sweep' again")
+    assert_refused(dataset, r"is damaged: it is missing or cannot be read .* Start the same 'endive sweep' again")
 
 
 def test_a_column_that_is_no_axis_is_refused(dataset):
@@ -169,7 +169,7 @@ def test_a_column_that_is_no_axis_is_refused(dataset):
     table = pq.ParquetFile(path).read()
     pq.write_table(table.append_column("a`, java_method('x') as `b", pa.array([1] * table.num_rows)), path)
     reseal_summaries(dataset)
-    refused(dataset, "which is no axis of a study")
+    assert_refused(dataset, "which is no axis of a study")
 
 
 def test_escape_sequences_do_not_leave_the_dataset(dataset):

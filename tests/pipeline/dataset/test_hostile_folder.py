@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from endive.pipeline.analysis.analysis_folder import ANALYSIS, INDEX, refuse_for
 from endive.pipeline.dataset.check import check_dataset
 from endive.pipeline.dataset.part_files import RECORDS
 from endive.pipeline.dataset.seal import is_page_whole, sealed, sealed_page
-from endive.pipeline.dataset.sweep_folder import MANIFEST
+from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
 from endive.report.reading import open_analysis
 
 __all__ = ["swept"]
@@ -72,6 +73,15 @@ def test_a_linked_analysis_is_not_followed(folder: Path, tmp_path: Path) -> None
         refuse_foreign(folder)
     with pytest.raises(OutputError, match="is a link out of the dataset"):
         open_analysis(folder)
+
+
+@pytest.mark.parametrize("read", [check_dataset, SweepFolder.read])
+def test_a_linked_manifest_is_not_followed(folder: Path, tmp_path: Path, read: Callable[[Path], object]) -> None:
+    (folder / MANIFEST).rename(tmp_path / "elsewhere")
+    (folder / MANIFEST).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(OutputError, match="is a link out of the dataset"):
+        read(folder)
 
 
 @pytest.mark.parametrize("target", ["/dev/zero", "PIPE"])

@@ -70,7 +70,9 @@ def test_anything_else_is_a_folder():
     assert Path("/out/a") == place_of("file:///out/a") == place_of("file:/out/a")
 
 
-@pytest.mark.parametrize("url", ["ftp://bucket/out", "hdfs:///out", "dbfs:/out", "s3://", "abfss://container/out"])
+@pytest.mark.parametrize(
+    "url", ["ftp://bucket/out", "hdfs:///out", "dbfs:/out", "s3://", Path("s3://"), "abfss://container/out"]
+)
 def test_a_store_that_nobody_knows_is_refused(url):
     with pytest.raises(
         OutputError, match=r"is no place for a dataset\. Name a folder .*hdfs://NAMENODE.* s3://BUCKET/PREFIX .*gs://"

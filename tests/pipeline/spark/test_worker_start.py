@@ -25,7 +25,7 @@ def test_workers_that_do_not_start_are_told_with_the_python_they_were_to_run():
     with pytest.raises(EngineError, match=expected), spark_errors():
         raise RuntimeError(SAID)
 
-    assert run_sweep._told(RuntimeError(SAID)).startswith(str(no_workers(SAID)))
+    assert run_sweep._describe_error(RuntimeError(SAID)).startswith(str(no_workers(SAID)))
 
 
 def test_other_complaints_are_not_about_that():

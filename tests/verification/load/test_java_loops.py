@@ -9,10 +9,10 @@ import pytest
 from endive.config import parse_config
 from endive.verification import Options
 from verification.suites.load import java_loops
-from verification.suites.load.loops import COMPACTION, KEEP, LOAD, Loop, all_loops
-from verification.suites.load.measurement import LOOPS_FILE, QUANTILES, read_load, statement_ms, write_loops
+from verification.suites.load.loops import COMPACTION, FREE, KEEP, LOAD, Loop, all_loops
+from verification.suites.load.measurement import QUANTILES, read_load, statement_ms, write_loops
 
-MEASURED = read_load(LOOPS_FILE)
+MEASURED = java_loops.read_loops()
 
 
 def test_every_loop_was_measured_several_times():
@@ -22,7 +22,9 @@ def test_every_loop_was_measured_several_times():
 
 def test_both_ways_with_a_table_at_one_four_and_sixteen_writers():
     appends = {
-        (loop.table, loop.writers) for loop in all_loops() if (loop.operation, loop.catalog) == ("append", "jdbc")
+        (loop.table, loop.writers)
+        for loop in all_loops()
+        if (loop.operation, loop.catalog, loop.order) == ("append", "jdbc", FREE)
     }
 
     assert {(table, writers) for table in ("load", "keep") for writers in (1, 4, 16)} == appends
