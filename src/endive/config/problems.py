@@ -6,13 +6,14 @@ The words for a single value come from the model that refused it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from endive.config.catalog_profile import CATALOGS
 from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
 from endive.config.reading.former_names import REPLACED
 from endive.config.toml_text import key_text
@@ -119,8 +120,16 @@ def problems_of(error: ValidationError, table: type[Table], prefix: Path, docume
             )
             break
         if details["type"] != "default_factory_not_called":  # the key it waited for has a problem of its own
-            problems.append(_problem(details, table, prefix, document))
+            problem = _problem(details, table, prefix, document)
+            problems.append(replace(problem, text=problem.text + _profile_hint(problem.path, details["input"])))
     return problems
+
+
+def _profile_hint(path: Path, value: object) -> str:
+    """Where a service that has a profile is named under another key of the catalog: the key that takes it."""
+    name = value.lower() if isinstance(value, str) else None
+    is_named = name in CATALOGS and path[:1] == ("catalog",) and path != ("catalog", "profile")
+    return f" For {name} give catalog.type = 'service' and catalog.profile = '{name}'." if is_named else ""
 
 
 def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> Problem:
