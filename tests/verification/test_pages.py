@@ -6,7 +6,7 @@ import pytest
 
 from endive.errors import OutputError
 from endive.verification import Check, Outcome, skipped
-from endive.verification.pages import PageFolder, joint_text, suite_page
+from endive.verification.pages import KINDS_ON_PAGE, PageFolder, joint_text, suite_page
 from endive.verification.row_files import ROWS_ON_PAGE
 from endive.verification.suites import SUITES
 
@@ -63,6 +63,30 @@ def test_a_long_table_is_a_file_and_the_page_keeps_what_is_not_right(outcome, tm
 
     PageFolder(tmp_path).write([outcome()])
     assert not (tmp_path / "theory.csv").exists()
+
+
+def test_kinds_without_a_difference_share_a_row_of_a_long_part(outcome):
+    equal = [
+        Check.exact(f"kind {i}", {"n": n}, expected=1, actual=1) for i in range(KINDS_ON_PAGE + 1) for n in (1, 2, 3)
+    ]
+    other = Check.exact("other", {"n": 1}, expected=1, actual=2)
+    page = suite_page("theory", [outcome(checks=(*equal, *equal, other))])
+
+    assert "| 5 kinds without a difference: kind 0; kind 1; kind 2, ... | 30 | 30 | 0 | 0 | - | equal |" in page
+    assert "| other | 1 | 0 | 1 | 0 | differs | equal |" in page
+    assert "| kind 0 |" not in page
+
+
+def test_a_long_part_shows_what_is_wrong_and_the_worst_of_what_is_unclear(outcome):
+    checks = [
+        Check.relative("rate", {"n": n}, expected=100.0, actual=actual, allowed=0.05, doubt=doubt)
+        for n, (actual, doubt) in enumerate([(107.0, 0.2), (109.0, 0.2), (108.0, 0.2), (120.0, 0.01), (130.0, 0.01)])
+    ]
+    right = [Check.exact("count", {"n": n}, expected=1, actual=1) for n in range(ROWS_ON_PAGE)]
+    page = suite_page("theory", [outcome(checks=(*checks, *right))])
+
+    shown = [line for line in page.splitlines() if line.startswith("| ") and "100.0" in line]
+    assert ["109.0", "120.0", "130.0"] == [line.split(" | ")[2] for line in shown]
 
 
 def test_a_broken_index_is_named(outcome, tmp_path):

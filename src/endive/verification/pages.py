@@ -18,11 +18,13 @@ from endive.verification.row_files import checks_name, is_long, not_right, row_f
 from endive.verification.sampling import misses_max
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
-from endive.verification.texts import allowed_text, error_text, limits_text, value_text, worst_of
+from endive.verification.texts import EQUAL, allowed_text, error_text, limits_text, value_text, worst_of
 
 _INDEX_DATA: Final = "index.json"
 _INDEX_PAGE: Final = "README.md"
 JOINT_MIN: Final = 10  # comparisons with noise, to be judged together too
+KINDS_ON_PAGE: Final = 4  # of those that are equal throughout; more of them share a row
+NAMES_ON_PAGE: Final = 3  # of the kinds in that row
 
 
 class PageFolder:
@@ -176,7 +178,10 @@ def _part_lines(outcome: Outcome) -> list[str]:
     for table in outcome.tables:
         lines += _table_lines(outcome.suite, table)
     lines += _summary_lines(outcome)
-    for kind, checks in kinds(not_right(outcome.checks) if is_long(outcome.checks) else outcome.checks).items():
+    shown = _unexplained(outcome.checks) if is_long(outcome.checks) else outcome.checks
+    if is_long(outcome.checks) and shown:
+        lines += ["Below: every check that is wrong, and of each kind the unclear one that is furthest off.", ""]
+    for kind, checks in kinds(shown).items():
         lines += _check_lines(kind, checks)
     if outcome.remarks:
         lines += [outcome.remarks.strip(), ""]
@@ -212,13 +217,16 @@ def joint_text(outcome: Outcome) -> str:
 
 
 def _summary_lines(outcome: Outcome) -> list[str]:
-    """A row per kind of check where they are too many for the page, and where all of them are."""
+    """Where checks are too many for the page: where all of them are, and a row per kind that has something to tell."""
     if not is_long(outcome.checks):
         return []
     rows = [_kind(name, checks) for name, checks in kinds(outcome.checks).items()]
+    equal = [row for row in rows if row["allowed"] == EQUAL and row[RIGHT] == row["checks"]]
+    if len(equal) > KINDS_ON_PAGE:
+        rows = [row for row in rows if row not in equal] + [_join_kinds(equal)]
     file = checks_name(outcome.suite)
     lines = [
-        f"Every row of these: [{file}]({file}). Rows that are not right are below too.",
+        f"Every row of these: [{file}]({file}).",
         "",
         "| what is compared | checks | right | wrong | unclear | worst error | allowed |",
         "|---|--:|--:|--:|--:|--:|--:|",
@@ -229,8 +237,22 @@ def _summary_lines(outcome: Outcome) -> list[str]:
     return [*lines, ""]
 
 
+def _join_kinds(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Kinds of which every check is equal, as one row that names the first of them."""
+    first = "; ".join(row["name"] for row in rows[:NAMES_ON_PAGE])
+    sums = {name: sum(row[name] for row in rows) for name in ("checks", RIGHT, WRONG, UNCLEAR)}
+    return {**rows[0], **sums, "name": f"{len(rows)} kinds without a difference: {first}, ..."}
+
+
+def _unexplained(checks: Sequence[Check]) -> list[Check]:
+    """Of a long part: whatever is wrong, and of each kind the unclear check that is furthest off."""
+    left = not_right(checks)
+    worst = [worst_of(unclear) for unclear in kinds(each for each in left if each.verdict == UNCLEAR).values()]
+    return [check for check in left if check.verdict == WRONG or any(check is each for each in worst)]
+
+
 def _table_lines(suite: str, table: Table) -> list[str]:
-    if is_long(table.rows) and not table.is_prose:
+    if is_long(table.rows):
         file = table_name(suite, table)
         lines = [f"### {table.title}", "", f"{len(table.rows):,} rows: [{file}]({file})."]
         return [*lines, "", *([table.note, ""] if table.note else [])]

@@ -39,7 +39,7 @@ def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
         table_name(suite, table): csv_text((table.headings, *(map(_cell, row) for row in table.rows)))
         for part in parts
         for table in part.tables
-        if is_long(table.rows) and not table.is_prose
+        if is_long(table.rows)
     }
     checks = [(part.part, check) for part in parts for check in part.checks]
     if any(is_long(part.checks) for part in parts):

@@ -153,7 +153,6 @@ class Table:
     headings: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     note: str = ""
-    is_prose: bool = False  # sentences, which stay on the page however many they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

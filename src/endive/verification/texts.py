@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from endive.verification.suite import RELATIVE, RIGHT, SHOWN, UNCLEAR, WRONG, Check, Value
+
+EQUAL: Final = "equal"  # the limit of a check that may not be off at all
 
 
 def value_text(value: Value) -> str:
@@ -43,10 +46,14 @@ def error_text(check: Check) -> str:
 def allowed_text(check: Check) -> str:
     """How far it may be off."""
     if check.allowed is None:
-        return "equal" if check.error is None else "-"
+        return EQUAL if check.error is None else "-"
     scale, unit = (100.0, "%") if check.measure == RELATIVE else (1.0, "points")
-    doubt = f" ± {scale * check.doubt:.2g}" if check.doubt else ""
+    doubt = f" ± {_two_digits(scale * check.doubt)}" if check.doubt else ""
     return f"{scale * check.allowed:.3g}{doubt} {unit}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 100.0 else f"{value:.2g}"
 
 
 def cell_text(check: Check) -> str:
