@@ -7,6 +7,10 @@ It computes nothing: every number stands in DIR/analysis.
     python tools/study_table.py out/catalogs catalogs committed_per_s --rows load_per_s,variant --where variant=plain
     python tools/study_table.py out/growth merging success_rate --name merge_append --label load_per_s=offered/s
     python tools/study_table.py out/exp_4_1 exp_4_1_merge success_rate --rate transaction.inter_arrival.scale
+    python tools/study_table.py out/mixed overwrites success_rate --csv docs/studies/x.csv --keep 'load_per_s=1|5'
+
+With ``--csv`` every row goes into that file and the page keeps those that ``--keep`` names, with intervals only where
+they are wide. The site shows the file as a table with filters (``tools/table_pages.py``).
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ from endive.cli.tables import deviation
 from endive.report.words import STORE_NAMES
 
 FIGURES: Final = "figures"  # in the place of an axis along the top: the figures themselves
+WIDE_POINTS: Final = 5.0  # an interval of a share that reaches so far is always shown
+WIDE_SHARE: Final = 0.1  # and of anything else, as a part of its mean
 _NOTHING: Final = {"success_rate": "none ended"}  # where there is no figure to show
 Row = dict[str, str]
 Cell = tuple[tuple[str, ...], str]  # values of the rows' axes, value of the column's
@@ -49,13 +55,13 @@ def main() -> None:
         places = {number: (side, "") for number, side in sides.items()}
         columns = [(figure, _cells(analysis, given, figure, places)) for figure in given.figures]
         cells = {(row, figure): shown for figure, column in columns for (row, _), shown in column}
-        print("\n".join(_table(rows, cells, labels)))
+        print("\n".join(present(rows, cells, labels, given)))
         return
     places = {number: (side, points[number][columns]) for number, side in sides.items()}
     for figure in given.figures:
         if len(given.figures) > 1 and not given.title:
             print(f"{figure}, {given.name}\n")
-        print("\n".join(_table(rows, dict(_cells(analysis, given, figure, places)), labels)))
+        print("\n".join(present(rows, dict(_cells(analysis, given, figure, places)), labels, given)))
         if figure != given.figures[-1]:
             print()
 
@@ -78,7 +84,14 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rate", default="", help="an axis of gaps between txns in ms, to be shown as txns per second")
     parser.add_argument("--title", default="", help="a line above the table")
-    return parser.parse_args()
+    parser.add_argument("--csv", type=Path, help="write every row to this file, and link to it below the table")
+    parser.add_argument(
+        "--keep", action="append", default=[], help="with --csv: KEY=VALUE, or KEY=A|B: rows that are printed too"
+    )
+    given = parser.parse_args()
+    if given.csv and len(given.figures) > 1 and given.columns != FIGURES:
+        parser.error("--csv holds one table: name one figure, or --columns figures.")
+    return given
 
 
 def _report(analysis: Path, study: str) -> dict[str, str]:
@@ -157,6 +170,40 @@ def _decimals(value: float) -> int:
 
 def _rate(gap_ms: str) -> str:
     return f"{1000 / float(gap_ms):g}"
+
+
+def present(rows: Sequence[str], cells: dict[Cell, str], labels: Row, given: argparse.Namespace) -> Iterable[str]:
+    """The table; or with a file for all of it, the rows to keep and a link."""
+    if not given.csv:
+        return _table(rows, cells, labels)
+    heads = list(dict.fromkeys(column for _, column in cells))
+    sides = list(dict.fromkeys(row for row, _ in cells))
+    with given.csv.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(labels.get(word, word) for word in (*rows, *heads))
+        writer.writerows(
+            [*(_word(value, labels) for value in side), *(cells.get((side, head), "") for head in heads)]
+            for side in sides
+        )
+    wanted = {key: values.split("|") for key, _, values in (condition.partition("=") for condition in given.keep)}
+    kept = {
+        (side, head): _shorten(text)
+        for (side, head), text in cells.items()
+        if all(value in wanted.get(axis, [value]) for axis, value in zip(rows, side, strict=True))
+    }
+    name = given.csv.name
+    return [*_table(rows, kept, labels), "", f"All {len(sides)} rows, with their intervals: [{name}]({name})."]
+
+
+def _shorten(text: str) -> str:
+    """The mean alone where its interval is narrow: below 5 points of a share, or a tenth of anything else."""
+    mean, *rest = text.split()
+    reaches = [abs(float(word.replace(",", ""))) for word in rest if word[-1].isdigit()]
+    if not reaches:
+        return text
+    is_share = "%" in rest
+    limit = WIDE_POINTS if is_share else WIDE_SHARE * float(mean.replace(",", ""))
+    return text if max(reaches) >= limit else f"{mean} %" if is_share else mean
 
 
 def _table(rows: Sequence[str], cells: dict[Cell, str], labels: Row) -> Iterable[str]:

@@ -144,3 +144,33 @@ def test_a_folder_without_analysis_is_told_how_to_get_one(table, tmp_path):
         table("s", "success_rate", folder=str(tmp_path / "none"))
 
     assert f"{tmp_path}/none/analysis holds no analysis. Run: endive analyze {tmp_path}/none" == str(refused.value)
+
+
+def test_a_file_holds_every_row_and_the_page_those_to_keep(table, tmp_path):
+    file = tmp_path / "all.csv"
+
+    assert table("s", "success_rate", "--csv", str(file), "--keep", "load=1|2", "--label", "load=offered/s") == [
+        "| offered/s | none | fixed |",
+        "|--:|--:|--:|",
+        "| 1 | 90.0 % | 100.0 % |",
+        "",
+        "All 2 rows, with their intervals: [all.csv](all.csv).",
+    ]
+    assert file.read_text() == "offered/s,none,fixed\n1,90.0 % ± 2.5,100.0 %\n5,50.0 %,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("93.7 % +6.3 -9.1", "93.7 % +6.3 -9.1"),
+        ("93.7 % +1.2 -4.9", "93.7 %"),
+        ("93.7 % ± 5.0", "93.7 % ± 5.0"),
+        ("100.0 % -1.4", "100.0 %"),
+        ("1,234 +124 -90", "1,234 +124 -90"),
+        ("1,234 +123 -90", "1,234"),
+        ("-", "-"),
+        ("none ended", "none ended"),
+    ],
+)
+def test_beside_a_file_an_interval_is_shown_where_it_is_wide(text, shown):
+    assert shown == runpy.run_path(str(TOOL))["_shorten"](text)
