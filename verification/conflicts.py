@@ -1,4 +1,4 @@
-"""Writes docs/model/conflicts.md and conflicts.csv from the recorded pairs of victim and rival.
+"""Writes docs/model/conflicts.md and the CSVs beside it from the recorded pairs of victim and rival.
 
 The command; the page lives in ``verification.suites.java.conflict_page`` and
 ``verification.suites.pyiceberg.met_table``.
@@ -15,7 +15,7 @@ from typing import Final
 from endive.verification.row_files import csv_text
 from verification.suites.java.conflict_page import conflict_page, conflict_rows
 from verification.suites.java.pair_recording import read_pairs
-from verification.suites.pyiceberg.met_table import met_section
+from verification.suites.pyiceberg.met_table import FILE, met_rows, met_section
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "model" / "conflicts.md"
 
@@ -34,6 +34,7 @@ def main() -> int:
     """Write the page and its rows."""
     PAGE.write_text(text(), encoding="utf-8")
     PAGE.with_suffix(".csv").write_text(rows_text(), encoding="utf-8")
+    PAGE.with_name(FILE).write_text(csv_text(met_rows()), encoding="utf-8")
     return 0
 
 

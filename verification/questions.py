@@ -35,6 +35,7 @@ from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, fiel
 from endive.objectives.intervals import newcombe
 from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import estimate_text, figure_text
+from endive.verification.row_files import csv_text
 from endive.workload.expected_txns import expected_by_source
 from verification.coverage import TRUTH_FIRST, holds, table_lines
 
@@ -42,6 +43,18 @@ HERE: Final = Path(__file__).parent
 PAGE: Final = HERE.parent / "docs" / "validation" / "questions.md"
 TRUTH_SEEDS: Final = 120
 STEPS: Final = 7  # of the bisection by which a limit is found by brute force
+AGAIN: Final = "questions-again.csv"
+AGAIN_HEADINGS: Final = ("question", "command", "answer", "other seeds")
+THROWN: Final = "questions-thrown.csv"
+THROWN_HEADINGS: Final = (
+    "sources, load; store, catalog",
+    "figure",
+    "answer",
+    "other seeds",
+    "agree",
+    "verdict",
+    "right",
+)
 Row = tuple[str, ...]
 
 
@@ -298,20 +311,13 @@ def _again_lines(again: Sequence[dict[str, Any]]) -> list[str]:
         "",
         f"Asked by the command, each with several seeds to begin with, and held against {TRUTH_SEEDS} other seeds. "
         "What was said *before*, and what was true *then*, are figures of an earlier version on configurations of "
-        "which only the description was kept, so they need not be those of today.",
+        f"which only the description was kept, so they need not be those of today. Commands and answers: "
+        f"[{AGAIN}]({AGAIN}).",
         "",
         *table_lines(
-            ("question", "command", "before", "true then", "answers", "other seeds", "hold"),
+            ("question", "before", "true then", "other seeds", "answers that hold"),
             [
-                (
-                    row["name"],
-                    f"`endive {row['command']}`",
-                    row["before"],
-                    row["then"],
-                    "<br>".join(row["said"]),
-                    row["truth"],
-                    f"{row['held']} of {row['of']}",
-                )
+                (*(row[name] for name in ("name", "before", "then", "truth")), f"{row['held']} of {row['of']}")
                 for row in again
             ],
         ),
@@ -320,6 +326,7 @@ def _again_lines(again: Sequence[dict[str, Any]]) -> list[str]:
 
 def _thrown_lines(thrown: Sequence[dict[str, Any]], die: int, note: str) -> list[str]:
     told = [row for row in thrown if row["said"] != CANNOT_TELL]
+    missed = [row for row in thrown if not (row["agrees"] and row["is_right"])]
     return [
         "",
         f"## {len(thrown)} questions thrown with a die",
@@ -330,19 +337,25 @@ def _thrown_lines(thrown: Sequence[dict[str, Any]], die: int, note: str) -> list
         f"{_count(thrown, 'is_in')} hold the bare estimate of the others. {len(told)} verdicts are *met* or *not met*, "
         f"and {_count(thrown, 'is_right')} are not sure of the opposite of what the others say. {note}".rstrip(),
         "",
-        *table_lines(
-            ("sources, load; store, catalog", "figure", "answer", "other seeds", "agree", "verdict", "right"),
-            [
-                (
-                    *(row[name] for name in ("what", "figure", "answer", "truth")),
-                    "yes" if row["agrees"] else "**no**",
-                    row["verdict"],
-                    "yes" if row["is_right"] else "**no**",
-                )
-                for row in thrown
-            ],
-        ),
+        f"All of them: [{THROWN}]({THROWN})." + (" Those that disagree:" if missed else ""),
+        *(["", *table_lines(THROWN_HEADINGS, [_thrown_row(row) for row in missed])] if missed else ()),
     ]
+
+
+def _thrown_row(row: dict[str, Any]) -> Row:
+    return (
+        *(row[name] for name in ("what", "figure", "answer", "truth")),
+        "yes" if row["agrees"] else "no",
+        row["verdict"],
+        "yes" if row["is_right"] else "no",
+    )
+
+
+def row_files(again: Sequence[dict[str, Any]], thrown: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The files beside the page: every answer, and every question that was thrown."""
+    asked = [(row["name"], f"endive {row['command']}", said, row["truth"]) for row in again for said in row["said"]]
+    files = {AGAIN: (AGAIN_HEADINGS, *asked), THROWN: (THROWN_HEADINGS, *map(_thrown_row, thrown))}
+    return {name: csv_text(rows) for name, rows in files.items() if len(rows) > 1}
 
 
 def _count(rows: Sequence[dict[str, Any]], name: str) -> str:
@@ -376,6 +389,8 @@ def main() -> None:
                 files[name].write_text(json.dumps(rows), encoding="utf-8")
     again, thrown = (json.loads(file.read_text(encoding="utf-8")) if file.exists() else [] for file in files.values())
     asked.out.write_text(page(again, thrown, asked.die, asked.note), encoding="utf-8")
+    for name, text in row_files(again, thrown).items():
+        asked.out.with_name(name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

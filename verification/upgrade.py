@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from endive.verification.row_files import csv_text
 from verification.suites.java.pair_recording import read_pairs
 from verification.suites.java.request_recording import RELEASES, SAMPLED
-from verification.suites.java.upgrade_page import upgrade_page
+from verification.suites.java.upgrade_page import FILE, upgrade_page, upgrade_rows
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "upgrade.md"
 
@@ -19,8 +20,10 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write the page."""
+    """Write the page and its rows."""
     PAGE.write_text(text(), encoding="utf-8")
+    rows = upgrade_rows(read_pairs(RELEASES[0]), read_pairs(RELEASES[-1]))
+    PAGE.with_name(FILE).write_text(csv_text(rows), encoding="utf-8")
     return 0
 
 

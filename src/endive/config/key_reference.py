@@ -31,12 +31,17 @@ OF_SOURCE = "source.<name>."
 _IN_SHORT = (  # what the page says of a number; a refusal says it in words
     (re.compile(r"^a number of milliseconds of at least (\S+)$"), r"ms ≥ \1"),
     (re.compile(r"^a number of milliseconds greater than (\S+)$"), r"ms > \1"),
+    (re.compile(r"^a whole number from (\S+) to \d{6,}$"), r"whole ≥ \1"),
     (re.compile(r"^a whole number from (\S+) to (\S+)$"), r"whole, \1 to \2"),
     (re.compile(r"^a number of at least (\S+)$"), r"≥ \1"),
+    (re.compile(r"^a number from (\S+) to \d{6,}$"), r"≥ \1"),
     (re.compile(r"^a number from (\S+) to (\S+)$"), r"\1 to \2"),
+    (re.compile(r"^a number greater than (\S+) and at most \d{6,}$"), r"> \1"),
     (re.compile(r"^a number greater than (\S+) and at most (\S+)$"), r"> \1, ≤ \2"),
+    (re.compile(r"^true or false$"), "bool"),
     (re.compile(r"^a text that is not empty$"), "text"),
     (re.compile(r"^by protocol \(.*\)$"), "by [protocol](#protocols)"),
+    (re.compile(r" Only with (?=(?:\S+ ){6}).*$"), " Only in some combinations."),
 )
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
 
@@ -78,6 +83,8 @@ def reference_markdown() -> str:
         'milliseconds, or a text such as `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not',
         "known, or that has no effect in its combination, is an error.",
         "On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
+        "`endive config schema KEY` tells what this page shortens: limits of 100,000 and more, conditions behind",
+        '"only in some combinations".',
         "",
     ]
     for section in reference():

@@ -74,6 +74,14 @@ def test_every_failure_has_a_letter():
 def test_the_page_is_what_the_recordings_give():
     assert Path(PAGE).read_text(encoding="utf-8") == text()
     assert PAGE.with_suffix(".csv").read_text(encoding="utf-8") == rows_text()
+    assert PAGE.with_name(FILE).read_text(encoding="utf-8") == csv_text(met_rows())
+
+
+def test_the_page_on_the_upgrade_is_what_the_recordings_give():
+    rows = csv_text(upgrade_rows(read_pairs(RELEASES[0]), read_pairs(RELEASES[-1])))
+
+    assert upgrade.PAGE.read_text(encoding="utf-8") == upgrade.text()
+    assert upgrade.PAGE.with_suffix(".csv").read_text(encoding="utf-8") == rows
 
 
 def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):

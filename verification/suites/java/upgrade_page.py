@@ -14,6 +14,8 @@ from verification.suites.java.pair_sheets import all_pairs
 from verification.suites.java.pairs import Pair
 from verification.suites.java.request_trace import bill
 
+FILE: Final = "upgrade.csv"
+PAIRS_SHOWN: Final = 18  # that change in the same way: fewer are in the file alone
 INTRO: Final = """# What does the upgrade change for my table?
 
 Iceberg {old} against {new}: {both:,} pairs of victim and rival, played on both and recorded on {old_date} and
@@ -22,7 +24,8 @@ Iceberg {old} against {new}: {both:,} pairs of victim and rival, played on both 
 **Verdicts.** {verdicts}
 
 **Requests.** {same:,} pairs ask for exactly the same, {ordered:,} for the same in another order, {other:,} for more or
-less. Who fails for good is not counted here.
+less. Who fails for good is not counted here. Below is what {shown} or more pairs have in common; the rest is in
+[{file}]({file}).
 
 | operation | beside | what {new} asks for more (+) or less (-) | pairs |
 |---|---|---|--:|
@@ -65,9 +68,19 @@ def upgrade_page(old: PairRecording, new: PairRecording, between: PairRecording)
         same=len(judged) - ordered - len(differing),
         ordered=ordered,
         other=len(differing),
+        shown=PAIRS_SHOWN,
+        file=FILE,
     )
-    rows = head + "\n".join(_rows(differing)) + "\n" + _between(old, new, between)
+    shown = [f"| {' | '.join(row)} |" for row in _rows(differing) if int(row[-1]) >= PAIRS_SHOWN]
+    rows = head + "\n".join(shown) + "\n" + _between(old, new, between)
     return rows + MEANS.format(parallel="`iceberg.worker.num-threads`")
+
+
+def upgrade_rows(old: PairRecording, new: PairRecording) -> list[tuple[str, ...]]:
+    """Every difference as a row, its headings first."""
+    found = [(pair, old.pairs[pair.key], new.pairs[pair.key]) for pair in all_pairs() if pair.key in old.pairs]
+    differing = [each for each in found if each[1].is_committed and each[2].is_committed and _difference(*each[1:])]
+    return [("operation", "beside", f"what {new.iceberg} asks for more or less", "pairs"), *_rows(differing)]
 
 
 def _between(old: PairRecording, new: PairRecording, between: PairRecording) -> str:
@@ -90,7 +103,7 @@ def _between(old: PairRecording, new: PairRecording, between: PairRecording) -> 
     )
 
 
-def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[str]:
+def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[tuple[str, ...]]:
     """Pairs that change in the same way are one row."""
     rows: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for pair, before, after in differing:
@@ -99,7 +112,7 @@ def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[str]
     for (operation, difference), pairs in sorted(rows.items(), key=lambda row: (row[0][0], -len(row[1]))):
         rivals = sorted({f"{pair.count} {pair.rival.name}" if pair.rival else "nobody" for pair in pairs})
         told = ", ".join(rivals[:4]) + (", ..." if len(rivals) > 4 else "")
-        lines.append(f"| {operation} | {told} | {difference} | {len(pairs)} |")
+        lines.append((operation, told, difference, str(len(pairs))))
     return lines
 
 
