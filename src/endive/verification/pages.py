@@ -146,17 +146,18 @@ def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
         "| suite | what is compared | right | wrong | unclear | shown |",
         "|---|---|--:|--:|--:|--:|",
     ]
-    lines += [_index_row(name, part) for name, parts in index.items() for part in parts]
+    lines += [_index_row(name, part, is_first=part is parts[0]) for name, parts in index.items() for part in parts]
     return "\n".join(lines) + "\n"
 
 
-def _index_row(name: str, part: dict[str, Any]) -> str:
+def _index_row(name: str, part: dict[str, Any], *, is_first: bool) -> str:
+    """A part of a suite; what the suite compares is said once."""
     title = f"[{name}]({name}.md)" + (f" ({part['part']})" if part["part"] else "")
     if part["skipped"] is not None:
         return f"| {title} | did not run: {_escape(part['skipped'])} | | | | |"
     wrong = f"**{part[WRONG]:,}**" if part[WRONG] else "0"
     counts = f"{part[RIGHT]:,} | {wrong} | {part[UNCLEAR]:,} | {part[SHOWN]:,}"
-    return f"| {title} | {_escape(SUITES[name].title)} | {counts} |"
+    return f"| {title} | {_escape(SUITES[name].title) if is_first else ''} | {counts} |"
 
 
 def suite_page(name: str, parts: Sequence[Outcome]) -> str:
