@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from endive.verification.row_files import csv_text
 from verification import upgrade
 from verification.conflicts import PAGE, rows_text, text
 from verification.suites.java import modelled_pair
@@ -16,6 +17,8 @@ from verification.suites.java.pair_sheets import RIVALS, SHEETS, all_pairs
 from verification.suites.java.pairs import BEFORE, DURING, SAME_FILE, Pair
 from verification.suites.java.request_recording import RELEASES, SAMPLED
 from verification.suites.java.request_trace import Recorded, from_text
+from verification.suites.java.upgrade_page import upgrade_rows
+from verification.suites.pyiceberg.met_table import FILE, met_rows
 
 RECORDINGS = {release: read_pairs(release).pairs for release in (*RELEASES, *SAMPLED)}
 RECORDED = RECORDINGS[RELEASES[-1]]
