@@ -17,6 +17,7 @@ _HEAD: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; font: 14px system-ui, sans-serif }}
+body {{ margin: 1.5em auto; max-width: 110em; padding: 0 1.5em }}
 table {{ border-collapse: collapse }}
 th {{ position: sticky; top: 0; background: Canvas; text-align: left; vertical-align: bottom }}
 th, td {{ padding: 2px 8px; border-bottom: 1px solid #8884 }}
