@@ -178,6 +178,7 @@ def present(rows: Sequence[str], cells: dict[Cell, str], labels: Row, given: arg
         return _table(rows, cells, labels)
     heads = list(dict.fromkeys(column for _, column in cells))
     sides = list(dict.fromkeys(row for row, _ in cells))
+    given.csv.parent.mkdir(parents=True, exist_ok=True)
     with given.csv.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(labels.get(word, word) for word in (*rows, *heads))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).parents[2] / "tools" / "study_table.py"
+from tools import study_tables
+
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "study_table.py"
 POINTS = """study,point,load,policy,gap,store,scope,name
 s,0,1,none,50,s3x,all,all
 s,1,1,fixed,50,s3x,all,all
@@ -174,3 +180,29 @@ def test_a_file_holds_every_row_and_the_page_those_to_keep(table, tmp_path):
 )
 def test_beside_a_file_an_interval_is_shown_where_it_is_wide(text, shown):
     assert shown == runpy.run_path(str(TOOL))["_shorten"](text)
+
+
+def marks() -> list[tuple[Path, str, str]]:
+    """Every mark of a page that names tables of ``study_tables.toml``."""
+    pages = [*(ROOT / "docs" / "studies").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")]
+    named = re.compile(r"^<!-- made slowly by: python -m tools\.study_tables (\S+) (\S+) -->$", re.MULTILINE)
+    return [(page, *match) for page in sorted(pages) for match in named.findall(page.read_text(encoding="utf-8"))]
+
+
+def test_every_table_has_its_place_on_the_page_of_its_name():
+    pages = tomllib.loads(study_tables.FILE.read_text(encoding="utf-8"))
+    listed = {(page, name) for page, tables in pages.items() for name in tables if name != study_tables.SHARED}
+
+    assert listed == {(page, name) for _, page, name in marks()}
+    assert [] == [str(path) for path, page, _ in marks() if path.stem != page]
+
+
+@pytest.mark.parametrize(("path", "page", "name"), marks(), ids=str)
+def test_a_page_links_to_the_files_of_its_tables_and_shows_rows_of_them(path, page, name):
+    text = path.read_text(encoding="utf-8")
+    for arguments in study_tables.arguments_of(page, name):
+        if "--csv" in arguments:
+            file = ROOT / arguments[arguments.index("--csv") + 1]
+            rows = list(csv.reader(file.open(encoding="utf-8")))
+            assert f"All {len(rows) - 1} rows, with their intervals: [{file.name}]({file.name})." in text
+            assert f"| {' | '.join(rows[0])} |\n" in text
