@@ -108,7 +108,7 @@ def _rows(differing: list[tuple[Pair, RecordedPair, RecordedPair]]) -> list[tupl
     rows: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for pair, before, after in differing:
         rows[pair.victim.java.replace("_", " "), _difference(before, after)].append(pair)
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for (operation, difference), pairs in sorted(rows.items(), key=lambda row: (row[0][0], -len(row[1]))):
         rivals = sorted({f"{pair.count} {pair.rival.name}" if pair.rival else "nobody" for pair in pairs})
         told = ", ".join(rivals[:4]) + (", ..." if len(rivals) > 4 else "")
