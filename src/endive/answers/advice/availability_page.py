@@ -1,4 +1,4 @@
-"""The page that says of every option and every lever whether it can be had.
+"""The page that says of every option and every lever whether it is available.
 
 python -m endive.answers.advice.availability_page > docs/reference/availability.md
 """
@@ -11,7 +11,7 @@ from endive.answers.advice.levers import LEVERS
 from endive.config.availability import ANY, OPTIONS
 from endive.config.toml_text import value_text
 
-_OPENING = """# Whether it can be had
+_OPENING = """# Availability
 
 Every option of a catalog, a protocol or a source, and every lever of `endive advise`, is one of these: *available*,
 with its release; *needs* something else; *hypothetical*: no product whose source was read does it; *proposed*: a text
