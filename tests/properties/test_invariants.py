@@ -156,6 +156,22 @@ def test_no_rival_commits_inside_the_hazard_window_of_a_commit(run):
 
 
 @law
+def test_a_commit_is_built_on_a_state_in_the_past_of_the_newest(run):
+    """Where compactions are taken back: their states are gone, and nobody goes on from one of them."""
+    if not run.config.catalog.service.rolls_back_compactions:
+        return
+    pasts: dict[int, list[int]] = {}
+    for decision in run.record.applied:
+        for table in decision.intention.tables[: decision.intention.n_written]:
+            base = decision.intention.base.tables[table].state.version
+            past = pasts.setdefault(table, [base])
+            newest = past[-1]
+            assert base in past
+            assert decision.undone == len(past) - 1 - past.index(base)
+            past[past.index(base) + 1 :] = [newest + 1]
+
+
+@law
 def test_an_attempt_is_refused_only_if_a_rival_committed_inside_its_window(run):
     applied = run.record.applied
     for decision in run.record.decisions:

@@ -158,6 +158,8 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
     if thins_list(operation, cost):
         kept.thinnings += 1
     done = class_of(operation)
+    if done != CLASS_REPLACE:
+        kept.undone_to = 0
     if done == CLASS_NONE:
         kept.without_snapshot += 1
         kept.expired += cost.expired
@@ -187,16 +189,23 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
 def undoable(table: TableState, base: TableState) -> int:
     """Replacing snapshots since ``base``, if there are no others: a catalog may take them back for a commit.
 
-    After ``CatalogHandlerUtils.generateUpdatesToRemoveNoopSnapshot`` of Apache Polaris.
+    After ``CatalogHandlerUtils.generateUpdatesToRemoveNoopSnapshot`` of Apache Polaris, which walks from the newest
+    snapshot to its parents: a base that was itself taken back, for another compaction, is not among them. Where it went
+    back twice since ``base``, once beyond it, the base counts as gone even if it was made in between.
     """
     replaced = table.iceberg.replacements - base.iceberg.replacements
-    return replaced if replaced == table.version - base.version else 0
+    gone = table.iceberg.undone - base.iceberg.undone
+    if replaced != table.version - base.version or (gone > 0 and base.version >= table.iceberg.undone_to):
+        return 0
+    return replaced - gone
 
 
 @rule
 def undo(table: TableState, base: TableState) -> None:
     """The snapshots since ``base`` are gone; counters that only grow still know that they were there."""
     table.iceberg.undone += undoable(table, base)
+    if table.iceberg.undone_to == 0 or base.version < table.iceberg.undone_to:
+        table.iceberg.undone_to = base.version + 1
     table.iceberg.manifests = base.iceberg.manifests
     table.iceberg.live_deletes = base.iceberg.live_deletes
     table.iceberg.head_class = base.iceberg.head_class

@@ -23,6 +23,7 @@ class IcebergTable(Record):
     without_snapshot: Int64  # commits that changed the metadata and nothing else
     expired: Int64  # snapshots expired: the oldest ones
     undone: Int64  # replacing snapshots that the catalog took back
+    undone_to: Int64  # the version after the oldest it went back to since another commit; 0 if it did not
     thinnings: Int64  # commits that took manifests out of the list
     manifests: Int64  # manifests in the current manifest list
     list_offset: Int64  # bytes appended to the current manifest list object (ML+)
