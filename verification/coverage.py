@@ -304,7 +304,7 @@ def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def _is_shown(row: Sequence[str]) -> bool:
+def is_shown(row: Sequence[str]) -> bool:
     """Whether a row stands on the page: as many runs as are taken unasked, or too few."""
     return BY_ITSELF in row[1] or any(float(share) < HELD_LOW for share in row[2:])
 
@@ -331,7 +331,7 @@ def page(
         f"Shown is what `endive run` does by itself, and whatever holds the truth in less than {HELD_LOW:g} %; all "
         f"of it: [{FILE}]({FILE}).",
         "",
-        *table_lines(HEADINGS, [row for rows in cases for row in rows[1:] if _is_shown(row)]),
+        *table_lines(HEADINGS, [row for rows in cases for row in rows[1:] if is_shown(row)]),
         "",
         "Four or eight runs that differ get wide intervals, because all of them may be of one kind. Of a table that "
         "seldom tips, 16 and 64 runs are mostly of one kind too, and no interval knows of the other. `endive run` "

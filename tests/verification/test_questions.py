@@ -7,7 +7,8 @@ import pytest
 
 from endive.config import parse_config
 from endive.objectives import Estimate
-from verification.questions import CHECKS, HERE, agree, throw
+from verification.coverage import is_shown
+from verification.questions import AGAIN, CHECKS, HERE, THROWN, agree, page, row_files, throw
 
 ASKED = tomllib.loads((HERE / "questions.toml").read_text(encoding="utf-8"))["question"]
 CONFIGS = {question["name"]: question.get("config") for question in ASKED}
@@ -53,3 +54,34 @@ def test_a_die_throws_the_same_questions_again_and_others_with_another_seed():
 
     assert thrown(7) == thrown(7)
     assert thrown(7) != thrown(8)
+
+
+def thrown(agrees: bool, answer: str) -> dict[str, object]:
+    return {
+        **{"what": "flink_sink, load x 1; s3, glue", "figure": "s0.p50_commit of 16 runs", "answer": answer},
+        **{"truth": "2 s", "is_in": True, "agrees": agrees, "verdict": "s0.p50_commit <= 1s: not met"},
+        **{"said": "not met", "is_right": True},
+    }
+
+
+def test_the_page_shows_questions_that_disagree_and_the_file_has_all():
+    again = {"name": "jobs", "command": "run FILE", "before": "1", "then": "2", "said": ["a", "b"], "truth": "2"}
+    rows = [thrown(True, "2 s [1, 3]"), thrown(False, "9 s [8, 10]")]
+    text, files = page([{**again, "held": 1, "of": 2}], rows, die=7), row_files([again], rows)
+
+    assert "**1 of 2 agree**" in text
+    assert "9 s [8, 10]" in text
+    assert "2 s [1, 3]" not in text
+    assert [AGAIN, THROWN] == list(files)
+    assert ["jobs,endive run FILE,a,2", "jobs,endive run FILE,b,2"] == files[AGAIN].splitlines()[1:]
+    assert 3 == len(files[THROWN].splitlines())
+
+
+def test_coverage_shows_what_run_does_and_what_holds_too_seldom():
+    rows = [
+        ("a case", "4", "95.0", "93.0"),
+        ("a case", "16", "95.0", "92.9"),
+        ("a case", "64 by itself", "95.0", "99.0"),
+    ]
+
+    assert ["16", "64 by itself"] == [row[1] for row in rows if is_shown(row)]
