@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from endive.config import known_keys, nearest_key, reference_markdown
-from endive.config.key_reference import reference
+from endive.config.key_reference import reference, reference_csv
 from endive.config.keys import SECTIONS
 from endive.config.sections.source import SourceKeys
 
@@ -17,6 +17,10 @@ def test_the_page_is_what_the_command_prints():
     assert reference_markdown() == PAGE.read_text(encoding="utf-8"), (
         "run: endive config schema --markdown > docs/reference/configuration.md"
     )
+
+
+def test_the_file_beside_the_page_has_every_word():
+    assert reference_csv() == PAGE.with_suffix(".csv").read_text(encoding="utf-8"), "run: python -m tools.key_table"
 
 
 @pytest.mark.parametrize("name", SECTIONS)

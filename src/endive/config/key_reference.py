@@ -5,6 +5,8 @@ Every word about a key comes from its declaration, so the reference cannot disag
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -41,9 +43,11 @@ _IN_SHORT = (  # what the page says of a number; a refusal says it in words
     (re.compile(r"^true or false$"), "bool"),
     (re.compile(r"^a text that is not empty$"), "text"),
     (re.compile(r"^by protocol \(.*\)$"), "by [protocol](#protocols)"),
-    (re.compile(r" Only with (?=(?:\S+ ){6}).*$"), " Only in some combinations."),
+    (re.compile(r" Only with (?=(?:\S+ ){6}).*$"), ""),
 )
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
+WORDS_ON_PAGE = 20  # of a meaning: a longer one is cut to its first sentence
+_SENTENCE = re.compile(r"(?<=[^.]\.) (?=[A-Z`#0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +87,33 @@ def reference_markdown() -> str:
         'milliseconds, or a text such as `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not',
         "known, or that has no effect in its combination, is an error.",
         "On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
-        "`endive config schema KEY` tells what this page shortens: limits of 100,000 and more, conditions behind",
-        '"only in some combinations".',
+        "Every key is here with its first sentence. [configuration.csv](configuration.csv) and `endive config schema",
+        "KEY` have all that is said of it: limits of 100,000 and more, and when it has an effect.",
         "",
     ]
     for section in reference():
         lines += [f"## {section.title}", "", section.about, ""]
         lines += [_markdown_row(section.columns), _markdown_row("---" for _ in section.columns)]
-        lines += [_markdown_row(map(_shorten, row)) for row in section.rows]
+        lines += [_markdown_row(map(_shorten, _first_sentence(row, section))) for row in section.rows]
         lines.append("")
     return "\n".join(lines)
+
+
+def reference_csv() -> str:
+    """Every key with everything that is said of it, as rows."""
+    keys = [row for section in reference() if section.columns == KEY_COLUMNS for row in section.rows]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [KEY_COLUMNS, *([cell.replace("`", "").replace("**", "") for cell in row] for row in keys)]
+    )
+    return text.getvalue()
+
+
+def _first_sentence(row: tuple[str, ...], section: ReferenceSection) -> tuple[str, ...]:
+    """A row whose meaning is cut to what it begins with, if it is long."""
+    if section.columns != KEY_COLUMNS or len(row[-1].split()) <= WORDS_ON_PAGE:
+        return row
+    return *row[:-1], _SENTENCE.split(row[-1], maxsplit=1)[0]
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
