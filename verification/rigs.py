@@ -6,8 +6,10 @@ How they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library tha
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ from verification.suites.live import IcebergMissingError
 from verification.suites.load.loops import Loop
 
 SPARK_PYTHON: Final = "ENDIVE_SPARK_PYTHON"
+STOP_S: Final = 60.0  # for a rig to end its servers when it is told to stop
 
 
 def java_requests(scenarios: Sequence[Scenario], jars: Path | None) -> Recording:
@@ -75,15 +78,40 @@ def lakehouse(jars: Path | None, seconds: float, **choices: str) -> dict[str, An
             str(seconds),
             *(word for key, value in choices.items() for word in (f"--{key}", value)),
         ]
-        checkout = Path(__file__).parents[1]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=seconds + 900.0, cwd=checkout
-        )
-        if done.returncode:
-            said = (done.stderr.splitlines() or ["nothing said"])[-1]
+        returncode, said = run_apart(command, timeout_s=seconds + 900.0)
+        if returncode:
             raise IcebergMissingError(f"the lakehouse did not run: {said}")
         document: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return document
+
+
+def run_apart(command: Sequence[str], *, timeout_s: float) -> tuple[int, str]:
+    """Run a rig in a process group of its own: how it ended, and the last line it said.
+
+    Whatever ends this call (a signal, the time) asks the rig to stop its servers, and ends those that are left.
+    """
+    checkout = Path(__file__).parents[1]
+    rig = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=checkout,
+        start_new_session=True,
+    )
+    try:
+        _, said = rig.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        raise IcebergMissingError(f"the lakehouse did not end within {timeout_s:.0f} s.") from None
+    finally:
+        if rig.poll() is None:
+            rig.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                rig.wait(STOP_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(rig.pid, signal.SIGKILL)
+        rig.wait()
+    return rig.returncode, (said.splitlines() or ["nothing said"])[-1]
 
 
 def pyiceberg_requests() -> dict[str, Any]:

@@ -10,6 +10,8 @@ import json
 import os
 import platform
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,6 +139,7 @@ def main() -> None:
     parser.add_argument("--isolation", choices=ISOLATIONS, default=ISOLATIONS[0])
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # by way of what follows "finally"
     lake = Lake(Path(tempfile.mkdtemp(prefix="endive-lakehouse-")), given.jars)
     try:
         open_lake(lake, catalog=given.catalog, store=given.store)

@@ -32,6 +32,7 @@ APPENDS: Final = "appends"
 SEEDS: Final = 40
 SEEDS_QUICK: Final = 8
 LIVE_SECONDS: Final = 1320.0
+LIVE_SECONDS_QUICK: Final = 180.0
 
 INTRO: Final = """
 Three writers append to one table under one name, as the tasks of a job do (`FastAppend`, a pause of 12 to 30 s between
@@ -67,8 +68,9 @@ The attempts themselves are the model's: who overtakes whom follows from when ea
 def run(options: Options) -> Outcome:
     """Hold the replay of the recording, or of a new run, against what was seen in it."""
     if options.is_live:
+        seconds = LIVE_SECONDS_QUICK if options.is_quick else LIVE_SECONDS
         try:
-            document = rigs().java_replay(options.iceberg_jars, LIVE_SECONDS)
+            document = rigs().java_replay(options.iceberg_jars, seconds)
         except IcebergMissingError as error:
             return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
     else:
