@@ -123,7 +123,7 @@ def _histories(
         return [read_spark_table(table, writer_key=writer_key)]
     if catalog is not None:
         opened = catalogs.open_catalog(catalog, properties, **limits)
-        names = catalogs.table_names(opened, table)
+        names = catalogs.table_names(opened, table, _leave_out)
         return _possible(names, lambda name: catalogs.read_table(opened, name, writer_key=writer_key))
     if table is None:
         raise ConfigError(
@@ -138,7 +138,6 @@ def _histories(
 
 def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
     """Every table that can be read, or observed; of several, one that cannot is told and left out."""
-    from endive.cli.console import stderr
     from endive.errors import ObservationError
 
     found, refused = [], []
@@ -148,12 +147,18 @@ def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
         except ObservationError as error:
             if len(tables) == 1:
                 raise
-            refused.append(f"left out: {error}")
+            refused.append(str(error))
     if not found:
         raise ObservationError(f"none of {len(tables)} tables can be observed. {refused[0]}")
     for line in refused:
-        stderr().print(line, style="yellow", markup=False, soft_wrap=True)
+        _leave_out(line)
     return found
+
+
+def _leave_out(line: str) -> None:
+    from endive.cli.console import stderr
+
+    stderr().print(f"left out: {line}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _page() -> Any:

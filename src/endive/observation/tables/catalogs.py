@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,6 +32,7 @@ _KINDS: Final = {
     "HiveCatalog": "hive",
     "GlueCatalog": "glue",
 }
+Tell = Callable[[str], None]
 _DENIED: Final = ("forbidden", "unauthorized", "access denied", "accessdenied", "access_denied", "permission denied")
 
 
@@ -101,13 +102,16 @@ def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mappi
     return catalog
 
 
-def table_names(opened: OpenCatalog, name: str | None) -> list[str]:
-    """A table's own name, or those of a namespace, or of the whole catalog; a list may have pages without end."""
+def table_names(opened: OpenCatalog, name: str | None, tell: Tell = lambda line: None) -> list[str]:
+    """A table's own name, or those of a namespace, or of the whole catalog; a list may have pages without end.
+
+    Of several namespaces, one that cannot be listed is told and left out.
+    """
     with one_line(f"catalog '{opened.name}'", opened.secrets):
-        return within(opened.seconds_max, lambda: _names(opened, name), name="its list of tables")
+        return within(opened.seconds_max, lambda: _names(opened, name, tell), name="its list of tables")
 
 
-def _names(opened: OpenCatalog, name: str | None) -> list[str]:
+def _names(opened: OpenCatalog, name: str | None, tell: Tell) -> list[str]:
     catalog = opened.catalog
     if name is not None and "." in name and catalog.table_exists(name):
         return [name]
@@ -118,14 +122,29 @@ def _names(opened: OpenCatalog, name: str | None) -> list[str]:
         chosen = [name]
     else:
         chosen = []
-    found = [".".join(each) for namespace in chosen for each in catalog.list_tables(namespace)]
+    if len(chosen) == 1:
+        found = [".".join(each) for each in catalog.list_tables(chosen[0])]
+    else:
+        found = _listed(opened, chosen, tell)
     if found:
         return found
     if name is not None and not chosen:
-        everything = [".".join(each) for namespace in namespaces for each in catalog.list_tables(namespace)]
+        everything = _listed(opened, namespaces, lambda line: None)
         raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
     place = f"namespace '{name}'" if name else "the catalog"
     raise ObservationError(f"{place} of catalog '{opened.name}' has no tables.")
+
+
+def _listed(opened: OpenCatalog, namespaces: Sequence[str], tell: Tell) -> list[str]:
+    """The tables of those namespaces that may be listed."""
+    found = []
+    for namespace in namespaces:
+        try:
+            with one_line(f"namespace '{namespace}' of catalog '{opened.name}'", opened.secrets):
+                found += [".".join(each) for each in opened.catalog.list_tables(namespace)]
+        except ObservationError as error:
+            tell(str(error))
+    return found
 
 
 def _no_table(catalog: str, name: str, known: Sequence[str]) -> str:
