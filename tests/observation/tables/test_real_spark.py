@@ -1,7 +1,7 @@
 """Tables of a real Spark with Iceberg's runtime, observed by every way that leads to them.
 
-Needs ``ENDIVE_SPARK_PYTHON`` (a Python with pyspark 4.0) and ``ENDIVE_ICEBERG_JARS`` (a folder with Iceberg's runtime
-for it).
+Needs ``ENDIVE_SPARK_PYTHON`` (a Python with pyspark: 3.5, 4.0 or 4.1) and ``ENDIVE_ICEBERG_JARS`` (a folder with
+Iceberg's runtime for it).
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def invoke(*arguments: object):
 def lake(tmp_path_factory):
     """A Hadoop catalog with a table of each format version, one whose snapshots expired, and a branch."""
     folder = tmp_path_factory.mktemp("lake")
-    (runtime,) = sorted(Path(JARS).glob("iceberg-spark-runtime-4.0*.jar"))[-1:]
+    version = subprocess.run(
+        [PYTHON, "-c", "import pyspark; print(pyspark.__version__)"], capture_output=True, text=True
+    )
+    line = ".".join(version.stdout.split(".")[:2])
+    (runtime,) = sorted(Path(JARS).glob(f"iceberg-spark-runtime-{line}_*.jar"))[-1:]
     (folder / "spark-defaults.conf").write_text(
         f"spark.jars {runtime}\n"
         "spark.sql.extensions org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions\n"

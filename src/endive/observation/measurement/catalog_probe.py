@@ -7,7 +7,6 @@ store (metadata files) is measured apart, so that ``catalog_profile`` can tell t
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from endive.errors import ObservationError
+from endive.observation.measurement.clients import run_clients
 from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
 
 SAMPLES: Final = 20
@@ -141,34 +141,16 @@ def _remove_files(table: Any) -> None:
 
 def _commit_step(opened: OpenCatalog, name: str, clients: int, found: CatalogMeasured, end_s: float) -> None:
     refusal = pyiceberg("exceptions").CommitFailedException
-    lock = threading.Lock()
-    left = [COMMITS]
-    raised: list[BaseException] = []
     made, refused = found.commit_ms.setdefault(clients, []), found.refused_ms.setdefault(clients, [])
 
-    def client() -> None:
+    def commit() -> None:
+        table = opened.catalog.load_table(name)
+        begin_s = time.perf_counter()
+        times = made
         try:
-            while True:
-                with lock:
-                    left[0] -= 1
-                    if left[0] < 0 or raised or time.monotonic() >= end_s:
-                        return
-                table = opened.catalog.load_table(name)
-                begin_s = time.perf_counter()
-                times = made
-                try:
-                    table.transaction().set_properties({"endive": secrets.token_hex(4)}).commit_transaction()
-                except refusal:
-                    times = refused
-                with lock:
-                    times.append(1000.0 * (time.perf_counter() - begin_s))
-        except BaseException as error:
-            raised.append(error)
+            table.transaction().set_properties({"endive": secrets.token_hex(4)}).commit_transaction()
+        except refusal:
+            times = refused
+        times.append(1000.0 * (time.perf_counter() - begin_s))
 
-    threads = [threading.Thread(target=client, daemon=True) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
+    run_clients(clients, COMMITS, end_s, commit)

@@ -14,8 +14,8 @@ from statistics import median
 from typing import Any, Final
 
 from endive.errors import ConfigError
+from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.measurement.catalog_probe import LARGE_BYTES, CatalogMeasured
-from endive.observation.measurement.store_profile import quantile_table
 
 REST: Final = "rest"
 WORKERS: Final = (1, 2, 3, 4, 6, 8, 12, 16)

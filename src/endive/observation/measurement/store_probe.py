@@ -10,7 +10,6 @@ import functools
 import importlib
 import os
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from endive.errors import IntakeError, ObservationError
+from endive.observation.measurement.clients import run_clients
 from endive.observation.measurement.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials, rehearse
 from endive.observation.secrets import redact
@@ -228,41 +228,22 @@ def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measure
     path = f"{prefix}/swap-{clients}"
     obstore.put(store, path, b"0")
     step = SwapStep()
-    lock = threading.Lock()
-    left = [swaps]
-    raised: list[BaseException] = []
 
-    def client() -> None:
+    def swap() -> None:
+        head_ms, meta = _timed(lambda: obstore.head(store, path))
+        begin_s = time.perf_counter()
+        times = step.success_ms
         try:
-            while True:
-                with lock:
-                    left[0] -= 1
-                    if left[0] < 0 or raised or time.monotonic() >= end_s:
-                        return
-                head_ms, meta = _timed(lambda: obstore.head(store, path))
-                begin_s = time.perf_counter()
-                is_refused = False
-                try:
-                    obstore.put(store, path, secrets.token_bytes(64), mode=_version(meta))
-                except Exception as error:
-                    if type(error).__name__ not in ("PreconditionError", "AlreadyExistsError"):
-                        raise
-                    is_refused = True
-                took_ms = 1000.0 * (time.perf_counter() - begin_s)
-                with lock:
-                    step.head_ms.append(head_ms)
-                    (step.refused_ms if is_refused else step.success_ms).append(took_ms)
-        except BaseException as error:
-            raised.append(error)
+            obstore.put(store, path, secrets.token_bytes(64), mode=_version(meta))
+        except Exception as error:
+            if type(error).__name__ not in ("PreconditionError", "AlreadyExistsError"):
+                raise
+            times = step.refused_ms
+        times.append(1000.0 * (time.perf_counter() - begin_s))
+        step.head_ms.append(head_ms)
 
-    begin_s = time.perf_counter()
-    threads = [threading.Thread(target=client, daemon=True) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    step.seconds = time.perf_counter() - begin_s
-    found.requests += 2 * len(step.head_ms) + 1
-    if raised:
-        raise raised[0]
+    try:
+        step.seconds = run_clients(clients, swaps, end_s, swap)
+    finally:
+        found.requests += 2 * len(step.head_ms) + 1
     return step

@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from endive.config.toml_text import key_text, value_text
+from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.measurement.probe_plan import SIZES_BYTES
 from endive.observation.measurement.store_probe import Measured
 from endive.observation.measurement.swap_loop import fit_share
 from endive.storage import OBJECTS, load_profile
 
 MEASURED: Final = "measured"
-QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 SMALL_BYTES: Final = SIZES_BYTES[1]
 SLOWER_BY: Final = 1.25  # a swap beside others takes this much longer than alone: contention
 _MIB: Final = 1024.0 * 1024.0
@@ -102,13 +102,6 @@ def _write(table: dict[str, Any], path: str, lines: list[str], tables: list[str]
             if inner:
                 tables.extend(["", f"[{name}]", *inner])
             tables.extend(deeper)
-
-
-def quantile_table(values: Sequence[float]) -> dict[str, Any]:
-    """Through the quantiles that were measured."""
-    points = np.quantile(np.asarray(values, dtype=np.float64), QUANTILES)
-    pairs = [[share, round(float(ms), 3)] for share, ms in zip(QUANTILES, points, strict=True)]
-    return {"distribution": "empirical", "quantiles": pairs}
 
 
 def _growing(measured: Measured, operation: str, date: str) -> dict[str, Any] | None:
