@@ -93,6 +93,7 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
         "verdict": replay.verdict,
         "explains": replay.explains,
         "cause": None if replay.cause is None else asdict(replay.cause),
+        "pace": replay.pace.windows,
         "runs": replay.runs,
         "sources": {
             source.name: [
@@ -124,6 +125,8 @@ def _print(replay: Replay) -> None:
     if silent:
         console.print(f"too few commits to compare: {', '.join(silent)}", markup=False, soft_wrap=True)
     console.print(replay.verdict, markup=False, soft_wrap=True)
+    if replay.pace.text:
+        console.print(f"{replay.pace.text} The replay goes by that.", markup=False, soft_wrap=True)
 
 
 def _cells(figure: Figure, is_changed: bool) -> list[str]:

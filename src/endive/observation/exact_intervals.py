@@ -1,5 +1,7 @@
 """Exact 95 % intervals from few events: of a count (Poisson), and of a share (binomial, Clopper and Pearson).
 
+And the 95 % quantile of chi square.
+
 Ten MERGEs that all failed say a lot, and an interval by its normal approximation says nothing of them.
 """
 
@@ -13,6 +15,7 @@ from endive.objectives.intervals import wilson
 
 TAIL: Final = 0.025
 Z_95: Final = 1.96
+Z_ONE_SIDED: Final = 1.645
 _MANY: Final = 1_000  # from here on the approximation is as good, and quicker
 _STEPS: Final = 60
 
@@ -37,6 +40,12 @@ def share_interval(hits: int, of: int) -> tuple[float, float]:
     low = 0.0 if hits == 0 else _solve(lambda share: 1.0 - _binomial_up_to(hits - 1, of, share) - TAIL, 1.0)
     high = 1.0 if hits == of else _solve(lambda share: TAIL - _binomial_up_to(hits, of, share), 1.0)
     return low, high
+
+
+def chi_square_95(freedom: int) -> float:
+    """The 95 % quantile of chi square, by Wilson and Hilferty's approximation."""
+    part = 2.0 / (9.0 * freedom)
+    return float(freedom * (1.0 - part + Z_ONE_SIDED * math.sqrt(part)) ** 3)
 
 
 def _solve(rising: Callable[[float], float], top: float) -> float:

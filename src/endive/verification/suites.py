@@ -96,6 +96,7 @@ _ALL: Final = (
         parts=(
             Part(module="verification.suites.java.java_replay", name="java", needs=_JAVA),
             Part(module="verification.suites.java.lakehouse", name="lakehouse"),
+            Part(module="verification.suites.planted_causes", name="causes"),
         ),
     ),
     Suite(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
 from endive.config import parse_config, read_toml
 from endive.errors import ConfigError
-from endive.observation.folder import write_folder
+from endive.observation.folder import read_findings, read_history, write_folder
+from endive.observation.folder_memory import given_document
 from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.observe import observe
 from endive.observation.replay.replay import replay
+from endive.observation.replay.stage import Stage
 from endive.observation.replay.trace import as_observed, loading_ms
 from endive.simulation import Simulation
 from endive.workload.trace_file import read_columns
@@ -62,7 +65,7 @@ def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when
         "catalog": {"type": "service", "latency_ms": 20.0},
     }
     document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 3_000.0}
-    observed = as_observed(document, read_columns(folder / "trace.csv"), tmp_path / "trace.csv")
+    observed = as_observed(document, read_columns(folder / "trace.csv"), tmp_path / "trace.csv").document
 
     starts_ms = Simulation(parse_config(observed)).run(0).transactions["commit_start_ms"].to_pylist()
 
@@ -79,7 +82,7 @@ def test_a_statement_commits_after_the_work_that_its_log_tells_of(tmp_path):
     }
     columns = read_columns(folder / "trace.csv") | {"runtime_ms": [3_000.0] * 12}
 
-    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"})
+    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"}).document
 
     rows = Simulation(parse_config(observed)).run(0).transactions
     worked_ms = [
@@ -120,8 +123,24 @@ def _submissions_ms(folder, tmp_path) -> list[float]:
     columns, document = read_columns(folder / "trace.csv"), read_toml(folder / "endive.toml")
     document["storage"] = {"provider": "constant", "latency_ms": 5_000.0}
     document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 0.0}
-    observed = as_observed(document, columns, tmp_path / "trace.csv")
+    observed = as_observed(document, columns, tmp_path / "trace.csv").document
     simulation = Simulation(parse_config(observed))
     results = [simulation.run(0, engine=engine) for engine in ("reference", "compiled")]
     assert results[0].fingerprint == results[1].fingerprint
     return sorted(results[0].transactions["submit_ms"].to_pylist())
+
+
+def test_a_part_of_a_history_in_which_a_source_does_nothing_is_run_without_it(tmp_path):
+    """Of a long history the first part is searched for a cause; who began later is not in it."""
+    early = appends(is_submission=True)
+    late = tuple(
+        replace(each, time_us=each.time_us + 1_000_000_000, writer="late", engine="spark", kind="merge_append")
+        for each in early.commits
+    )
+    (folder,) = write_folder(tmp_path / "seen", [observe(replace(early, commits=(*early.commits, *late)))])
+    columns, _ = read_history(folder)
+    document = given_document(folder, profile=None, catalog_profile=None, assumed=STORE)
+    stage = Stage(columns, read_findings(folder))
+
+    assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path, lambda done: None))
+    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path, lambda done: None))

@@ -6,15 +6,14 @@ what matters is whether two writers meet, not where.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from endive.observation.exact_intervals import chi_square_95
 from endive.observation.history import Commit
 
 LOST_SHARE_MAX: Final = 0.25  # of a source's txns may have failed; else those that did not say where it is quiet
-Z_EVEN: Final = 1.645  # picks that an even choice makes once in twenty times are not even
 NAMES_MAX: Final = 1_000
 STAYING_SHARE: Final = 0.5  # of the partitions of the table's first half that are written to in the second
 
@@ -62,12 +61,10 @@ def partition_weights(
 
 
 def _is_even(picked: Mapping[int, int], count: int) -> bool:
-    """Whether picks are as even as chance makes them (chi-squared by Wilson and Hilferty), or nearly."""
+    """Whether picks are as even as chance makes them nineteen times in twenty, or nearly."""
     if len(picked) == count and max(picked.values()) <= 2 * min(picked.values()) + 2:
         return True
     mean, free = sum(picked.values()) / count, count - 1
     if free == 0:
         return True
-    distance = sum((picked.get(place, 0) - mean) ** 2 for place in range(count)) / mean
-    spread = 2.0 / (9.0 * free)
-    return distance <= free * (1.0 - spread + Z_EVEN * math.sqrt(spread)) ** 3
+    return sum((picked.get(place, 0) - mean) ** 2 for place in range(count)) / mean <= chi_square_95(free)

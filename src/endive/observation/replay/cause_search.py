@@ -6,6 +6,7 @@ not a proof: two assumptions that are wrong can hide each other.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,10 @@ from endive.storage import profile_file
 
 FACTORS: Final = (0.5, 2.0, 4.0, 10.0)
 WORKERS: Final = (1, 2, 4)
+WORK_FACTORS: Final = (1.0, 4.0)  # of a worker's time, in latencies
 RETRIES: Final = (0, 1, 10)
 READS: Final = ("table", "partitions", "files")
+STORE, CATALOG, WORKERS_KEY, PACE = "storage", "catalog", "catalog.service.workers", "pace"  # what may be changed
 ERROR_CAP: Final = 10.0  # one figure that is far off does not outweigh all others
 GAIN_MIN: Final = 1.0  # in units of what is allowed; less is noise
 _STORE: Final = "Measure the store from where your writers run, while they run: endive measure store."
@@ -45,6 +48,10 @@ _RETRY: Final = {
     DELTA: f"Look at max_commit_retries of the writer, and {_AGAIN}",
 }
 _KEPT: Final = "Look whether the job loads its table for every commit or keeps it."
+_PACE: Final = (
+    "Some minutes were slow for everybody: look what else ran on the machine, the store or the network then. "
+    "endive replay --fit goes by it."
+)
 _LEVEL: Final = {
     ICEBERG: "Look at write.*.isolation-level of the table, and of the writer's options.",
     DELTA: "Look at delta.isolationLevel of the table.",
@@ -59,15 +66,18 @@ Judge = Callable[[Mapping[str, Any]], Sequence[tuple[str, Figure]]]
 class Change:
     """One assumption that is another."""
 
+    key: str  # which
     words: str
     document: Mapping[str, Any]
     look: str  # what to measure, or to look at, next
+    judge: Judge | None = None  # if not the usual one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """The change that explains most."""
 
+    key: str
     words: str
     agree: int
     before: int
@@ -91,22 +101,37 @@ def find_cause(
     scratch: Path,
     *,
     is_measured: bool,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    judge_uneven: Judge | None = None,
 ) -> Cause | None:
-    """The single change with which most figures agree; None if none is better than what is assumed."""
+    """The single change with which most figures agree; None if none is better than what is assumed.
+
+    ``judge_uneven`` judges by the pace that was seen, if that was uneven.
+    """
     before = judge(document)
     changes = list(_changes(document, scratch, is_measured=is_measured))
+    if judge_uneven is not None:
+        words = "requests as slow by the minute as the attempts seen"
+        changes.append(Change(key=PACE, words=words, document=document, look=_PACE, judge=judge_uneven))
     best: tuple[float, Cause] | None = None
-    for done, change in enumerate(changes, start=1):
-        progress(done, len(changes))
+    for change in changes:
         try:
-            figures = judge(change.document)
+            figures = (change.judge or judge)(change.document)
         except EndiveError:
             continue  # a change that the rest of the configuration does not allow
         gain = misfit(before) - misfit(figures)
         if gain > max(GAIN_MIN, best[0] if best else 0.0):
             counts = (_agreeing(figures), _agreeing(before), len(figures))
-            best = gain, Cause(words=change.words, agree=counts[0], before=counts[1], total=counts[2], look=change.look)
+            best = (
+                gain,
+                Cause(
+                    key=change.key,
+                    words=change.words,
+                    agree=counts[0],
+                    before=counts[1],
+                    total=counts[2],
+                    look=change.look,
+                ),
+            )
     return None if best is None else best[1]
 
 
@@ -124,7 +149,7 @@ def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -
         words = f"a store {factor:g} times as slow" if factor > 1.0 else f"a store {1 / factor:g} times as fast"
         slower = scale_store(document, factor, scratch)
         if slower is not None:
-            yield Change(words=words, document=slower, look=_MEASURED if is_measured else _STORE)
+            yield Change(key=STORE, words=words, document=slower, look=_MEASURED if is_measured else _STORE)
     if format_of(document) == ICEBERG:  # a log of Delta needs no catalog
         yield from _catalog_changes(document, is_measured=is_measured)
     for source in document["source"]:
@@ -132,18 +157,19 @@ def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -
             name = source["name"]
             words = ", ".join(f"source.{name}.{key} = {value_text(value)}" for key, value in keys.items())
             changed = apply_overrides(document, {f'source."{name}".{key}': value for key, value in keys.items()})
-            yield Change(words=words, document=changed, look=look)
+            yield Change(key=f"source.{name}.{next(iter(keys))}", words=words, document=changed, look=look)
 
 
 def _catalog_changes(document: Mapping[str, Any], *, is_measured: bool) -> Iterator[Change]:
     for factor in FACTORS:
         words = f"a catalog {factor:g} times as slow" if factor > 1.0 else f"a catalog {1 / factor:g} times as fast"
-        yield Change(
-            words=words, document=_scale_catalog(document, factor), look=_MEASURED if is_measured else _CATALOG
-        )
-    for workers in WORKERS:
+        look = _MEASURED if is_measured else _CATALOG
+        yield Change(key=CATALOG, words=words, document=_scale_catalog(document, factor), look=look)
+    for workers, factor in itertools.product(WORKERS, WORK_FACTORS):
         words = f"a catalog that serves {workers} at a time"
-        yield Change(words=words, document=_with_workers(document, workers), look=_CATALOG)
+        words += f", each for {factor:g} times its latency" if factor != 1.0 else ""
+        changed = _with_workers(document, workers, factor)
+        yield Change(key=WORKERS_KEY, words=words, document=changed, look=_CATALOG)
 
 
 def _of_source(source: Mapping[str, Any], format: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -210,9 +236,9 @@ def _scale_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]
     return changed
 
 
-def _with_workers(document: Mapping[str, Any], workers: int) -> dict[str, Any]:
-    """So many workers, each busy for as long as the catalog's latency; the latency itself becomes the way there."""
+def _with_workers(document: Mapping[str, Any], workers: int, factor: float) -> dict[str, Any]:
+    """So many workers, each busy for so many times the catalog's latency, which itself becomes the way there."""
     catalog = parse_config(document).to_dict()["catalog"]
     latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
-    service = {**document["catalog"].get("service", {}), "workers": workers, "time": latency}
+    service = {**document["catalog"].get("service", {}), "workers": workers, "time": scale_times(latency, factor)}
     return {**document, "catalog": {**document["catalog"], "service": service}}

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from endive.config import apply_overrides, parse_config
 from endive.observation.history import APPEND
+from endive.observation.replay.pace import EVEN, Pace
 from endive.simulation import Simulation
 from endive.workload import ICEBERG_OPERATIONS
 from endive.workload.trace import epoch_us
@@ -32,6 +33,13 @@ RELOAD = "reload"
 CLOCK_US = 50_000  # by which a client's clock may be off from its own stop watch
 
 
+class Trace(NamedTuple):
+    """A configuration whose sources go by a trace, and when that begins on the even clock of its pace."""
+
+    document: dict[str, Any]
+    begin_ms: float
+
+
 def as_observed(
     document: Mapping[str, Any],
     columns: Columns,
@@ -39,13 +47,14 @@ def as_observed(
     *,
     statements: AbstractSet[str] = frozenset(),
     timed: AbstractSet[str] = frozenset(),
-) -> dict[str, Any]:
-    """Every source begins to commit when it did, and commits what it did; the trace for that is written to ``path``.
+    pace: Pace = EVEN,
+) -> Trace:
+    """Every source begins to commit when it did, and commits what it did; traces for that are written beside ``path``.
 
     Sources in ``statements`` begin their work at the times of the history, not their commits; their work has the
     loading of the table in it, and that of those in ``timed`` also its reading back, which is after Iceberg's timer.
     """
-    first = _trace(document, columns, {}, path)
+    first = _trace(document, columns, pace, path).document
     leads_ms = _before_commit_ms(first)
     spared_ms = loading_ms(first) if statements else {}
     if reads_back(first):
@@ -53,8 +62,9 @@ def as_observed(
     return _trace(
         document,
         columns,
-        {name: ms for name, ms in leads_ms.items() if name not in statements},
+        pace,
         path,
+        {name: ms for name, ms in leads_ms.items() if name not in statements},
         {name: ms for name, ms in spared_ms.items() if name in statements},
     )
 
@@ -94,8 +104,13 @@ def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _trace(
-    document: Mapping[str, Any], columns: Columns, leads_ms: BySource, path: Path, spared_ms: BySource = NOTHING
-) -> dict[str, Any]:
+    document: Mapping[str, Any],
+    columns: Columns,
+    pace: Pace,
+    path: Path,
+    leads_ms: BySource = NOTHING,
+    spared_ms: BySource = NOTHING,
+) -> Trace:
     """The sources with their trace, each row by ``leads_ms`` before its time, with ``spared_ms`` less of work."""
     observed = apply_overrides(document, {})
     weights = {source["name"]: source.get("operation_types", {}) for source in observed["source"]}
@@ -105,22 +120,31 @@ def _trace(
         columns["timestamp"], columns["operation"], columns["source"], columns.get("runtime_ms", blank), strict=True
     )
     for row, (when, operation, name, work) in enumerate(cells, start=1):
-        begin_us = epoch_us(path, row, "timestamp", when) - round(1000.0 * leads_ms.get(name, 0.0))
-        left = "" if is_empty(work) else f"{max(0.0, float(work) - spared_ms.get(name, 0.0)):.3f}"
-        rows.append((begin_us, name, _kind(operation, weights[name]), left))
+        seen_ms = epoch_us(path, row, "timestamp", when) / 1000.0
+        even_ms = float(pace.to_even(seen_ms))
+        left = ""
+        if not is_empty(work):
+            worked_ms = float(pace.to_even(seen_ms + float(work))) - even_ms
+            left = f"{max(0.0, worked_ms - spared_ms.get(name, 0.0)):.3f}"
+        rows.append((round(1000.0 * (even_ms - leads_ms.get(name, 0.0))), name, _kind(operation, weights[name]), left))
     rows.sort()
     first_us = rows[0][0]
-    lines = [f"{(when_us - first_us) / 1000.0:.3f},{kind},{name},{work}" for when_us, name, kind, work in rows]
-    path.write_text("\n".join(["submit_ms,kind,source,runtime_ms", *lines]) + "\n", encoding="utf-8")
+    lines: dict[str, list[str]] = {}
+    for when_us, name, kind, work in rows:
+        lines.setdefault(name, ["submit_ms,kind,runtime_ms"]).append(
+            f"{(when_us - first_us) / 1000.0:.3f},{kind},{work}"
+        )
     observed["simulation"]["duration_ms"] = (rows[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
     observed["simulation"]["duration_ms"] += MARGIN_MS
     serial = one_at_a_time(columns)
-    for source in observed["source"]:
+    observed["source"] = [source for source in observed["source"] if source["name"] in lines]  # a part may lack some
+    for number, source in enumerate(observed["source"]):
         for key in ("start_ms", "stop_ms"):
             source.pop(key, None)
-        is_serial = source["name"] in serial
-        source["arrivals"] = {"kind": "trace", "path": str(path), "source": source["name"], "one_at_a_time": is_serial}
-    return observed
+        own = path.with_name(f"{path.stem}-{number}{path.suffix}")  # each its own: everyone reads the whole of a file
+        own.write_text("\n".join(lines[source["name"]]) + "\n", encoding="utf-8")
+        source["arrivals"] = {"kind": "trace", "path": str(own), "one_at_a_time": source["name"] in serial}
+    return Trace(observed, first_us / 1000.0)
 
 
 def one_at_a_time(columns: Columns) -> set[str]:

@@ -1,0 +1,265 @@
+"""A history and the model that runs it: fitted to it, run beside it, compared with it.
+
+``replay`` decides what is run; here is how. Every txn goes by the clock of a pace (``pace``), which is even unless the
+latency was fitted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from endive.config import apply_overrides, parse_config
+from endive.observation.fitting.arrivals import quantile_table
+from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
+from endive.observation.fitting.rate_check import moved
+from endive.observation.folder import TRACE_FILE
+from endive.observation.logs.statement_log import FAILED
+from endive.observation.replay.cause_search import misfit
+from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
+from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
+from endive.observation.replay.pace import EVEN, Pace
+from endive.observation.replay.trace import MARGIN_MS, NO_WORK, Trace, as_observed, loading_ms, reads_back
+from endive.simulation import Simulation
+from endive.workload.trace_file import is_empty
+
+SEARCH_SEEDS: Final = 3
+FIT_SEEDS: Final = (2, 4)  # at least, and of a short history at most
+FIT_TXNS: Final = 2_000  # in the runs of one trial, or the fewest seeds
+WORK_PASSES: Final = 2
+SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
+COLUMNS: Final = ("submit_ms", "commit_start_ms", "total_latency_ms", "attempts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceReplay:
+    """One source and its figures."""
+
+    name: str
+    figures: tuple[Figure, ...]
+
+
+class Stage:
+    """A history, and the model that runs it."""
+
+    def __init__(self, columns: Mapping[str, list[Any]], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
+        self._columns = columns
+        self._findings = findings
+        self._pace = pace
+        told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
+        self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
+        self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
+        split = {
+            str(name)
+            for name, work, outcome in zip(columns["source"], columns["runtime_ms"], columns["outcome"], strict=True)
+            if not is_empty(work) and str(outcome) not in FAILED
+        }
+        self._whole = self._statements - split  # nobody tells their work from their commits
+        self._real = seen_of_trace(columns, self._statements & split)
+
+    def shortened(self, rows_max: int) -> Stage:
+        """The same with the first rows alone."""
+        if len(self._columns["source"]) <= rows_max:
+            return self
+        return Stage({name: cells[:rows_max] for name, cells in self._columns.items()}, self._findings, self._pace)
+
+    def paced(self, pace: Pace) -> Stage:
+        """The same by another clock."""
+        return Stage(self._columns, self._findings, pace)
+
+    def run(
+        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
+    ) -> dict[str, list[Seen]]:
+        """Every source begins to commit when it did."""
+        trace = self._as_observed(document, scratch)
+        return self._run(
+            trace.document,
+            self._untold_ms(trace.document),
+            runs,
+            progress,
+            lambda times_ms: self._pace.to_real(trace.begin_ms + times_ms),
+        )
+
+    def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> Trace:
+        return as_observed(
+            timed(document, self._findings),
+            self._columns,
+            scratch / TRACE_FILE,
+            statements=self._statements,
+            timed=self._timed,
+            pace=self._pace,
+        )
+
+    def run_ahead(
+        self,
+        document: Mapping[str, Any],
+        base: Mapping[str, Any],
+        runs: int,
+        scratch: Path,
+        progress: Callable[[int], None],
+    ) -> dict[str, list[Seen]]:
+        """Every source submits by its fitted law, at the usual pace: what would happen if."""
+        untold_ms = self._untold_ms(self._as_observed(base, scratch).document)
+        return self._run(timed(document, self._findings), untold_ms, runs, progress)
+
+    def fit(
+        self, document: Mapping[str, Any], profile: Path, scratch: Path, *, is_catalog_fitted: bool
+    ) -> dict[str, Any]:
+        """The configuration on a store, and a catalog if nobody measured it, whose latency fits the commits seen.
+
+        Statements whose commits nobody timed are given the work that is left of them then. If there are no others, but
+        their attempts were counted, requests alone are taken to be what they wait for.
+        """
+        part = self.shortened(SEARCH_TXNS_MAX)
+        names = [name for name in part._real if name not in self._whole]
+        is_waiting = all(len(part._real[name].durations_ms) < COUNT_MIN for name in names)
+        if is_waiting:
+            names = [name for name, real in part._real.items() if real.is_counted]
+            document = apply_overrides(document, {})
+            for source in document["source"]:
+                source |= {"runtime": NO_WORK} if source["name"] in names else {}
+
+        def with_latency(latency: Latency) -> dict[str, Any]:
+            plain = {key: value for key, value in document["storage"].items() if key in ("max_parallel", "objects")}
+            catalog = dict(document["catalog"])
+            if latency.catalog is not None:
+                catalog.pop("latency_ms", None)
+                catalog["latency"] = latency.catalog
+            storage = {**plain, "provider": write_profile(latency, profile)}
+            return {**apply_overrides(document, {}), "storage": storage, "catalog": catalog}
+
+        least, most = FIT_SEEDS
+        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._columns["source"]))))
+
+        def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
+            return part.run(changed, seeds, scratch, lambda done: None)
+
+        is_catalog_fitted = is_catalog_fitted and "latency" not in document.get("catalog", {})
+        tried = []
+        for latency in fit_latencies(
+            part._real, names, lambda each: run(with_latency(each)), is_catalog_fitted=is_catalog_fitted
+        ):
+            fitted = with_latency(latency)
+            if not is_waiting:
+                part._share_work(fitted)
+            for _ in range(WORK_PASSES if self._whole else 0):
+                part._move_work(fitted, run(fitted))
+            tried.append((misfit(part.judge(fitted, scratch)), latency, fitted))
+        _, latency, fitted = min(tried, key=lambda each: each[0])
+        write_profile(latency, profile)
+        return fitted
+
+    def _share_work(self, document: Mapping[str, Any]) -> None:
+        """Of whole statements whose attempts were counted, work is no more than one attempt took."""
+        for source in document["source"]:
+            real = self._real.get(source["name"])
+            if source["name"] in self._whole and real is not None and real.is_counted:
+                source["runtime"] = quantile_table(real.per_attempt_ms.tolist())
+
+    def _move_work(self, document: Mapping[str, Any], runs: Mapping[str, list[Seen]]) -> None:
+        """Give whole statements as much more work, or less, as their medians differ; per attempt, where counted."""
+        for source in document["source"]:
+            real, own = self._real.get(source["name"]), runs.get(source["name"], [])
+            if source["name"] in self._whole and real is not None and len(real.durations_ms) and own:
+                model = Seen.joined(own)
+                sides = [each.per_attempt_ms if real.is_counted else each.durations_ms for each in (real, model)]
+                if len(sides[1]):
+                    source["runtime"] = moved(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
+
+    def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
+        """The figures of a few runs."""
+        comparison = self.compare(self.run(document, SEARCH_SEEDS, scratch, lambda done: None), {})
+        return [(source.name, figure) for source in comparison for figure in source.figures]
+
+    def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
+        """Model beside reality, source by source."""
+        knows = bool(self._findings.get("has_outcomes", True))
+        return tuple(
+            SourceReplay(
+                name=name,
+                figures=figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows),
+            )
+            for name, seen in self._real.items()
+        )
+
+    def _untold_ms(self, observed: Mapping[str, Any]) -> dict[str, float]:
+        """What a duration leaves out at the end of a commit, by source.
+
+        A report's timer stops before the table is read back (``SnapshotProducer.commit``: the timer ends, then
+        ``notifyListeners`` refreshes); that takes as long as loading it. A log's duration is the caller's own.
+        """
+        if not reads_back(observed):
+            return {}
+        if self._findings.get("durations_from") == REPORTS:
+            return loading_ms(observed)
+        return {name: ms for name, ms in loading_ms(observed).items() if name in self._timed} if self._timed else {}
+
+    def _run(
+        self,
+        document: Mapping[str, Any],
+        untold_ms: Mapping[str, float],
+        runs: int,
+        progress: Callable[[int], None],
+        to_real: Callable[[Any], Any] = lambda times_ms: times_ms,
+    ) -> dict[str, list[Seen]]:
+        """What each run of the model gives for each source; durations without what the history leaves out of them."""
+        simulation = Simulation(parse_config(document))
+        seen: dict[str, list[Seen]] = {}
+        for seed in range(runs):
+            table = simulation.run(seed).transactions
+            names, status, reasons = (
+                np.asarray(table[key].to_pylist(), dtype=object) for key in ("source", "status", "reason")
+            )
+            columns = {key: table[key].to_numpy(zero_copy_only=False) for key in COLUMNS}
+            for name in dict.fromkeys(names.tolist()):
+                own = names == name
+                plain = str(name).partition("~")[0]
+                part = {key: each[own] for key, each in columns.items()}
+                ends_ms = part["submit_ms"] + part["total_latency_ms"]
+                begins_ms = part["submit_ms" if plain in self._whole else "commit_start_ms"]
+                part["end_ms"] = to_real(ends_ms)
+                part["took_ms"] = to_real(ends_ms - untold_ms.get(plain, 0.0)) - to_real(begins_ms)
+                seen.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
+            progress(seed + 1)
+        return seen
+
+
+def timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
+    """As long as the table was watched, measured as a whole, from the sizes it had at the beginning."""
+    changed = apply_overrides(document, {})
+    simulation = changed.setdefault("simulation", {})
+    simulation |= {"duration_ms": findings["duration_ms"] + MARGIN_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0}
+    for source in changed["source"]:
+        source.setdefault("stop_ms", findings["duration_ms"] + 1.0)
+    table = changed.setdefault("table", {})
+    if "initial_snapshots" in table:
+        table["initial_snapshots"] = max(0, table["initial_snapshots"] - findings["commits"])
+    if "initial_version" in changed.get("delta", {}):
+        changed["delta"]["initial_version"] = max(0, changed["delta"]["initial_version"] - findings["commits"])
+    if "initial_manifests" in table and findings.get("manifests_first") is not None:
+        table["initial_manifests"] = findings["manifests_first"]
+    return changed
+
+
+def _seen(columns: Mapping[str, Any], status: Any, reasons: Any) -> Seen:
+    made, lost = status == "committed", status == "aborted"
+    return Seen(
+        times_ms=np.sort(columns["end_ms"][made].astype(np.float64)),
+        durations_ms=columns["took_ms"][made].astype(np.float64),
+        attempts=columns["attempts"][made].astype(np.int64),
+        failed=int(lost.sum()),
+        ended=int((made | lost).sum()),
+        lost_attempts=columns["attempts"][lost].astype(np.int64),
+        reasons=dict(Counter(reasons[lost].tolist())),
+    )
+
+
+def _of_copies(runs: Mapping[str, list[Seen]], name: str) -> list[Seen]:
+    """A source's runs after a change; copies of it (``name~2``) are counted with it."""
+    parts = [seen for key, seen in runs.items() if key == name or key.startswith(f"{name}~")]
+    return [Seen.joined(each) for each in zip(*parts, strict=False)] if parts else []

@@ -1,0 +1,255 @@
+"""Suite ``replay``, part ``causes``: tables whose writers did something else than is assumed; is it named?
+
+The tables are the simulator's own, so that what was planted is known: a *world* is run, its log is written as its
+clients would have, and replayed with one assumption that is not the world's.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from endive.config import apply_overrides, parse_config
+from endive.observation.fitting.findings import findings
+from endive.observation.fitting.sources import fit_sources
+from endive.observation.folder import ObservedTable, trace_text, write_folder
+from endive.observation.history import Commit, TableHistory, TableShape, in_order
+from endive.observation.replay.cause_search import CATALOG, PACE, STORE, WORKERS_KEY
+from endive.observation.replay.pace import EVEN, Pace
+from endive.observation.replay.replay import Replay, replay
+from endive.simulation import Simulation
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+
+SUITE: Final = "replay"
+PART: Final = "causes"
+COMMAND: Final = "endive verify replay"
+TABLES: Final = 2  # of each cause
+TABLES_QUICK: Final = 1
+SEEDS: Final = 8
+START_MS: Final = 1_772_366_400_000.0
+OPERATIONS: Final = {"fast_append": "append", "validated_overwrite": "overwrite", "rewrite_files": "replace"}
+SHARE: Final = 80.0  # of the tables on which a cause that shows is to be named; chosen before any was run
+NAMED, OTHER, NONE, HIDDEN = "named", "another", "none", "hidden"
+
+INTRO: Final = """
+Ten minutes of a table of 200 files in ten partitions: four clients that append and pause for 3 s, a MERGE every 10 s
+that works for 4 s (partitions read, serializable), `rewrite_files` every 30 s; a store of 80 ms, a catalog of 20 ms. In
+each row the world differs from that in one thing, and the model is told nothing of it: it has the log of the clients,
+with durations, attempts, outcomes and reasons. Is the one assumption named that is wrong?
+
+*Named* is the very assumption; *another* is one that was not touched; *none*, that figures differ and no change was
+found; *hidden*, that all figures agree in spite of it, so that there is nothing to find. Of the tables on which it
+shows, 80 % are to be named.
+"""
+
+WORLD: Final[Mapping[str, Any]] = {
+    "simulation": {"duration_ms": 600_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+    "storage": {"provider": "constant", "latency_ms": 80.0},
+    "catalog": {
+        "type": "service",
+        "latency": {"distribution": "lognormal", "median_ms": 20.0, "sigma": 0.4},
+        "partitions": {"enabled": True, "num_partitions": 10},
+    },
+    "table": {"data_files": 200, "initial_manifests": 20},
+    "commit": {"merging": "off"},
+    "source": [
+        {
+            "name": "appends",
+            "arrivals": {
+                "kind": "closed",
+                "clients": 4,
+                "think_ms": {"distribution": "exponential", "mean_ms": 3_000.0},
+            },
+            "operation_types": {"fast_append": 1.0},
+            "runtime": {"distribution": "fixed", "ms": 0.0},
+        },
+        {
+            "name": "merges",
+            "arrivals": {"kind": "periodic", "period_ms": 10_000.0, "jitter_ms": 2_000.0},
+            "operation_types": {"validated_overwrite": 1.0},
+            "overwrite": "overwrite_files",
+            "isolation": "serializable",
+            "read": "partitions",
+            "touched_files": 4,
+            "partitions": {"count": 1},
+            "runtime": {"distribution": "lognormal", "median_ms": 4_000.0, "sigma": 0.2},
+        },
+        {
+            "name": "compactions",
+            "arrivals": {"kind": "periodic", "period_ms": 30_000.0, "jitter_ms": 5_000.0},
+            "operation_types": {"rewrite_files": 1.0},
+            "touched_files": 10,
+            "partitions": {"count": 1},
+            "runtime": {"distribution": "lognormal", "median_ms": 3_000.0, "sigma": 0.2},
+        },
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """One thing in which the world is not what the model assumes."""
+
+    name: str
+    keys: Mapping[str, Any]  # of the world
+    cause: str  # the key that has to be named
+    pace: Pace = EVEN
+    is_work_told: bool = True  # by the log
+
+
+SLOW_MINUTES: Final = Pace(begin_ms=START_MS, factors=(0.5, 0.5, 0.6, 3.0, 4.0, 3.0, 0.6, 0.5, 0.5, 0.6))
+PLANTS: Final = (
+    Plant(name="store twice as slow", keys={"storage.latency_ms": 160.0}, cause=STORE),
+    Plant(name="store four times as slow", keys={"storage.latency_ms": 320.0}, cause=STORE),
+    Plant(name="store twice as fast", keys={"storage.latency_ms": 40.0}, cause=STORE),
+    Plant(
+        name="catalog ten times as slow",
+        keys={"catalog.latency": {"distribution": "lognormal", "median_ms": 200.0, "sigma": 0.4}},
+        cause=CATALOG,
+    ),
+    Plant(
+        name="catalog that serves one at a time",
+        keys={"catalog.service": {"workers": 1, "time": {"distribution": "fixed", "ms": 60.0}}},
+        cause=WORKERS_KEY,
+    ),
+    Plant(name="MERGE had read the table", keys={"source.merges.read": "table"}, cause="source.merges.read"),
+    Plant(name="MERGE had read its files alone", keys={"source.merges.read": "files"}, cause="source.merges.read"),
+    Plant(
+        name="MERGE under snapshot isolation",
+        keys={"source.merges.isolation": "snapshot"},
+        cause="source.merges.isolation",
+    ),
+    Plant(
+        name="MERGE touches twenty times the files",
+        keys={"source.merges.touched_files": 80},
+        cause="source.merges.touched_files",
+    ),
+    Plant(
+        name="compaction touches ten times the files",
+        keys={"source.compactions.touched_files": 100},
+        cause="source.compactions.touched_files",
+    ),
+    Plant(name="appends never retry", keys={"source.appends.retry": 0}, cause="source.appends.retry"),
+    Plant(
+        name="appends keep their table", keys={"source.appends.keeps_table": True}, cause="source.appends.keeps_table"
+    ),
+    Plant(
+        name="MERGE works five times as long",
+        keys={"source.merges.runtime": {"distribution": "lognormal", "median_ms": 20_000.0, "sigma": 0.2}},
+        cause="source.merges.runtime",
+        is_work_told=False,
+    ),
+    Plant(name="three slow minutes", keys={}, cause=PACE, pace=SLOW_MINUTES),
+)
+
+
+def run(options: Options) -> Outcome:
+    """Plant every cause in some tables, and see what is named."""
+    tables = TABLES_QUICK if options.is_quick else TABLES
+    told = [(plant, [ask(plant, seed) for seed in range(1, tables + 1)]) for plant in PLANTS]
+    return Outcome(
+        suite=SUITE,
+        part=PART,
+        intro=INTRO,
+        checks=tuple(check for plant, answers in told for check in _checks(plant, answers)),
+        tables=(_table(told),),
+        command=COMMAND,
+        provenance=provenance(tables=tables * len(PLANTS), seeds=SEEDS),
+    )
+
+
+def ask(plant: Plant, seed: int) -> tuple[str, str]:
+    """What the replay of a table says: named, another, none or hidden; and which cause."""
+    result = replay_planted(plant, seed)
+    if result.explains:
+        return HIDDEN, ""
+    if result.cause is None:
+        return NONE, ""
+    return (NAMED if result.cause.key == plant.cause else OTHER), result.cause.key
+
+
+def replay_planted(plant: Plant, seed: int) -> Replay:
+    """The world with what was planted, and the replay of its log without it."""
+    with tempfile.TemporaryDirectory(prefix="endive-causes-") as scratch:
+        return replay(write_planted(plant, seed, Path(scratch) / "seen"), seeds=SEEDS)
+
+
+def write_planted(plant: Plant, seed: int, place: Path) -> Path:
+    """The folder of the world's log, with a configuration that knows nothing of what was planted."""
+    history = history_of_world(apply_overrides(WORLD, dict(plant.keys)), seed, plant)
+    sources = fit_sources(history)
+    table = ObservedTable(
+        name=history.name,
+        config=WORLD,
+        comments=[],
+        trace=trace_text(sources),
+        findings=findings(history, sources, []),
+    )
+    (folder,) = write_folder(place, [table])
+    return folder
+
+
+def history_of_world(document: Mapping[str, Any], seed: int, plant: Plant) -> TableHistory:
+    """What the clients of a simulated table would have logged."""
+    rows = Simulation(parse_config(document)).run(seed).transactions.to_pylist()
+
+    def to_real(ms: float) -> float:
+        return float(plant.pace.to_real(START_MS + ms))
+
+    commits = []
+    for row in rows:
+        if row["status"] not in ("committed", "aborted"):
+            continue
+        begin_ms, end_ms = to_real(row["submit_ms"]), to_real(row["submit_ms"] + row["total_latency_ms"])
+        commit_ms = end_ms if row["commit_start_ms"] is None else to_real(row["commit_start_ms"])
+        commits.append(
+            Commit(
+                time_us=round(1000.0 * begin_ms),
+                operation=OPERATIONS[row["kind"]],
+                kind=row["kind"],
+                writer=row["source"],
+                engine="spark",
+                duration_ms=end_ms - begin_ms,
+                runtime_ms=commit_ms - begin_ms if plant.is_work_told else None,
+                attempts=row["attempts"],
+                is_committed=row["status"] == "committed",
+                reason="" if row["status"] == "committed" else row["reason"],
+                is_submission=True,
+            )
+        )
+    shape = TableShape(snapshots=1, data_files=200, partitions=10)
+    return TableHistory(name="planted", commits=in_order(commits), shape=shape, has_outcomes=True)
+
+
+def _checks(plant: Plant, answers: Sequence[tuple[str, str]]) -> list[Check]:
+    shows = [word for word, _ in answers if word != HIDDEN]
+    if not shows:
+        return []
+    share = 100.0 * shows.count(NAMED) / len(shows)
+    return [
+        Check(
+            name="cause named where it shows",
+            what={"planted": plant.name},
+            expected=100.0,
+            actual=share,
+            unit="%",
+            holds=share >= SHARE,
+            note=f"{shows.count(NAMED)} of {len(shows)}",
+        )
+    ]
+
+
+def _table(told: Sequence[tuple[Plant, Sequence[tuple[str, str]]]]) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for plant, answers in told:
+        words = [word for word, _ in answers]
+        others = ", ".join(dict.fromkeys(key for word, key in answers if word == OTHER))
+        rows.append((plant.name, plant.cause, *(words.count(word) for word in (NAMED, OTHER, NONE, HIDDEN)), others))
+    return Table(
+        title="What is named",
+        headings=("planted", "to be named", "named", "another", "none", "hidden", "named instead"),
+        rows=tuple(rows),
+    )
