@@ -1,10 +1,11 @@
-"""Lets the tests of this folder import what they share by its path from the root: ``tests.<folder>.<file>``."""
+"""What the tests of catalogs share: time that passes when they say so."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import pytest
+from tests.catalog.clock import HandClock
 
-ROOT = str(Path(__file__).parents[2])
-if ROOT not in sys.path:
-    sys.path.insert(0, ROOT)
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()

@@ -10,9 +10,10 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from tests.catalog.calls import LATENCY_MS, LATENCY_US, intend
 from tests.catalog.clock import HandClock, RandomClock
 
-from endive.catalog import AppendCatalog, AppendResult, CatalogState, IntentionRecord
+from endive.catalog import AppendCatalog, AppendResult, CatalogState
 from endive.catalog.rules import SCOPE_TABLE
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
@@ -21,7 +22,6 @@ from endive.storage.requests import CAS, HEAD, LOG
 
 PRESETS = ("log", "append_design")
 ENTRY_BYTES = 100
-LATENCY_MS, LATENCY_US = 10.0, 10_000
 
 
 def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any) -> AppendCatalog:
@@ -32,11 +32,6 @@ def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any
     catalog = AppendCatalog(storage, state, preset=preset, **(defaults | options))
     catalog.attach(clock)
     return catalog
-
-
-def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None) -> IntentionRecord:
-    n_written = len(tables) if n_written is None else n_written
-    return IntentionRecord(txn_id=txn_id, base=base, tables=tables, n_written=n_written)
 
 
 def counter(client: Client, name: str) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 from tests.properties.order_strategies import ordered_configs
-from tests.properties.strategies import SWAPPABLE, Mapping, arrivals, distributions, failures, maybe, ms
+from tests.properties.section_strategies import SWAPPABLE, Mapping, distributions, failures, maybe, ms
+from tests.properties.strategies import arrivals
 
 READING = ("append_after_read", "merge")
 COMMIT_POINTS: dict[str, tuple[str, ...]] = {

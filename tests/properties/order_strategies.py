@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.properties.strategies import Mapping, configs, distributions, drop_unread, maybe, ms
+from tests.properties.section_strategies import Mapping, distributions, maybe, ms
+from tests.properties.strategies import configs, drop_unread
 
 from endive.config.sections.stream import stream_problem_of
 

@@ -1,4 +1,4 @@
-"""Two engines, one result: which of them runs, what the compiled one refuses, and that a difference would be noticed.
+"""Two engines, one result: which of them runs, and that a difference would be noticed.
 
 Whatever the configuration, the engines agree (``tests/properties/test_engines.py``); here are the cases chance rarely
 finds, and the controls: with one rule changed in one engine only, the comparison must fail.
@@ -7,30 +7,21 @@ finds, and the controls: with one rule changed in one engine only, the compariso
 from __future__ import annotations
 
 import heapq
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import Phase
 from tests.simulation.test_own_parts import CountingStore, EverySecondTxn, ForgivingCatalog, ManyFilesAppend, Sawtooth
-from tests.waiting import PATIENCE_S
 
 from endive import Simulation, simulate
 from endive.catalog import InstantCatalog
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
 from endive.formats.iceberg import plan as attempt_plan
-from endive.kernel_cache import LOCK_NAME
 from endive.results import SimulationResult
 from endive.results.provenance import Provenance
 from endive.simulation import reference as reference_engine
@@ -42,7 +33,6 @@ from endive.transaction import retry
 from endive.workload import Choice, Workload
 from verification import fuzz_engines
 
-ROOT = Path(__file__).parents[2]
 Config = dict[str, Any]
 
 # Some of everything: every kind of txn, tables to choose from, real conflicts, waiting, an open and a closed source.
@@ -368,112 +358,3 @@ def test_the_long_run_finds_a_changed_rule_and_leaves_a_configuration_behind(mon
     assert search.failed is not None
     assert search.failed.config == tomllib.loads(path.read_text())
     assert ["mismatch.toml"] == [file.name for file in tmp_path.iterdir()]
-
-
-# ---- bad input and failures ----------------------------------------------------------------------------------
-
-
-def test_a_workload_that_outruns_the_catalog_is_refused_before_memory_is(monkeypatch):
-    monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", 4)
-    monkeypatch.setattr(compiled_engine, "BYTES_MAX", 14_000)
-
-    with pytest.raises(EngineError) as error:
-        simulate(COARSE, engine="compiled")
-
-    assert (
-        "8 txns are in flight at once and more are coming: 0 GiB would be needed. "
-        "The workload outruns the catalog; lower its rate, its retries or the duration."
-    ) == str(error.value)
-
-
-def test_memory_that_is_not_there_is_an_error_that_says_what_to_do(monkeypatch):
-    def no_memory(*_: Any) -> Any:
-        raise MemoryError
-
-    monkeypatch.setattr(compiled_engine, "_grown", no_memory)
-
-    with pytest.raises(EngineError, match=r"no memory for 16,384 txns in flight .* Lower the rate of the workload"):
-        simulate(COARSE, engine="compiled")
-
-
-ENDLESS = """
-import signal
-import sys
-from endive import Simulation
-from endive.results import ResultWriter
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored in what it starts in the background
-
-simulation = Simulation({
-    "simulation": {"duration_ms": 9e12},
-    "storage": {"provider": "instant"},
-    "catalog": {"type": "instant"},
-    "transaction": {"runtime": {"distribution": "fixed", "ms": 1.0}, "inter_arrival": {"scale": 10.0}},
-})
-with ResultWriter(sys.argv[1]) as writer:
-    sink = simulation.new_sink(writers=[writer], keep_transactions=False)
-    simulation.run(engine="compiled", sink=sink, progress=lambda now_us, txns: print("running", flush=True))
-"""
-
-
-def test_an_interrupt_ends_a_compiled_run_and_leaves_no_file(tmp_path):
-    path = tmp_path / "transactions.parquet"
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS, str(path)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert "running\n" == process.stdout.readline()
-    assert [] != list(tmp_path.iterdir())
-
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=PATIENCE_S)
-
-    assert "KeyboardInterrupt" == errors.strip().splitlines()[-1]
-    assert -signal.SIGINT == process.returncode
-    assert [] == list(tmp_path.iterdir())
-
-
-# ---- compiled code on disk -----------------------------------------------------------------------------------
-
-
-COLD = """
-import json, sys
-import endive
-from endive.simulation.compiled.loop import advance
-
-fingerprint = endive.simulate(json.loads(sys.argv[1]), engine="compiled").fingerprint
-print(fingerprint, sum(advance.stats.cache_hits.values()))
-"""
-
-
-def start_cold(cache: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", COLD, json.dumps(BUSY)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "ENDIVE_CACHE_DIR": str(cache)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.slow  # compiles the engine three times: minutes
-def test_a_process_killed_while_it_compiles_and_two_that_start_together_spoil_nothing(tmp_path):
-    expected = simulate(BUSY, engine="compiled").fingerprint
-    killed = start_cold(tmp_path)
-    while not list(tmp_path.rglob("*.nbc")):
-        assert killed.poll() is None
-        time.sleep(0.05)
-    killed.kill()
-    killed.communicate()
-
-    together = [start_cold(tmp_path) for _ in range(2)]
-    answers = [process.communicate(timeout=3 * PATIENCE_S)[0].split() for process in together]
-    after = start_cold(tmp_path).communicate(timeout=3 * PATIENCE_S)[0].split()
-
-    assert [expected] * 2 == [answer[0] for answer in answers]
-    assert [expected, "1"] == after
-    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and path.suffix not in (".nbi", ".nbc")}
-    assert {LOCK_NAME} == left  # which stays: to remove it would take it from whoever waits for it
