@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+
+from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,13 +22,8 @@ _SHOWN: Final = 12
 
 
 def advise(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
-    slo: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Objective to meet, instead of the configuration's, as in 'success_rate >= 99 %'."
-        ),
-    ] = None,
+    config: ConfigFile,
+    slo: ObjectiveToMeet = None,
     levers: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Levers to try, separated by commas: retries,backoff,store; else all."),
@@ -39,11 +35,8 @@ def advise(
     show_all: Annotated[
         bool, typer.Option("--all", help="Show every change that was tried, not only those that help.")
     ] = False,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
 ) -> None:
     """Try the levers one at a time, and pairs of them if none is enough; name the least that meets the objective."""
     from endive.answers.advice.advise import advise_on

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from endive.cli.options import AsJson
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -41,7 +43,7 @@ def compare(
         int | None, typer.Option(min=2, help="Seeds, the same for both, instead of as many as they need.")
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Page (HTML) to write as well.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what differs between two configurations, in their keys and in what comes out."""
     from endive.answers.compare import compare_bases

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from endive.cli.options import AsJson, Overrides
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -33,11 +35,8 @@ def explain(
     ] = None,
     blame: Annotated[bool, typer.Option("--blame", help="Say who cost whom how much time in the whole run.")] = False,
     trace: Annotated[Path | None, typer.Option(metavar="FILE", help="Timeline to write, for ui.perfetto.dev.")] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
 ) -> None:
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
     from endive.answers.stories.explain import explain_run

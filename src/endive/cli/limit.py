@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+
+from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +20,7 @@ _BAR_COLUMNS: Final = 20
 
 
 def limit(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
+    config: ConfigFile,
     vary: Annotated[
         list[str],
         typer.Option(
@@ -28,12 +29,7 @@ def limit(
             "table.format, asks for the limit under each of its values: of the load, or of a second --vary.",
         ),
     ],
-    slo: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Objective to meet, instead of the configuration's, as in 'success_rate >= 99 %'."
-        ),
-    ] = None,
+    slo: ObjectiveToMeet = None,
     low: Annotated[
         str | None, typer.Option("--from", metavar="VALUE", help="Smallest value to try; durations as text, too.")
     ] = None,
@@ -43,11 +39,8 @@ def limit(
     ] = "2%",
     seeds: Annotated[int, typer.Option(min=1, help="Most seeds for one value.")] = 96,
     simulations: Annotated[int, typer.Option(min=1, help="Most simulations in all.")] = 2_000,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find the largest (or smallest) value of a key that meets the objective."""
     from endive.answers.alternatives import find_limits, number_and_choice, turns_of

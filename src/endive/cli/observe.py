@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from endive.cli.options import AsJson
+
 if TYPE_CHECKING:
     from endive.observation import TableHistory
 
@@ -60,7 +62,7 @@ def observe(
     seconds_max: Annotated[
         float, typer.Option("--timeout", min=1.0, max=3600.0, help="Seconds for one answer of a catalog or a store.")
     ] = 10.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a real table's past, and write its trace, a configuration fitted to it, and a page of what was seen.
 

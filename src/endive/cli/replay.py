@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from endive.cli.options import AsJson, Overrides
+
 if TYPE_CHECKING:
     from endive.observation.replay.figures import Figure
     from endive.observation.replay.replay import Replay
@@ -33,10 +35,7 @@ def replay(
         typer.Option("--assume", metavar="KEY=VALUE", help="Replace what 'endive observe' had to assume; repeatable."),
     ] = None,
     scale: Annotated[float, typer.Option(metavar="FACTOR", help="So many times the writers.")] = 1.0,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
-    ] = None,
+    overrides: Overrides = None,
     seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
     is_fitted: Annotated[
         bool,
@@ -45,7 +44,7 @@ def replay(
     forgets: Annotated[
         bool, typer.Option("--forget", help="First forget profiles and assumptions of earlier replays.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run an observed history through the model: does it explain what was seen, and what would happen if?
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from endive.cli.options import AsJson, ConfigFile, Engine, EngineChoice, Overrides
 
 if TYPE_CHECKING:
     from endive.answers.price import Bill
@@ -24,23 +25,12 @@ if TYPE_CHECKING:
     from endive.results import SimulationResult
 
 
-class Engine(StrEnum):
-    """Which implementation of the same rules runs."""
-
-    AUTO = "auto"
-    REFERENCE = "reference"
-    COMPILED = "compiled"
-
-
 def run(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML).")],
+    config: ConfigFile,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Seed of the (first) run, instead of simulation.seed.")
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of the configuration; repeatable."),
-    ] = None,
+    overrides: Overrides = None,
     slo: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +44,7 @@ def run(
         str | None, typer.Option(metavar="PERCENT", help="Run until the objective's figures are known this well: 2%.")
     ] = None,
     per_table: Annotated[bool, typer.Option("--per-table", help="Show each table by itself, too.")] = False,
-    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
+    engine: EngineChoice = Engine.AUTO,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +61,7 @@ def run(
     bill: Annotated[
         bool, typer.Option("--bill", help="Also what a month of this load costs, by the list prices of the store.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
     ] = False,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from endive.cli.options import AsJson
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -32,7 +34,7 @@ def verify(
         typer.Argument(metavar="DIR", help="With 'dataset': the folder of a sweep, held against its own txns."),
     ] = None,
     list_suites: Annotated[bool, typer.Option("--list", help="Say which suites there are and stop.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
     is_quick: Annotated[
         bool, typer.Option("--quick", help="Run only a part of each suite: seconds, not minutes.")
     ] = False,

@@ -6,16 +6,18 @@ The profiles are ``endive.config.catalog_profile``'s.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from endive.cli.options import AsJson
 
 if TYPE_CHECKING:
     from endive.config.catalog_profile import CatalogProfile
 
 
 def catalogs(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
     from endive.config.catalog_profile import CATALOGS, catalog_profile

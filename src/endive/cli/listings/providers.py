@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from endive.cli.options import AsJson
+
 if TYPE_CHECKING:
     from endive.storage import Profile
 
@@ -21,7 +23,7 @@ def providers(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="A provider, or the path of a profile file; all if left out.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
     vintage: Annotated[
         str, typer.Option(metavar="NAME", help="Which set of figures: measured, or original.")
     ] = "measured",

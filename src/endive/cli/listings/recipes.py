@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from endive.cli.options import AsJson
+
 if TYPE_CHECKING:
     from endive.config import Recipe
 
@@ -16,7 +18,7 @@ def recipes(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="A recipe, to be printed in full; all if left out.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the recipes for sources, or print one: what it commits, how often, and where that is said."""
     from endive.config import recipes as all_recipes

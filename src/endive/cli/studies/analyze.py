@@ -9,12 +9,11 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from endive.cli.studies.sweep import Quiet, Slo
+from endive.cli import options
 from endive.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,14 +29,8 @@ class Format(StrEnum):
 
 
 def analyze(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep --out' has filled.")],
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Spark, instead of all cores here: local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn.",
-        ),
-    ] = None,
+    folder: options.SweptFolder,
+    master: options.Master = None,
     bins: Annotated[
         int | None, typer.Option(metavar="N", help="Bins of simulated time per run, instead of 60.")
     ] = None,
@@ -45,8 +38,8 @@ def analyze(
         str | None,
         typer.Option(metavar="KEY", help="Axis along which the sustained load is sought, instead of the one found."),
     ] = None,
-    slo: Slo = None,
-    conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")] = None,
+    slo: options.Slo = None,
+    conf: options.Conf = None,
     form: Annotated[
         Format,
         typer.Option(
@@ -60,7 +53,7 @@ def analyze(
     plan: Annotated[
         bool, typer.Option("--explain", help="Print Spark's physical plan of the analysis, and analyse nothing.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Measure every run, operation type and source of a sweep, compare seeds, and judge them by the objective.
 

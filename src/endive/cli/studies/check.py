@@ -5,17 +5,16 @@ What is compared with what is in ``endive.pipeline.dataset.check``.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import typer
+
+from endive.cli.options import SweptFolder
 
 EXIT_DAMAGED: Final = 1
 
 
-def check(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'endive sweep --out' has filled.")],
-) -> None:
+def check(folder: SweptFolder) -> None:
     """Read every file of a dataset and say which are damaged, and what to run to mend them.
 
     Ends with 1 if anything is. Changes nothing.

@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from endive.cli.studies.sweep import Quiet, Slo, print_note
+from endive.cli.options import Quiet, Slo
+from endive.cli.studies.sweep import print_note
 from endive.errors import ConfigError
 
 

@@ -11,15 +11,9 @@ from typing import Annotated
 
 import typer
 
-from endive.cli.run import Engine
+from endive.cli import options
+from endive.cli.options import Detail, Engine
 from endive.cli.studies.sweep import (
-    Conf,
-    Detail,
-    Master,
-    Overrides,
-    Quiet,
-    Seeds,
-    Slo,
     exit_if_failed,
     print_outcome,
     swept,
@@ -30,20 +24,17 @@ Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dat
 
 
 def study(
-    file: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")],
+    file: options.StudyFile,
     out: Out = None,
-    seeds: Seeds = None,
-    master: Master = None,
-    detail: Annotated[
-        Detail,
-        typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
-    ] = Detail.TRANSACTIONS,
-    overrides: Overrides = None,
-    slo: Slo = None,
-    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
-    conf: Conf = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Allow a study this large.")] = False,
-    quiet: Quiet = False,
+    seeds: options.Seeds = None,
+    master: options.Master = None,
+    detail: options.DetailChoice = Detail.TRANSACTIONS,
+    overrides: options.StudyOverrides = None,
+    slo: options.Slo = None,
+    engine: options.EngineChoice = Engine.AUTO,
+    conf: options.Conf = None,
+    yes: options.Large = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate a study, analyse it, draw it as DIR/report.html, and say what was found in five lines.
 

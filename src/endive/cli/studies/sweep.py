@@ -9,13 +9,13 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from endive.cli.run import Engine
+from endive.cli import options
+from endive.cli.options import Detail, Engine
 
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
@@ -28,14 +28,6 @@ _SHOWN_FAILURES_MAX: Final = 5
 _SHOWN_VALUES_MAX: Final = 12
 
 
-class Detail(StrEnum):
-    """How much is kept."""
-
-    TRANSACTIONS = "transactions"
-    SAMPLE = "sample"
-    RUNS = "runs"
-
-
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -43,28 +35,6 @@ Out = Annotated[
         help="Folder of the dataset, or s3://, gs://, abfss://, hdfs://: new, empty, or of a sweep, which goes on.",
     ),
 ]
-Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, instead of the study's.")]
-Master = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Spark, instead of all cores here: local[N], spark://host:7077, sc://host:15002, k8s://.. or yarn.",
-    ),
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override one key of the base, or the values of an axis (a list); repeatable.",
-    ),
-]
-Conf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark; repeatable.")]
-Slo = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="Objective to judge by, instead of the study's, as in 'success_rate >= 99 %'."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer and errors: no progress, no notes.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
@@ -77,20 +47,17 @@ RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs
 
 
 def sweep(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")],
+    study: options.StudyFile,
     out: Out = None,
-    seeds: Seeds = None,
-    master: Master = None,
-    detail: Annotated[
-        Detail,
-        typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured."),
-    ] = Detail.TRANSACTIONS,
-    overrides: Overrides = None,
-    slo: Slo = None,
-    engine: Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")] = Engine.AUTO,
-    conf: Conf = None,
+    seeds: options.Seeds = None,
+    master: options.Master = None,
+    detail: options.DetailChoice = Detail.TRANSACTIONS,
+    overrides: options.StudyOverrides = None,
+    slo: options.Slo = None,
+    engine: options.EngineChoice = Engine.AUTO,
+    conf: options.Conf = None,
     dry_run: DryRun = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Allow a study this large.")] = False,
+    yes: options.Large = False,
     retry_failed: RetryFailed = False,
     repair: Repair = False,
     commit_every: CommitEvery = 60.0,
@@ -102,7 +69,7 @@ def sweep(
             "runtime for its version (PySpark 4.1 has one).",
         ),
     ] = None,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate every run of a study that DIR does not hold yet.
 
