@@ -20,9 +20,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # One process has the Spark session and the analysis of the tests' dataset: to make them takes longer than most tests.
 ON_ONE_SESSION = (
     "tests/pipeline/analysis/",
+    "tests/pipeline/dataset/test_iceberg_table.py",
     "tests/pipeline/sweep/test_datasource.py",
     "tests/pipeline/sweep/test_sweep_on_spark.py",
     "tests/pipeline/spark/test_table_history.py",
+    "tests/pipeline/spark/test_spark_connect.py",
+    "tests/pipeline/test_study_command.py",
 )
 # Begun first, so that no process is left alone with them at the end.
 LONGEST = (
@@ -40,7 +43,11 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first; otherwise as they are found."""
+    """The longest first; otherwise as they are found. Whoever asks for the session is among those that share it."""
+    alone = {item.path.name for item in items if "spark" in getattr(item, "fixturenames", ())}
+    alone -= {item.path.name for item in items if item.nodeid.startswith(ON_ONE_SESSION)}
+    if alone:
+        raise pytest.UsageError(f"a second Spark session would start for {sorted(alone)}: name them in ON_ONE_SESSION")
     items.sort(key=lambda item: next((at for at, name in enumerate(LONGEST) if item.nodeid.startswith(name)), 99))
 
 

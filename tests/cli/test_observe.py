@@ -150,8 +150,12 @@ def test_an_observed_folder_answers_how_far_it_can_go_and_what_would_help(log, t
     invoke("observe", log, "--out", tmp_path / "seen")
     key = "source.unknown.arrivals.period_ms"
 
-    limit = invoke("limit", tmp_path / "seen", "--vary", key, "--slo", "success_rate >= 99 %", "--json")
-    advice = invoke("advise", tmp_path / "seen", "--slo", "p50_commit <= 1ms", "--levers", "store", "--json")
+    few = ("--seeds", "2", "--json")
+    limit = invoke(
+        *("limit", tmp_path / "seen", "--vary", key, "--slo", "success_rate >= 99 %"),
+        *("--from", "20", "--to", "8000", "--simulations", "40", *few),
+    )
+    advice = invoke("advise", tmp_path / "seen", "--slo", "p50_commit <= 1ms", "--levers", "store", *few)
 
     assert (0, 0) == (limit.exit_code, advice.exit_code), limit.output + advice.output
     assert key == json.loads(limit.stdout)["key"]

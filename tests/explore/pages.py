@@ -21,6 +21,7 @@ from endive.explore.finished import Finished
 from endive.explore.serve import bind
 from endive.explore.starting_points import Starts
 
+SEEDS = (1, 2, 4)
 CLIENTS = "source.writers.arrivals.clients"
 # Everything that belongs to the last move is on screen, and no chart is being drawn.
 SETTLED = """document.documentElement.dataset.state === 'settled'
@@ -48,6 +49,8 @@ def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
     crew = CrewHere()
     patch = pytest.MonkeyPatch()
     patch.setattr("endive.explore.app.Crew", lambda patient: crew)
+    patch.setattr("endive.explore.jobs.SEEDS", SEEDS)
+    patch.setattr("endive.explore.jobs.wants_more", lambda *_: False)
     patch.setattr("endive.explore.curve.SEEDS", (1, 2))
     patch.setattr("endive.explore.curve.LIMIT_SIMULATIONS_MAX", 20)
     patch.setattr("endive.explore.jobs.COMPARE_SEEDS", (2, 4))
