@@ -30,13 +30,15 @@ def numpy_percentiles(values):
     return [float(x) / 1000.0 for x in (*np.percentile(values, (50, 95, 99)), *np.percentile(3 * values, (50, 95, 99)))]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 20, 21, 101, 997])
-def test_exact_percentiles_are_numpys_whatever_the_size_of_the_group(spark, count):
-    values = np.random.default_rng(count).lognormal(12.0, 1.0, count).astype(np.int64)
+def test_exact_percentiles_are_numpys_whatever_the_size_of_the_group(spark):
+    sizes = (1, 2, 3, 20, 21, 101, 997)
+    drawn = {count: np.random.default_rng(count).lognormal(12.0, 1.0, count).astype(np.int64) for count in sizes}
 
-    found = by_group(exact_percentiles(latencies(spark, {("r", "fast_append", "a"): values})))
+    groups = {(f"r{count}", "fast_append", "a"): values for count, values in drawn.items()}
+    found = by_group(exact_percentiles(latencies(spark, groups)))
 
-    assert numpy_percentiles(values) == found["r", "all", "all"]
+    expected = {count: numpy_percentiles(values) for count, values in drawn.items()}
+    assert expected == {count: found[f"r{count}", "all", "all"] for count in sizes}
 
 
 def test_each_run_operation_type_and_source_has_its_own(spark):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import tempfile
@@ -120,3 +121,10 @@ def test_what_spark_said_is_kept_in_a_new_file_that_nobody_else_reads(monkeypatc
     assert 2 == len(logs)
     assert {0o600} == {stat.S_IMODE(log.stat().st_mode) for log in logs}
     assert {"no java"} == {log.read_text() for log in logs}
+
+
+def test_only_the_session_itself_asks_for_what_spark_connect_has_not():
+    beyond = re.compile(r"\.(rdd|_jvm|_jsc|_jdf|_jsparkSession)\b|[.\"]sparkContext\b")
+    sources = sorted(Path(session.__file__).parents[1].rglob("*.py"))
+
+    assert ["session.py"] == [path.name for path in sources if beyond.search(path.read_text(encoding="utf-8"))]

@@ -1,6 +1,7 @@
 """Spark Connect: a server in a process of its own, a client without a JVM, and the same bytes as one process writes.
 
-Skipped where the client's libraries are missing: ``pip install 'endive[connect]'``.
+Slow, for it needs a JVM of its own; what a glance at the sources tells is in ``test_session``. Skipped where the
+client's libraries are missing: ``pip install 'endive[connect]'``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from endive.pipeline.spark.session import LOCAL_SETTINGS, SETTINGS
 pytest.importorskip("grpc", reason="Spark Connect's client needs: pip install 'endive[connect]'")
 pytest.importorskip("grpc_status", reason="Spark Connect's client needs: pip install 'endive[connect]'")
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
