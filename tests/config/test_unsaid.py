@@ -148,3 +148,26 @@ def test_a_merge_without_a_predicate_never_commits_beside_an_append_a_minute(eng
 
     ended = [row["status"] for row in rows if row["source"] == "merge" and not row["status"].startswith("in_flight")]
     assert (committed, 60) == (ended.count("committed"), len(ended))
+
+
+DELTA = {"table": {"format": "delta"}}
+DELTA_MERGE = {**STREAM, "name": "merge", "operation_types": {"merge": 1.0}, "read": "table"}
+OPTIMIZE = {**STREAM, "name": "optimize", "operation_types": {"optimize": 1.0}}
+
+
+def test_whether_optimize_meets_a_merge_is_left_open_by_who_gives_no_files():
+    told = unsaid({**STREAM, "operation_types": {"blind_append": 1.0}}, DELTA_MERGE, OPTIMIZE, **DELTA)
+
+    assert told.startswith("How many data files optimize touches is not said")
+
+
+@pytest.mark.parametrize(
+    ("sources", "client"),
+    [
+        ((DELTA_MERGE,), "spark"),  # who has read the table minds every file
+        (({**OPTIMIZE, "arrivals": {"kind": "periodic", "period_ms": 60_000.0}},), "spark"),  # nobody else removes any
+        ((DELTA_MERGE, OPTIMIZE), "delta_rs"),  # its compaction minds every removal
+    ],
+)
+def test_files_decide_nothing_where_whatever_is_removed_is_minded(sources, client):
+    assert unsaid(*sources, **DELTA, delta={"client": client}) is None

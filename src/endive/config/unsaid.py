@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 MAINTENANCE: Final = ("expire_snapshots", "rewrite_manifests")  # operations that touch no data files
-APPENDS: Final = ("fast_append", "merge_append")  # only add files: minded by whoever is told apart by files
+# Operations that only add files: minded by whoever is told apart by files.
+APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_read")
 
 
 def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
@@ -148,11 +149,30 @@ def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:
 def _can_conflict(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
     """Whether others can make one of its operations fail for good."""
     weights = source["operation_types"]
-    if "commit" not in plain:  # Delta: what is read and removed decides, files or not
-        return False
+    if "commit" not in plain:
+        return _can_meet_in_delta(source, plain)
     if plain["commit"]["real_conflict"] == "merge":
         return True
     is_checked = source.get("overwrite") != "replace_partitions" and source.get("checks") != "none"
     is_validated = bool(weights.get("validated_overwrite")) and is_checked
     is_replayed = source["arrivals"]["kind"] == "trace"
     return is_validated or is_replayed or bool(weights.get("rewrite_files"))
+
+
+def _can_meet_in_delta(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
+    """Whether files that others remove decide, and not what it has read of the table or its partitions.
+
+    Delta Spark's OPTIMIZE fails if one of its files is gone; delta-rs's if any is.
+    """
+    removers = [each["name"] for each in plain["source"] if _removes_in_delta(each)]
+    is_alone = removers == [source["name"]] and source["arrivals"]["kind"] == "periodic"
+    if not _removes_in_delta(source) or is_alone:
+        return False
+    weights = source["operation_types"]
+    if weights.get("optimize") and plain["delta"]["client"] != "delta_rs":
+        return True
+    return bool(weights.get("merge")) and source.get("read", "files") in ("files", "nothing")
+
+
+def _removes_in_delta(source: Mapping[str, Any]) -> bool:
+    return bool(source["operation_types"].get("merge") or source["operation_types"].get("optimize"))
