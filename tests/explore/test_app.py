@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.answers.test_delta_words import FOREIGN
 from tests.explore.conftest import SHORT, TOKEN, WRITERS, events_in
 
 from endive.config import load_simulation_config
@@ -208,3 +209,22 @@ def test_a_curve_along_what_is_no_number_says_so(client, vary):
     answers = events_in(client.post(f"{ASK}/curve", json={**question(), "vary": vary}).text)
 
     assert ["refused"] == [event["type"] for event in answers]
+
+
+def strings_in(value):
+    """Every text of a JSON value that is shown: not its keys."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    return [text for each in value for text in strings_in(each)] if hasattr(value, "__iter__") else []
+
+
+def test_a_page_switched_to_the_other_format_speaks_its_words(client):
+    changes = {"table.format": "delta", "source.writers.operation_types": "{blind_append = 0.5, optimize = 0.5}"}
+    answers = events_in(client.post(f"{ASK}/ask", json=question(**changes)).text)
+    told = "\n".join(strings_in(answers))
+
+    assert "done" == answers[-1]["stage"]
+    assert "optimize" in told
+    assert [] == FOREIGN.findall(told)
