@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from endive.distributions import FixedLatency
+from endive.distributions import FixedLatency, MixtureLatency
 from endive.storage import CAS, Crowding, CrowdTable
-from endive.storage.contention import CROWD, NO_TABLE, ObjectState, crowd_table, meet_crowd
+from endive.storage.contention import CROWD, ObjectState, crowd_table, meet_crowd
 from endive.vocabulary import N_OPERATIONS
 
 TABLES = [0] * (N_OPERATIONS * 4)
@@ -32,19 +32,9 @@ def test_an_object_remembers_fifteen_rivals():
     assert met(*((time, time + 1) for time in range(40)), window_us=1_000) == CROWD - 1
 
 
-@pytest.mark.parametrize(
-    ("rivals", "chance", "table"),
-    [(1, 0.0, 0), (1, 0.999, 0), (3, 0.49, 1), (3, 0.51, 0), (5, 0.999, 1), (15, 0.999, 1)],
-)
-def test_between_two_numbers_of_rivals_both_tables_take_part_in_proportion(rivals, chance, table):
-    assert crowd_table(TABLES, CAS, rivals, chance) == table
-
-
-def test_below_the_first_number_of_rivals_a_success_is_late_in_proportion():
-    one = [0] * len(TABLES)
-    one[CAS * 4] = 15
-
-    assert [crowd_table(one, CAS, 3, chance) for chance in (0.19, 0.21)] == [0, NO_TABLE]
+@pytest.mark.parametrize(("rivals", "table"), [(1, 0), (2, 1), (5, 1), (6, 1), (15, 1)])
+def test_the_table_is_the_first_for_at_least_so_many_rivals_or_the_last(rivals, table):
+    assert table == crowd_table(TABLES, CAS, rivals)
 
 
 @pytest.fixture
@@ -83,13 +73,51 @@ def test_the_rivals_of_long_ago_are_no_crowd(clock, new_client, crowded_store):
     assert [10.0, 10.0] == [task.value.latency_ms for task in tasks]
 
 
-def test_two_rivals_are_drawn_from_one_table_or_the_other(clock, new_client, crowded_store):
-    """Half of the successes among two rivals take 7 ms more and half 20."""
-    found = set()
-    for round_us in range(0, 400_000, 20_000):
-        clock.start(swap(crowded_store, new_client(1), succeeds=False, counter=round_us), at_us=round_us)
-        clock.start(swap(crowded_store, new_client(2), succeeds=False, counter=round_us), at_us=round_us)
-        found.add(clock.start(swap(crowded_store, new_client(3), succeeds=True, counter=round_us), at_us=round_us))
+def late_ms(clock, new_client, store, *, rivals, successes=400):
+    """How much later than alone successes among so many rivals are acknowledged."""
+    tasks = []
+    for round_us in range(0, successes * 20_000, 20_000):
+        for txn in range(1, rivals + 1):
+            clock.start(swap(store, new_client(txn), succeeds=False, counter=round_us), at_us=round_us)
+        tasks.append(clock.start(swap(store, new_client(0), succeeds=True, counter=round_us), at_us=round_us + 1))
     clock.run()
+    return [task.value.latency_ms - 10.0 for task in tasks]
 
-    assert {17.0, 30.0} == {task.value.latency_ms for task in found}
+
+def test_between_two_numbers_of_rivals_a_success_is_late_by_what_lies_between(clock, new_client, crowded_store):
+    """Seven ms among one rival, 20 among three, so 13.5 among two."""
+    assert {13.5} == set(late_ms(clock, new_client, crowded_store, rivals=2, successes=20))
+
+
+def test_one_draw_is_read_in_both_tables(clock, new_client, new_store):
+    """Quantiles lie on a line between the tables': a tail that one table lacks is shared out in size, not in number."""
+    tail = MixtureLatency(((0.9, FixedLatency(0.0)), (0.1, FixedLatency(60.0))))
+    tables = (
+        CrowdTable(rivals=1, penalty=FixedLatency(0.0), text="made up"),
+        CrowdTable(rivals=4, penalty=tail, text="made up"),
+    )
+    store = new_store(
+        latency_ms=10.0,
+        refusal_ms=10.0,
+        crowding={CAS: Crowding(window_ms=3.0, tables=tables, source="a test")},
+    )
+
+    late = late_ms(clock, new_client, store, rivals=2)
+
+    assert {0.0, 20.0} == {round(ms, 3) for ms in late}
+    assert 0.1 == pytest.approx(sum(ms > 1.0 for ms in late) / len(late), abs=0.045)  # three standard errors
+
+
+def test_below_the_first_number_of_rivals_a_success_is_late_in_proportion(clock, new_client, new_store):
+    """By as much as the table says, but so many times as seldom."""
+    tables = (CrowdTable(rivals=5, penalty=FixedLatency(60.0), text="made up"),)
+    store = new_store(
+        latency_ms=10.0,
+        refusal_ms=10.0,
+        crowding={CAS: Crowding(window_ms=3.0, tables=tables, source="a test")},
+    )
+
+    late = late_ms(clock, new_client, store, rivals=1)
+
+    assert {0.0, 60.0} == {round(ms, 3) for ms in late}
+    assert 0.2 == pytest.approx(sum(ms > 1.0 for ms in late) / len(late), abs=0.06)

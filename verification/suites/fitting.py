@@ -50,12 +50,13 @@ _SOURCE: Final = "fit"
 _CROWD: Final = ("crowding_ms", "crowd_chance", "crowd_scale")
 _EXPRESS: Final = ("success_median_ms", "leg_share", "refusal_median_ms", *_CROWD)
 _AZURE: Final = ("leg_share", "refusal_sigma", *_CROWD)
+_TAILED: Final = ("success_median_ms", "success_sigma", "slow_weight", "slow_median_ms", "slow_sigma")
 FREE: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("s3", "cas"): ("success_median_ms", "success_sigma", "leg_share", "refusal_median_ms"),
+    ("s3", "cas"): (*_TAILED, "leg_share", "refusal_median_ms"),
     ("s3x", "cas"): _EXPRESS,
     ("s3x", "append"): _EXPRESS,
     ("azure", "cas"): _AZURE,
-    ("azure", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
+    ("azure", "append"): (*_TAILED, "leg_share", "refusal_median_ms", "crowding_ms", "crowd_chance"),
     ("azurex", "cas"): (*_AZURE, "throttling_ms", "delay_median_ms"),
     ("azurex", "append"): ("leg_share", "success_sigma", "refusal_median_ms"),
     ("gcp", "cas"): ("leg_share", "slow_weight", "throttling_ms", "delay_weight", "delay_median_ms"),

@@ -18,7 +18,7 @@ One conditional request, in order::
 The outcome latency is L after a success; after a refusal it is drawn at `counter + 1`. The penalty is drawn
 at `counter + 2`, and only if the request was contended; the delay of a throttled request at
 `counter + DRAW_DELAY`, far from the draws of any other request of the same step. A success among rivals is acknowledged
-later: which table of crowding says how much is drawn at `counter + DRAW_CROWD`, how much at the next.
+later: whether is drawn at `counter + DRAW_CROWD`, how much at the next.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ DRAW_DELAY: Final = 1 << 22
 DRAW_CROWD: Final = 1 << 23
 CROWD: Final = 16  # conditional requests an object remembers: one and fifteen rivals
 CROWD_TABLES_MAX: Final = 4  # numbers of rivals for which a profile says what they cost
-NO_TABLE: Final = -1
 
 # What a request may draw beside its latency of success: codes for ``Draw``.
 REFUSAL: Final = 0
@@ -145,23 +144,37 @@ class Rivals(Protocol):
 
 
 @rule
-def crowd_table(known: Rivals, op: int, rivals: int, chance: float) -> int:
-    """Which table of crowding a success among so many rivals is drawn from; ``NO_TABLE``: it is not late.
+def crowd_table(known: Rivals, op: int, rivals: int) -> int:
+    """The first table for at least so many rivals, or the last there is.
 
-    ``known`` holds the numbers of rivals the profile has tables for, rising, 0 where it has no more. Between two of
-    them the tables of both take part, in proportion; below the first there is none, beyond the last it is the last.
+    ``known`` holds the numbers of rivals the profile has tables for, rising, 0 where it has no more.
     """
-    below = 0
-    last = NO_TABLE
-    for table in range(CROWD_TABLES_MAX):
-        here = known[op * CROWD_TABLES_MAX + table]
-        if here == 0:
-            return last
-        if rivals <= here:
-            return table if chance * (here - below) < rivals - below else last
-        below = here
-        last = table
-    return last
+    for table in range(1, CROWD_TABLES_MAX):
+        place = op * CROWD_TABLES_MAX + table
+        if known[place] == 0 or rivals <= known[place - 1]:
+            return table - 1
+    return CROWD_TABLES_MAX - 1
+
+
+@rule
+def crowded_us(draw: Draw, store: Any, terms: ObjectTerms, sent: Sent, request: int, rivals: int) -> int:
+    """How much later a success among so many rivals is acknowledged.
+
+    Below the first number of rivals that has a table, so many successes fewer are late. Between two numbers each time
+    lies on a straight line between theirs: one draw, read in both tables. Beyond the last number it is the last.
+    """
+    op = request % N_OPERATIONS
+    counter = sent.counter + DRAW_CROWD
+    table = crowd_table(terms.crowd_rivals, op, rivals)
+    here = terms.crowd_rivals[op * CROWD_TABLES_MAX + table]
+    if table == 0 and uniform(sent.key, counter) * here >= rivals:
+        return 0
+    late_us = draw(store, request, CROWDED + table, sent.key, counter + 1, 0)
+    if table == 0 or rivals >= here:
+        return late_us
+    below = terms.crowd_rivals[op * CROWD_TABLES_MAX + table - 1]
+    less_us = draw(store, request, CROWDED + table - 1, sent.key, counter + 1, 0)
+    return less_us + (late_us - less_us) * (rivals - below) // (here - below)
 
 
 @rule
@@ -212,10 +225,7 @@ def answer_us(
         if op != CREATE:  # every object that is created is another one
             state.next_free_us = next_free_us(now_us, terms.spacing_us)
         if terms.crowd_us[op] > 0 and state.rivals > 0:
-            chance = uniform(sent.key, sent.counter + DRAW_CROWD)
-            table = crowd_table(terms.crowd_rivals, op, state.rivals, chance)
-            if table != NO_TABLE:
-                penalty_us += draw(store, request, CROWDED + table, sent.key, sent.counter + DRAW_CROWD + 1, 0)
+            penalty_us += crowded_us(draw, store, terms, sent, request, state.rivals)
     else:
         latency_us = draw(store, request, REFUSAL, sent.key, sent.counter + DRAW_REFUSAL, size_bytes)
     return answer_leg_us(latency_us, sent.leg_us, penalty_us)
