@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.errors import OutputError
-from endive.verification import Check, Outcome, skipped
+from endive.verification import Check, Outcome, Table, skipped
 from endive.verification.pages import KINDS_ON_PAGE, PageFolder, joint_text, suite_page
 from endive.verification.row_files import ROWS_ON_PAGE
 from endive.verification.suites import SUITES
@@ -89,6 +89,15 @@ def test_a_long_part_shows_what_is_wrong_and_the_worst_of_what_is_unclear(outcom
     assert ["109.0", "120.0", "130.0"] == [line.split(" | ")[2] for line in shown]
 
 
+def test_a_table_for_whoever_looks_closer_is_a_file_however_short(outcome, tmp_path):
+    PageFolder(tmp_path).write(
+        [outcome(tables=(Table(title="The input", headings=("writers",), rows=((4,),), is_filed=True),))]
+    )
+
+    assert "1 rows: [theory-the-input.csv](theory-the-input.csv)." in (tmp_path / "theory.md").read_text()
+    assert "writers\n4\n" == (tmp_path / "theory-the-input.csv").read_text()
+
+
 def test_a_broken_index_is_named(outcome, tmp_path):
     (tmp_path / "index.json").write_text("{")
 
@@ -111,3 +120,20 @@ def test_comparisons_with_noise_are_judged_together_too(beyond, told):
     assert f" Jointly: {beyond} of 10 comparisons differ" in text
     assert "by chance alone up to 2 would" in text
     assert told in text
+
+
+@pytest.mark.parametrize(("below", "leans"), [(12, False), (15, False), (16, True), (20, True)])
+def test_errors_within_noise_on_one_side_only_are_no_noise(below, leans):
+    """Of twenty coins more than fifteen show heads in 6 of 1,000 cases: with two sides and two kinds in 24."""
+    checks = [
+        Check.relative("P95", {"n": n}, expected=100.0, actual=98.0 if n < below else 102.0, allowed=0.1, doubt=0.2)
+        for n in range(20)
+    ] + [
+        Check.relative("P50", {"n": n}, expected=100.0, actual=98.0 if n % 2 else 102.0, allowed=0.1, doubt=0.2)
+        for n in range(20)
+    ]
+    text = joint_text(Outcome(suite="load", checks=tuple(checks)))
+
+    told = f" By side: the model has P95 below what was measured in {below} of 20 (chance: 15), so it leans there."
+    assert leans == text.endswith(told)
+    assert leans == ("By side" in text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.verification.row_files import checks_name, is_long, not_right, row_files, table_name
+from endive.verification.row_files import checks_name, has_file, is_long, not_right, row_files, table_name
 from endive.verification.sampling import misses_max
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
@@ -25,6 +25,7 @@ _INDEX_PAGE: Final = "README.md"
 JOINT_MIN: Final = 10  # comparisons with noise, to be judged together too
 KINDS_ON_PAGE: Final = 4  # of those that are equal throughout; more of them share a row
 NAMES_ON_PAGE: Final = 3  # of the kinds in that row
+LEAN_CHANCE: Final = 0.05  # that any kind of check is said to lean if none does
 
 
 class PageFolder:
@@ -213,8 +214,24 @@ def joint_text(outcome: Outcome) -> str:
     sides = "noise may explain all of it" if beyond <= most else "the model is off by more than noise in some"
     return (
         f" Jointly: {beyond:,} of {len(judged):,} comparisons differ by more than the noise of both sides; by chance "
-        f"alone up to {most:,} would, so {sides}."
+        f"alone up to {most:,} would, so {sides}.{_lean_text(judged)}"
     )
+
+
+def _lean_text(judged: Iterable[Check]) -> str:
+    """Kinds of check in which the model lies on one side of the measurement more often than a coin would.
+
+    Noise has two sides: figures that miss by less than it, but all in one direction, are no noise.
+    """
+    errors = {name: [check.error for check in checks if check.error] for name, checks in kinds(judged).items()}
+    leaning = []
+    for name, found in errors.items():
+        above = sum(error > 0.0 for error in found)
+        most = misses_max(len(found), share=0.5, chance=LEAN_CHANCE / (2 * len(errors)))
+        count, side = max((above, "above"), (len(found) - above, "below"))
+        if count > most:
+            leaning.append(f"{name} {side} what was measured in {count:,} of {len(found):,} (chance: {most:,})")
+    return f" By side: the model has {'; '.join(leaning)}, so it leans there." if leaning else ""
 
 
 def _summary_lines(outcome: Outcome) -> list[str]:
@@ -253,7 +270,7 @@ def _unexplained(checks: Sequence[Check]) -> list[Check]:
 
 
 def _table_lines(suite: str, table: Table) -> list[str]:
-    if is_long(table.rows):
+    if has_file(table):
         file = table_name(suite, table)
         lines = [f"### {table.title}", "", f"{len(table.rows):,} rows: [{file}]({file})."]
         return [*lines, "", *([table.note, ""] if table.note else [])]

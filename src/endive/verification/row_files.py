@@ -23,6 +23,11 @@ def is_long(rows: Sequence[object]) -> bool:
     return len(rows) > ROWS_ON_PAGE
 
 
+def has_file(table: Table) -> bool:
+    """Whether a page leaves the rows of this table to a file."""
+    return table.is_filed or is_long(table.rows)
+
+
 def checks_name(suite: str) -> str:
     """The file with the checks of a suite."""
     return f"{suite}.csv"
@@ -39,7 +44,7 @@ def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
         table_name(suite, table): csv_text((table.headings, *(map(_cell, row) for row in table.rows)))
         for part in parts
         for table in part.tables
-        if is_long(table.rows)
+        if has_file(table)
     }
     checks = [(part.part, check) for part in parts for check in part.checks]
     if any(is_long(part.checks) for part in parts):

@@ -153,6 +153,7 @@ class Table:
     headings: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     note: str = ""
+    is_filed: bool = False  # figures for whoever looks closer: in a file, however few they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

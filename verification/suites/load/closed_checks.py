@@ -68,7 +68,7 @@ def closed_checks(
             is_above, share = expected > actual, QUANTILES[name]
             sides = ((simulated, is_above), (real, not is_above))
             off = max(off, *(_order_doubt(runs, share, commits, is_above=up) for runs, up in sides))
-        check = _check(f"{title}: {told}", name, what, (expected, actual), off, chance)
+        check = _check(f"{title}{told}", name, what, (expected, actual), off, chance)
         if commits < COMMITS_MIN and (name.endswith("_ms") or not commits):
             check = shown(check, f"{commits} commits: too few to judge")
         checks.append(check)
@@ -139,7 +139,7 @@ def _law(
     real_error = max(standard_error([each.share_percent(worst) for each in again]), counted_error, group_error)
     model_error = group_error / math.sqrt(len(groups))
     return Check.points(
-        f"{title}: law of attempts, the share that differs most",
+        f"{title}law of attempts, the share that differs most",
         {**what, "attempts": worst},
         expected=measured.share_percent(worst),
         actual=model.share_percent(worst),

@@ -32,42 +32,25 @@ BESIDE_SEEDS: Final = 8
 BESIDE_SEEDS_QUICK: Final = 2
 
 INTRO: Final = """
-Real Iceberg runs in one JVM, driven over py4j; its `S3FileIO` talks to a local S3 that answers after a fixed delay: GET
-20, HEAD 10, PUT 30, DELETE 20 ms. The catalog is `JdbcCatalog` on Derby in memory.
+Real Iceberg runs in one JVM; its `S3FileIO` talks to a local S3 that answers after a fixed delay (GET 20, HEAD 10, PUT
+30, DELETE 20 ms), and the catalog is `JdbcCatalog` in memory. *Closed loop*: each writer loads the table, appends one
+file (`FastAppend`) and begins again without a pause, with default retry properties. *Beside a stream*: an overwrite
+(serializable) or a compaction loads its table, N0 appends commit, then it commits while one more append begins every T
+seconds.
 
-*Closed loop*: each writer loads the table, appends one file (`FastAppend`) and begins again without a pause; default
-retry properties; all writers start at once on a table of five snapshots. *Beside a stream*: an overwrite
-(`OverwriteFiles`, serializable) or a compaction (`RewriteFiles`) loads its table, N0 appends commit, then it commits
-while one more append begins every T seconds; the phase of the stream goes through the period in equal steps.
-
-The model is given what was measured and nothing is fitted: the delays; what each kind of request took beyond its delay
-(client, wire and server together, as quantiles), taken in the runs of the cell itself from pairs of requests between
-which the client did nothing else; and the time of one statement to the database. Requests that a cell never sent are
-taken from the other cells. The machine was busy with other work, so that time beyond the delay is neither small nor
-the same in every cell (the table shows it); the closed loop was measured in two sittings of six runs per cell.
-Latencies are those of committed txns, from the beginning of `commit()` to its return. Only txns that ended within a run
-count, on both sides.
-
-*Chance*: the same figure of the model, computed from as many simulated runs as were measured, lies in this range in 95
-of 100 cases. A measured value inside it is one the model may well have given.
+The model is given what was measured and nothing is fitted: the delays, what each kind of request took beyond its delay
+in the runs of the cell itself, and the time of a statement to the database. The machine was busy with other work, so
+that time is neither small nor the same in every cell. Latencies are those of committed txns, from the beginning of
+`commit()` to its return; only txns that ended within a run count. *Chance*, in the file: the same figure of the model,
+from as many simulated runs as were measured, lies in this range in 95 of 100 cases.
 """
 
 REMARKS: Final = """
-### Reading the latencies
-
-The pauses between attempts (0.1, 0.2, 0.4, 0.8 s) are longer than the attempts, so that latencies fall into clusters,
-one per number of attempts. Where the middle txn stands at the edge of two clusters, P50 jumps from one to the other: a
-few points in the shares of the attempts (first table) move it by a third. The range of chance shows which cells those
-are. P50 and P95 are right or wrong by 10 % all the same.
-
-With equal delays the writers also fall into step for seconds at a time (three of them lose in turn, and all win at
-their third attempt). Runs of half a minute hold few such spells, so that repetitions differ more than the number of
-txns suggests; the model does the same.
-
-### Not covered
-
-One table, one client process, at most 16 writers; other operations, kept tables and the REST catalog follow below. Real
-stores answer after times that differ from request to request; here only the time beyond the delay does.
+Pauses between attempts (0.1, 0.2, 0.4, 0.8 s) are longer than attempts, so latencies fall into clusters, one per number
+of attempts. Where the middle txn stands at the edge of two, P50 jumps: a few points in the shares of attempts move it
+by a third. With equal delays writers also fall into step for seconds at a time, in Iceberg and in the model; so
+repetitions differ more than the number of txns suggests. Not covered: several tables or client processes, more than 16
+writers.
 """
 
 
@@ -114,7 +97,7 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     real = [ended(run) for run in runs]
     simulated = load_model.simulate_closed(config, range(groups * len(runs)))
-    checks = closed_checks("closed loop", {"writers": int(writers), "runs": len(runs)}, real, simulated, duration_s)
+    checks = closed_checks("closed loop: ", {"writers": int(writers), "runs": len(runs)}, real, simulated, duration_s)
     return checks, load_model.figures(simulated, duration_s)
 
 
@@ -215,6 +198,7 @@ def _beyond_table(document: Mapping[str, Any]) -> Table:
         title="Time of a request beyond its delay, in ms: P50 / P90",
         headings=("writers", "metadata GET", "metadata PUT", "list HEAD", "list GET", "list PUT", "manifest PUT"),
         rows=tuple(rows),
+        is_filed=True,
     )
 
 

@@ -48,49 +48,38 @@ FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2}  # that a firs
 IN_FLIGHT: Final = "in_flight"
 EVEN_UP_TO: Final = 0.98  # quantiles stand at equal distances up to here
 INTRO: Final = """
-Closed loops beyond appends behind JDBC, measured and simulated as above, with four differences. A writer *loads* its
-table before every txn, or *keeps* the one it loaded first, as a streaming job does. What a client does between two
-commits (Python makes the change) is measured and given to the model as the txn's runtime. Manifests are not merged.
-Behind *rest* stands Iceberg's own `CatalogHandlers` in a small server; what it takes to answer is measured, and it
-writes the metadata object in 30 ms. In four more cells all writers share a lock around their commits (*queue*), or
-whoever comes first waits for the next second and commits the files of all who wait (*gather*).
+Closed loops beyond appends behind JDBC, as above, with four differences. A writer *loads* its table before every txn,
+or *keeps* the one it loaded first, as a streaming job does. What a client does between two commits is measured and
+given to the model as runtime. Manifests are not merged. Behind *rest* stands Iceberg's own `CatalogHandlers` in a small
+server, whose time to answer is measured. In four cells writers share a lock around their commits (*queue*), or whoever
+comes first waits for the next second and commits the files of all who wait (*gather*).
 
-A row delta (serializable) changes rows of its own in the partition that all of them share: each attempt reads what the
-others have done, and none is in conflict. A compaction replaces the only file of a partition of its own. In the *mix*
-half of the writers append, a quarter changes rows and a quarter compacts; each kind is judged by itself.
+A row delta (serializable) changes rows of its own in a partition that all share; a compaction replaces the only file of
+a partition of its own; none is in conflict. In the *mix* half of the writers append, a quarter changes rows and a
+quarter compacts; each kind is judged by itself.
 """
 
 REMARKS: Final = """
-### Reading the loops
+### What leans, and why
 
-The machine was busy with other work while they were measured (load averages of 20 and more on two cores), and each cell
-was run for a minute in all. So the sampling errors are large, and many a figure is unclear that would be right or wrong
-on a quiet machine; `endive verify load --live` measures on yours.
+**P95 is low.** Requests are slow together: other work slows a machine for seconds, and successive commits of a lone
+writer have latencies that are correlated by 0.25 to 0.58. A simulated run is given the latencies of one measured run,
+but draws them request by request, so slow ones average out within a commit. With the latencies of all runs together P95
+of lone writers was too low by 18 to 28 %. So on a machine that is busy by fits the model's P95 is a tenth to a quarter
+too low; P50, rates and attempts hardly notice.
 
-The recorder's compactions name a file that no scan has returned. Iceberg then reads the manifest twice, once to find
-the file and once to write the rest. In the loop of compactions the model is given the time of both; in the mix it
-cannot be, since row deltas read manifests too, and what it says of compactions there is shown without a verdict.
+**Rates behind REST are high**, and fewer retries run out. The server's time to answer was recorded for all commits
+together, and the model draws it for accepted and refused ones alike. An accepted one takes longer (it writes the
+metadata and swaps), and while it does others prepare to lose against it. The table has both ends, and what was measured
+lies between them in every cell; telling them apart needs a recording that says which was which. Where in the request
+the server decides hardly matters (3.6 or 3.8 commits/s at 16 writers).
 
-In the mix of four writers none of the 11 row deltas that ended has committed. In the model 79 % of them fail: eleven
-cannot tell the two apart. P95 of the appends beside them stands at the edge of two clusters: 7 of 182 real commits took
-four attempts or more, where the model has 12, and the fourth begins after a pause of 0.4 s. From the 95th to the 96th
-percentile the real latencies go from 1.1 to 1.4 s, the model's from the 92nd to the 93rd from 1.2 to 1.4 s. The law of
-attempts, which has no edges, is right.
-
-Requests are slow together: runs of one cell differ (a lone writer's median is 212 to 544 ms, the first run is mostly
-the slowest), and successive commits of a lone writer have latencies that are correlated by 0.25 to 0.58. So a simulated
-run is given the latencies of one measured run. With those of all runs together P95 of lone writers was too low by 18 to
-28 %, so it is by 5 to 17 %: what slows neighbouring commits within a run is still drawn request by request.
-
-All writers run in one JVM. Its pool of worker threads, as large as the machine has cores, would be shared by writers
-that have one each in reality; the recorder makes it 64, so that no writer waits for another one's manifests.
-
-Behind REST the model commits more than was measured at 16 writers, and has fewer retries run out. What the server took
-to answer was recorded for all commits together, and the model draws it for accepted and refused ones alike. An accepted
-commit takes longer (it writes the metadata and swaps), and while it does others prepare to lose against it. The table
-above has both ends: accepted ones as all, and accepted ones the slowest of all. The measured rate lies between the two
-in every cell. Where in the request the server decides hardly matters (3.6 or 3.8 commits/s at 16 writers, with the
-decision in the middle or at the end).
+**Why so much is unclear.** Each cell ran for a minute in all, at load averages of 20 and more on two cores, so the
+sampling errors are large; `endive verify load --live` measures on yours. In the mix of four, eleven row deltas ended
+and none committed, where the model fails 79 %: eleven cannot tell. P95 of the appends beside them stands at the edge of
+two clusters. The recorder's compactions name a file that no scan has returned, so Iceberg reads its manifest twice; in
+the mix the model cannot be told so, and its compactions there are shown without a verdict. All writers share one JVM,
+whose pool of workers is made 64 so that none waits for another's manifests.
 """
 
 
@@ -141,12 +130,15 @@ def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Che
     simulated = simulate(configs, kinds, range(groups * len(runs)))
     checks = []
     for kind in kinds:
-        what: dict[str, Value] = {"table": loop.table, "catalog": loop.catalog, "writers": loop.operations.count(kind)}
-        if loop.order != FREE:
-            what["order"] = loop.order
-        title = f"{kind} in a mix" if len(kinds) > 1 else f"{kind} loop"
+        what: dict[str, Value] = {
+            "loop": f"{kind} in a mix" if len(kinds) > 1 else kind,
+            "table": loop.table,
+            "catalog": loop.catalog,
+            "writers": loop.operations.count(kind),
+            "order": loop.order,
+        }
         real = [_ended(run, loop, kind) for run in runs]
-        found = closed_checks(title, what, real, simulated[kind], runs[0]["duration_s"])
+        found = closed_checks("", what, real, simulated[kind], runs[0]["duration_s"])
         is_explained = len(kinds) > 1 and kind == COMPACTION
         checks += [shown(check, "not judged: see below") for check in found] if is_explained else found
     return checks

@@ -298,12 +298,10 @@ def median_row(writers: int, runs: Sequence[Sequence[Txn]], again: Sequence[Figu
 
 def _median_table(rows: Sequence[tuple[Any, ...]]) -> Table:
     return Table(
-        title="How well the measured median is known",
+        title="How well PyIceberg's median is known",
         headings=("writers", "P45, ms", "P50, ms", "P55, ms", "P50 of the runs drawn anew, 95 of 100 cases"),
         rows=tuple(rows),
-        note="From the measurement alone, without the model. Where P45 and P55 lie far apart the median stands between "
-        "two clusters, and the same experiment done again gives another one: no model can say which. The law of "
-        "attempts is judged in every cell.",
+        is_filed=True,
     )
 
 
@@ -351,7 +349,7 @@ def _figure(points: Sequence[Point]) -> Figure:
 
 def _measured_table(rows: Sequence[tuple[Any, ...]]) -> Table:
     return Table(
-        title="The measurement",
+        title="The measurement of PyIceberg",
         headings=(
             "writers",
             "runs",
@@ -364,23 +362,18 @@ def _measured_table(rows: Sequence[tuple[Any, ...]]) -> Table:
             "the same, simulated",
         ),
         rows=tuple(rows),
+        is_filed=True,
     )
 
 
 _INTRO: Final = """
-Closed-loop writers without think time, a process each, append to one table with PyIceberg's default retry properties:
-load the table, commit, again. The catalog is PyIceberg's SqlCatalog on SQLite in memory; a GET takes 20 ms, a HEAD 10,
-a PUT 30, a DELETE 20, injected by the FileIO. The model runs protocol `pyiceberg` with as many clients. What a request
-takes there is what one of its kind was measured to take in the same cell, as quantiles: the injected delay and the
-client's own work around it (`spans.py` says which work goes where). Nothing is fitted. Txns count that ended inside
-the time; latency is that of committed txns, from the loaded table on. [PyIceberg](pyiceberg.md) says how it was
-measured and what is not covered.
+Writers in a closed loop, a process each, append to one table with PyIceberg's default retry properties. The catalog is
+its SqlCatalog on SQLite in memory; the FileIO injects the same delays as above. The model runs protocol `pyiceberg`;
+a request takes what one of its kind was measured to take in the same cell, client's work included. Nothing is fitted.
+[PyIceberg](pyiceberg.md) says how it was measured and what is not covered.
 """
 
 _REMARKS: Final = """
-Commit latency under contention has gaps: a commit at the first attempt takes some 200 ms, one at the second at least
-100 ms of pause and another attempt more. A percentile that falls into a gap says little: where about half of the
-commits need one attempt, one txn in a hundred more or less moves the median across it. The table shows how far the
-percentiles of single runs of real PyIceberg lie apart, and the shares of attempts, which have no such gaps and are
-judged too. A check is unclear where its error exceeds the limit by less than the sampling error of both sides.
+Where about half of the commits need one attempt, one txn in a hundred moves the median across the pause that follows:
+the file on the median shows how far it moves if the same runs are drawn anew, without any model.
 """
