@@ -43,7 +43,7 @@ from tools.study_runs import StudyError, folder_of, provide
 # Pages that one command writes as a whole. Those without output write their files themselves.
 WHOLE: Final = {"docs/reference/configuration.md": "endive config schema --markdown"}
 WRITERS: Final = {
-    "docs/reference/configuration.csv": "python -m tools.key_table",
+    "docs/reference/configuration.csv": "endive config schema --csv > docs/reference/configuration.csv",
     "docs/model/conflicts.md": "python -m verification.conflicts",
     "docs/validation": "endive verify --out docs/validation",
 }

@@ -47,6 +47,8 @@ TRUTH_FIRST: Final = 1_000_000  # no answer has these seeds
 FILE: Final = "coverage.csv"
 HEADINGS: Final = ("case", "runs", "success", "commits/s", "P50", "P95", "P99")
 BY_ITSELF: Final = "by itself"
+PIECES: Final = ("cases", "limit of writers", "limit of jobs")
+Row = Sequence[str]
 HELD_LOW: Final = 93.0  # percent: what holds the truth less often stands on the page
 
 
@@ -278,12 +280,8 @@ def limit_row(place: int, count: int) -> tuple[str, ...]:
         base = base_of({**document, "simulation": {**document["simulation"], "seed": 10_000 * (search + 1)}})
         with Replicator() as fresh:
             found = find_limit(base, key, slo=slo, replicator=fresh)
-        is_held = found.low <= truth <= found.high
-        held, exact = held + is_held, exact + (found.low == found.high)
+        held, exact = held + (found.low <= truth <= found.high), exact + (found.low == found.high)
     return name, slo, f"{truth:g}", f"{held} of {count}", str(exact)
-
-
-PIECES: Final = ("cases", "limit of writers", "limit of jobs")
 
 
 def _true_limit(document: dict[str, Any], key: str, slo: str) -> float:
@@ -309,16 +307,13 @@ def is_shown(row: Sequence[str]) -> bool:
     return BY_ITSELF in row[1] or any(float(share) < HELD_LOW for share in row[2:])
 
 
-def page(
-    runs: int, draws: int, cases: Sequence[Sequence[Sequence[str]]], limits: Sequence[Sequence[str]], n_limits: int
-) -> str:
+def page(runs: int, draws: int, cases: Sequence[Sequence[Sequence[str]]], limits: Sequence[Row], n_limits: int) -> str:
     """The whole page."""
     lines = [
         "# How often intervals hold the truth",
         "",
         f"Made by `python -m verification.coverage --runs {runs} --draws {draws} --limits {n_limits}`; how the "
-        "intervals are found is in [certainty](../model/certainty.md). [Questions](questions.md) have a page of their "
-        "own.",
+        "intervals are found is in [certainty](../model/certainty.md).",
         "",
         "## Runs that are not alike",
         "",
@@ -328,8 +323,7 @@ def page(
         "",
         *table_lines(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
         "",
-        f"Shown is what `endive run` does by itself, and whatever holds the truth in less than {HELD_LOW:g} %; all "
-        f"of it: [{FILE}]({FILE}).",
+        f"Shown: what `endive run` does by itself, and what holds less than {HELD_LOW:g} %; the rest: [{FILE}]({FILE}).",
         "",
         *table_lines(HEADINGS, [row for rows in cases for row in rows[1:] if is_shown(row)]),
         "",
@@ -359,7 +353,7 @@ def page(
     return "\n".join(lines) + "\n"
 
 
-def _limit_lines(limits: Sequence[Sequence[str]], n_limits: int) -> list[str]:
+def _limit_lines(limits: Sequence[Row], n_limits: int) -> list[str]:
     if not limits:
         return []
     return [
@@ -397,8 +391,7 @@ def main() -> None:
         files[name].write_text(json.dumps(make_piece(name, asked)), encoding="utf-8")
     if all(file.exists() for file in files.values()):
         cases, *limits = (json.loads(file.read_text(encoding="utf-8")) for file in files.values())
-        text = page(asked.runs, asked.draws, cases, limits, asked.limits)
-        asked.out.write_text(text, encoding="utf-8")
+        asked.out.write_text(page(asked.runs, asked.draws, cases, limits, asked.limits), encoding="utf-8")
         rows = csv_text((HEADINGS, *(row for rows in cases for row in rows[1:])))
         asked.out.with_name(FILE).write_text(rows, encoding="utf-8")
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from endive.cli.listings.config import app
 from endive.config import load_simulation_config, parse_config, reference_markdown
+from endive.config.key_reference import reference_csv
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
@@ -100,6 +101,7 @@ def test_show_of_a_bad_file_ends_with_2(run, bad):
 
 def test_schema_prints_the_page(run):
     assert (0, reference_markdown(), "") == run("schema", "--markdown")
+    assert (0, reference_csv(), "") == run("schema", "--csv")
 
 
 def test_schema_prints_plain_lines_where_there_is_no_terminal(run):

@@ -88,15 +88,16 @@ def schema(
         typer.Argument(metavar="KEY", help="Only keys that contain this, for example 'backoff'."),
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the whole reference as a page.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print every key as a row of comma-separated values.")] = False,
 ) -> None:
     """List every key: what it may hold, its default, what it means.
 
     On a terminal as tables, else as plain lines of key, allowed values, default and meaning.
     """
-    from endive.config.key_reference import reference, reference_markdown
+    from endive.config.key_reference import reference, reference_csv, reference_markdown
 
-    if as_markdown:
-        typer.echo(reference_markdown(), nl=False)
+    if as_markdown or as_csv:
+        typer.echo(reference_markdown() if as_markdown else reference_csv(), nl=False)
         return
     sections = [_matching(section, key or "") for section in reference()]
     sections = [section for section in sections if section.rows]
