@@ -323,7 +323,7 @@ def page(runs: int, draws: int, cases: Sequence[Sequence[Sequence[str]]], limits
         "",
         *table_lines(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
         "",
-        f"Shown: what `endive run` does by itself, and what holds less than {HELD_LOW:g} %; the rest: [{FILE}]({FILE}).",
+        f"Shown: what `endive run` does by itself, and what holds less than {HELD_LOW:g} %; rest: [{FILE}]({FILE}).",
         "",
         *table_lines(HEADINGS, [row for rows in cases for row in rows[1:] if is_shown(row)]),
         "",
