@@ -15,12 +15,14 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
 from starlette.testclient import TestClient
-from tests.report.test_browser import BROWSERS, FLAGS, find_browser
+from tests.report.test_browser import browser
 
 from endive.explore.app import make_app
 from endive.explore.jobs import JOBS
 from endive.explore.process import answered
 from endive.explore.starting_points import BUILT_IN, Starts, start_of
+
+__all__ = ["browser"]
 
 TOKEN = "secret"
 PORT = 8765
@@ -70,18 +72,6 @@ def client(starts, monkeypatch) -> Iterator[TestClient]:
     with TestClient(make_app(starts, token=TOKEN, port=PORT), base_url=ORIGIN) as made:
         made.headers["Origin"] = ORIGIN
         yield made
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = find_browser()
-    if path is None:
-        pytest.skip(f"no browser on this machine (looked for {', '.join(BROWSERS)}); Debian: apt install chromium")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

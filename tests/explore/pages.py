@@ -70,18 +70,6 @@ def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
         patch.undo()
 
 
-def open_page(browser: Any, address: str, width: int = 1440, **options: Any) -> Any:
-    """A page with what it asked for and complained about."""
-    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
-    page.set_default_timeout(PATIENCE_MS)
-    page.asked, page.complaints = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: page.complaints.append(f"error: {error}"))
-    page.goto(address)
-    return page
-
-
 def violations(page: Any, theme: str) -> dict[str, list[str]]:
     """What axe finds on a page, rule by rule."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

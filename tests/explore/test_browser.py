@@ -8,7 +8,8 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from tests.explore.pages import CLIENTS, SEEDS, SETTLED, TOO_WIDE, link, open_page, serving, violations
+from tests.explore.pages import CLIENTS, SEEDS, SETTLED, TOO_WIDE, link, serving, violations
+from tests.report.test_browser import watch_page
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.browser
@@ -27,7 +28,7 @@ def server(starts):
 
 @pytest.fixture(scope="module")
 def desk(browser, server):
-    page = open_page(browser, server.address + link())
+    page = watch_page(browser, server.address + link())
     page.wait_for_function(SETTLED)
     return page
 
@@ -35,14 +36,14 @@ def desk(browser, server):
 @pytest.fixture(scope="module")
 def pinned(browser, server):
     """A page that another one's link opened: 22 writers are pinned, 23 are on screen."""
-    page = open_page(browser, server.address + link(23, pinned=22))
+    page = watch_page(browser, server.address + link(23, pinned=22))
     page.wait_for_function(SETTLED)
     return page
 
 
 @pytest.fixture
 def fresh(browser, server):
-    page = open_page(browser, server.address + link())
+    page = watch_page(browser, server.address + link())
     page.wait_for_function(SETTLED)
     yield page
     page.close()
@@ -159,7 +160,7 @@ def test_the_report_opens_from_a_file_and_needs_nothing_else(browser, desk, tmp_
     saved = tmp_path / download.value.suggested_filename
     download.value.save_as(saved)
 
-    report = open_page(browser, saved.as_uri())
+    report = watch_page(browser, saved.as_uri())
     report.wait_for_selector("#chart-0-success svg")
     assert "explored.html" == saved.name
     assert "Twenty writers append to one table" in report.title()
@@ -244,7 +245,7 @@ def test_back_goes_back_a_refused_value_does_not_survive_a_reload_and_glue_is_fo
 
 
 def test_an_answer_that_arrives_after_a_refused_value_does_not_keep_that_value(browser, server):
-    page = open_page(browser, "about:blank")
+    page = watch_page(browser, "about:blank")
     # The page waits 25 ms before it asks again: here that moment lasts until the answer under way has arrived.
     page.add_init_script("const real = setTimeout; window.setTimeout = (f, ms) => (ms === 25 ? 0 : real(f, ms));")
     held = []
@@ -272,7 +273,7 @@ def test_no_title_is_cut(desk):
 
 
 def test_a_phone_has_room_for_everything(browser, server):
-    phone = open_page(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
+    phone = watch_page(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
     phone.wait_for_function(SETTLED)
 
     assert "dark" == phone.evaluate("document.documentElement.dataset.theme")

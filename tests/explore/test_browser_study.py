@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import pytest
 from tests.explore.grid import write_grid
-from tests.explore.pages import SETTLED, TOO_WIDE, open_page, serving, violations
+from tests.explore.pages import SETTLED, TOO_WIDE, serving, violations
+from tests.report.test_browser import watch_page
 
 from endive.explore.finished import finished_in, start_of_point
 from endive.explore.starting_points import Starts
@@ -31,7 +32,7 @@ def address(starts, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(browser, address):
-    opened = open_page(browser, address)
+    opened = watch_page(browser, address)
     opened.wait_for_function(SETTLED)
     return opened
 

@@ -82,19 +82,21 @@ def write_page(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def open_page(browser: Any, path: Path, width: int, **options: Any) -> Any:
-    """A page that has drawn everything.
-
-    ``page.asked`` and ``page.complaints`` are what it should not have done, ``page.boxes`` and ``page.pictures`` how it
-    and its charts looked before any test touched them.
-    """
+def watch_page(browser: Any, address: str, width: int = 1440, **options: Any) -> Any:
+    """A page that remembers what it asked for (``page.asked``) and complained about (``page.complaints``)."""
     page = browser.new_page(viewport={"width": width, "height": 900}, **options)
     page.set_default_timeout(PATIENCE_MS)
     page.asked, page.complaints = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: page.complaints.append(f"error: {error}"))
-    page.goto(path.as_uri())
+    page.goto(address)
+    return page
+
+
+def open_page(browser: Any, path: Path, width: int, **options: Any) -> Any:
+    """A page that has drawn everything; ``boxes`` and ``pictures`` are how it looked before a test touched it."""
+    page = watch_page(browser, path.as_uri(), width, **options)
     page.wait_for_function("document.documentElement.dataset.ready === 'yes'")
     page.boxes = page.evaluate(BOXES)
     page.pictures = {name: picture_of(page, name) for name in PICTURED}
