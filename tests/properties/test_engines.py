@@ -9,42 +9,59 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.golden.configurations import CONFIGURATIONS
 from tests.properties.delta_strategies import any_configs
 from tests.properties.recording import RawRows, Row
 
 from endive import Simulation, simulate
+from endive.results import SimulationResult
+
+ENGINES = ("reference", "compiled")
 
 
-def rows_on(engine: str, mapping: dict[str, Any], seed: int | None = None) -> list[tuple[Row, tuple[int, ...]]]:
-    """Rows and table ids as the engine handed them over, in the order of txn ids."""
-    sink = RawRows()
-    Simulation(mapping).run(seed, engine=engine, sink=sink)  # type: ignore[arg-type]
-    found = zip(sink.rows, sink.tables, strict=True)
-    return sorted(found, key=lambda row_and_tables: row_and_tables[0]["txn_id"])
+class BothSinks(RawRows):
+    """Keeps the engine's own rows, and hands them on to the sink that makes the result."""
+
+    def __init__(self, sink: Any) -> None:
+        super().__init__()
+        self.sink = sink
+
+    def start(self, provenance: Any) -> None:
+        self.sink.start(provenance)
+
+    def add(self, columns: Any) -> None:
+        super().add(columns)
+        self.sink.add(columns)
+
+    def finish(self, history: Any) -> Any:
+        return self.sink.finish(history)
+
+
+def run_on(
+    engine: str, mapping: dict[str, Any], seed: int | None = None
+) -> tuple[list[tuple[Row, tuple[int, ...]]], SimulationResult]:
+    """Rows and table ids as the engine handed them over, in the order of txn ids, and the result."""
+    simulation = Simulation(mapping)
+    sink = BothSinks(simulation.new_sink())
+    result = simulation.run(seed, engine=engine, sink=sink)  # type: ignore[arg-type]
+    rows = zip(sink.rows, sink.tables, strict=True)
+    return sorted(rows, key=lambda row_and_tables: row_and_tables[0]["txn_id"]), result
 
 
 @given(mapping=any_configs())
-def test_both_engines_give_every_txn_the_same_row(mapping):
-    reference, compiled = rows_on("reference", mapping), rows_on("compiled", mapping)
+def test_both_engines_give_every_txn_the_same_row_and_the_run_the_same_table_and_summary(mapping):
+    (reference, our_result), (compiled, their_result) = (run_on(engine, mapping) for engine in ENGINES)
 
     assert len(reference) == len(compiled)
     for (ours, our_tables), (theirs, their_tables) in zip(reference, compiled, strict=True):
         differing = {field: (ours[field], theirs[field]) for field in ours if ours[field] != theirs[field]}
         assert {} == differing
         assert our_tables == their_tables
-
-
-@settings(max_examples=40)
-@given(mapping=any_configs())
-def test_both_engines_give_the_same_table_and_the_same_summary(mapping):
-    reference, compiled = (simulate(mapping, engine=engine) for engine in ("reference", "compiled"))
-
-    assert ["reference", "compiled"] == [result.provenance.engine for result in (reference, compiled)]
-    assert reference.fingerprint == compiled.fingerprint
-    assert reference.transactions.equals(compiled.transactions)
-    assert reference.summary() == compiled.summary()
+    assert ENGINES == (our_result.provenance.engine, their_result.provenance.engine)
+    assert our_result.fingerprint == their_result.fingerprint
+    assert our_result.transactions.equals(their_result.transactions)
+    assert our_result.summary() == their_result.summary()
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
@@ -59,11 +76,11 @@ def test_the_comparison_sees_another_seed(name):
     """A control: an equality that cannot fail proves nothing."""
     config = CONFIGURATIONS[name]
 
-    assert rows_on("reference", config, seed=1) != rows_on("compiled", config, seed=2)
-    assert (
-        simulate(config, seed=1, engine="reference").fingerprint
-        != simulate(config, seed=2, engine="compiled").fingerprint
-    )
+    rows, result = run_on("reference", config, seed=1)
+    other_rows, other_result = run_on("compiled", config, seed=2)
+
+    assert rows != other_rows
+    assert result.fingerprint != other_result.fingerprint
 
 
 def test_the_comparison_sees_a_microsecond():
