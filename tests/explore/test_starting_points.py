@@ -26,6 +26,27 @@ def test_a_start_means_what_its_file_means(experiments):
         assert load_simulation_config(experiments / f"{name}.toml").config_hash() == start.base.config.config_hash()
 
 
+def test_the_title_of_a_start_is_the_first_sentence_of_its_file_however_many_lines_it_has(tmp_path):
+    file = tmp_path / "long.toml"
+    comment = (
+        '# A compaction fails with "Cannot determine history ... and the last known',
+        '# ancestor ..." (#13972). It works for',
+        "# an hour.",
+        "#",
+        "# Run it.",
+    )
+    keys = ('storage = { provider = "s3" }', 'catalog = { type = "cas" }', "[[source]]", 'name = "writers"')
+    rest = ('arrivals = { kind = "poisson", per_s = 1 }', 'runtime = { distribution = "fixed", ms = 1 }')
+    file.write_text("\n".join((*comment, *keys, *rest)))
+
+    start = start_of(file, group="")
+
+    assert (
+        'A compaction fails with "Cannot determine history ... and the last known ancestor ..." (#13972)' == start.title
+    )
+    assert "It works for an hour." == start.about
+
+
 def test_the_controls_of_a_nightly_merge_are_those_that_decide_it(experiments):
     start = start_of(experiments / "questions" / "nightly_merge.toml", group="")
 

@@ -6,6 +6,7 @@ Each document is brought into the form that controls change: recipes spelt out, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from endive.errors import EndiveError
 from endive.observation.folder_memory import observed_note
 from endive.vocabulary import KINDS_OF
 
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 BUILT_IN: Final = Path(__file__).parent / "starts"
 EXPERIMENTS: Final = "experiments"
 QUESTIONS: Final = ("quickstart", "questions", "writers", "mixed")  # of experiments/: shown first
@@ -102,8 +104,8 @@ def _headline(file: Path) -> tuple[str, str]:
         if not line.startswith("#") or not line.strip("# "):
             break
         lines.append(line.strip("# "))
-    name = file.stem.replace("_", " ")
-    return (lines[0].rstrip(".") if lines else name), " ".join(lines[1:])
+    first, *rest = _SENTENCE_END.split(" ".join(lines) or file.stem.replace("_", " "), maxsplit=1)
+    return first.rstrip("."), "".join(rest)
 
 
 def _of_experiments() -> Iterator[Start]:
