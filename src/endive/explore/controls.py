@@ -172,51 +172,19 @@ def _of_run(plain: Mapping[str, Any]) -> Iterator[Control]:
 # --- leaves -------------------------------------------------------------------------------------------
 
 
-def _slider(
-    key: str, label: str, group: str, value: float, *, low: float, high: float, is_log: bool = False
-) -> Control:
+def _slider(key: str, label: str, group: str, value: float, *, is_whole: bool | None = None, **scale: Any) -> Control:
     allowed, meaning = _said(key)
-    return Control(
-        key=key,
-        label=label,
-        group=group,
-        form=SLIDER,
-        value=value,
-        allowed=allowed,
-        meaning=meaning,
-        low=low,
-        high=high,
-        is_log=is_log,
-        is_whole=isinstance(value, int),
-    )
+    is_whole = isinstance(value, int) if is_whole is None else is_whole
+    texts: dict[str, Any] = {"label": label, "group": group, "allowed": allowed, "meaning": meaning}
+    return Control(key=key, form=SLIDER, value=value, is_whole=is_whole, **texts, **scale)
 
 
-def _by_factors(
-    key: str,
-    label: str,
-    group: str,
-    value: float,
-    *,
-    unit: str = "",
-    is_whole: bool = False,
-) -> Control:
+def _by_factors(key: str, label: str, group: str, value: float, *, unit: str = "", is_whole: bool = False) -> Control:
     """A slider that reaches as far to both sides, by factors."""
-    allowed, meaning = _said(key)
     low, high = value / SPAN, value * SPAN
-    return Control(
-        key=key,
-        label=label,
-        group=group,
-        form=SLIDER,
-        value=value,
-        allowed=allowed,
-        meaning=meaning,
-        unit=unit,
-        low=max(1.0, round(low)) if is_whole else float(f"{low:.2g}"),
-        high=max(10.0, round(high)) if is_whole else float(f"{high:.2g}"),
-        is_log=True,
-        is_whole=is_whole,
-    )
+    ends = (max(1.0, round(low)), max(10.0, round(high))) if is_whole else (float(f"{low:.2g}"), float(f"{high:.2g}"))
+    scale: dict[str, Any] = {"low": ends[0], "high": ends[1], "is_log": True, "unit": unit}
+    return _slider(key, label, group, value, is_whole=is_whole, **scale)
 
 
 def _choice(key: str, label: str, group: str, value: Any, choices: tuple[str, ...] = ()) -> Control:
