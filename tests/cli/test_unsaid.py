@@ -65,7 +65,7 @@ def test_every_command_that_answers_says_so(endive, merge, sentence, command):
 
 
 def test_the_report_of_a_run_says_so_on_the_page_and_in_the_terminal(endive, merge, sentence, tmp_path):
-    endive("run", merge, "--out", tmp_path / "out")
+    endive("run", merge, "--seeds", "1", "--out", tmp_path / "out")
     result = endive("report", tmp_path / "out")
 
     assert f"warning: {sentence}" in words(result.stdout)
