@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.pipeline.analysis.counted_txns import counted
+from tests.pipeline.counted_txns import counted
 
 from endive.pipeline.analysis.count_tables import OUTCOME_SUMS, TIMELINE_SUMS
 

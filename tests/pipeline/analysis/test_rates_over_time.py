@@ -7,7 +7,7 @@ import statistics
 
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.analysis.counted_txns import counted, run_table
+from tests.pipeline.counted_txns import counted, run_table
 
 from endive.objectives.intervals import score_ends
 from endive.objectives.student import student_t
