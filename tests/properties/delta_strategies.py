@@ -53,6 +53,7 @@ def delta_configs(draw: Any) -> Mapping:
     maybe(delta, draw, "checkpoint_interval", st.sampled_from((1, 2, 7, 10)))
     maybe(delta, draw, "initial_version", st.sampled_from((0, 1, 25)))
     maybe(delta, draw, "log_retention_ms", ms(200.0, 3_000.0))
+    maybe(delta, draw, "log_replay_ms", ms(1.0, 50.0))
     maybe(delta, draw, "commit_bytes", st.sampled_from((0, 3_000_000)))
     catalog: Mapping = {"type": draw(st.sampled_from(COMMIT_POINTS[delta["client"]]))}
     maybe(catalog, draw, "num_tables", st.integers(1, 3))

@@ -34,6 +34,8 @@ WRITERS: Final = (1, 2, 4, 8, 16)
 DELAYS_MS: Final = {"GET": 20.0, "LIST": 20.0, "PUT": 30.0, "HEAD": 10.0, "DELETE": 20.0, "POST": 20.0}
 SHARES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 TOGETHER_MAX: Final = 16
+READ: Final = "GET commit"
+REPLAYED: Final = "GET commit, replayed"  # with the client's work when it has brought its table up to date
 COMMITTED: Final = "committed"
 EXHAUSTED: Final = "retries exhausted"
 CLEANED: Final = "log cleaned up"
@@ -120,17 +122,39 @@ def note_spans(spans: dict[str, list[float]], entries: Sequence[LoggedRequest], 
     Of requests that were under way together each has its own duration, and the work behind the last of them. Of many
     nothing is noted: a whole log that is loaded for a checkpoint keeps the server busy, which no single request sees.
     """
-    at = 0
-    while at < len(entries):
-        last, over_s = at + 1, entries[at].end_s
-        while last < len(entries) and entries[last].begin_s < over_s:
-            over_s = max(over_s, entries[last].end_s)
-            last += 1
-        work_s = (entries[last].begin_s if last < len(entries) else end_s) - over_s
-        for entry in entries[at:last] if last - at <= TOGETHER_MAX else ():
+    groups = grouped(entries)
+    for at, group in enumerate(groups):
+        next_s = groups[at + 1][0].begin_s if at + 1 < len(groups) else end_s
+        work_s = next_s - max(entry.end_s for entry in group)
+        for entry in group if len(group) <= TOGETHER_MAX else ():
             name = entry.method if entry.kind == "list" else f"{entry.method} {entry.kind}"
+            name = REPLAYED if name == READ and is_replayed(groups, at) else name
             spans.setdefault(name, []).append(1e3 * (entry.end_s - entry.begin_s + work_s))
-        at = last
+
+
+def grouped(entries: Sequence[LoggedRequest]) -> list[list[LoggedRequest]]:
+    """Requests that were under way together."""
+    groups: list[list[LoggedRequest]] = []
+    over_s = 0.0
+    for entry in entries:
+        if entry.begin_s < over_s:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+        over_s = max(over_s, entry.end_s)
+    return groups
+
+
+def is_replayed(groups: Sequence[Sequence[LoggedRequest]], at: int) -> bool:
+    """Whether commit files read here bring a table up to date: the last ones before a PUT, and the second after one."""
+    after = groups[at + 1][0] if at + 1 < len(groups) else None
+    before = groups[at - 3][0] if at >= 3 else None
+    is_last = after is not None and _is_commit(after)
+    return is_last or (before is not None and _is_commit(before) and before.status < 300)
+
+
+def _is_commit(entry: LoggedRequest) -> bool:
+    return entry.method == "PUT" and entry.kind == "commit"
 
 
 def quantiles(values: Iterable[float]) -> list[float]:
@@ -143,6 +167,12 @@ def quantiles(values: Iterable[float]) -> list[float]:
         high = min(low + 1, len(ordered) - 1)
         found.append(round(ordered[low] + (place - low) * (ordered[high] - ordered[low]), 2))
     return found
+
+
+def describe(values: Sequence[float]) -> dict[str, Any]:
+    """What is kept of a kind of request."""
+    mean_ms = round(sum(values) / len(values), 3)
+    return {"count": len(values), "mean_ms": mean_ms, "quantiles_ms": quantiles(values)}
 
 
 def measure(writers: int, way: str, seconds: float, repetitions: int, slower: float) -> dict[str, Any]:
@@ -162,7 +192,7 @@ def measure(writers: int, way: str, seconds: float, repetitions: int, slower: fl
         "seconds": seconds,
         "slower": slower,
         "runs": runs,
-        "spans": {name: {"count": len(v), "quantiles_ms": quantiles(v)} for name, v in sorted(pooled.items())},
+        "spans": {name: describe(values) for name, values in sorted(pooled.items())},
     }
 
 

@@ -221,6 +221,7 @@ def build_delta(config: SimulationConfig) -> DeltaSettings:
             parallel_max=config.storage.max_parallel,
             log_store=LOG_STORES.index(LOG_STORE_OF[config.catalog.type]),
             cleans_log=int(delta.log_retention_ms is not None),
+            replay_us=us_of(delta.log_replay_ms),
             **DELTA_PRESETS[delta.client],
         ),
         sizes=LogSizes(

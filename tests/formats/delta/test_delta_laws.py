@@ -192,3 +192,32 @@ def test_threads_that_commit_in_turn_lose_no_race_but_to_who_came_before_them():
 
     assert 2 == max(row["attempts"] for row in locked)
     assert max(row["attempts"] for row in loose) > 2
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_the_log_is_replayed_whenever_it_was_read(engine):
+    """delta-rs: after its commit, and before it if others have committed since it loaded its table."""
+    document = {
+        "simulation": {"duration_ms": 20_000, "warmup_ms": 0, "cooldown_ms": 0},
+        "storage": {"provider": "constant", "latency_ms": 10.0},
+        "table": {"format": "delta"},
+        "source": [
+            {
+                "name": name,
+                "arrivals": {"kind": "periodic", "period_ms": 10_000, "offset_ms": offset_ms},
+                "operation_types": {"blind_append": 1.0},
+                "runtime": {"distribution": "fixed", "ms": runtime_ms},
+            }
+            for name, offset_ms, runtime_ms in (("long", 1_000, 6_000), ("short", 3_000, 100))
+        ],
+    }
+    plain, replaying = (
+        simulate({**document, "delta": {"client": "delta_rs", **more}}, engine=engine).transactions.to_pylist()
+        for more in ({}, {"log_replay_ms": 7.0})
+    )
+    longer_ms = {
+        (after["source"], round(after["commit_latency_ms"] - before["commit_latency_ms"], 3))
+        for before, after in zip(plain, replaying, strict=True)
+    }
+
+    assert {("long", 14.0), ("short", 7.0)} == longer_ms

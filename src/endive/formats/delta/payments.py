@@ -89,7 +89,7 @@ def pay_load(
 def pay_log(
     payer: Payer, world: Any, txn: Any, phase: int, file_counter: int, counter: int, checkpoint: int, files: int
 ) -> None:
-    """A checkpoint, if there is one, in ranges one after another; the commit files behind it at the same time."""
+    """A checkpoint, if there is one, in ranges one after another; the commit files behind it at once; the replay."""
     own = world.format.delta
     if checkpoint > 0:
         ranges = own.protocol.checkpoint_reads
@@ -98,6 +98,8 @@ def pay_log(
     size_bytes, parallel = own.sizes.commit_bytes, own.protocol.parallel_max
     for turn in range(own.protocol.file_reads):
         payer.many(world, txn, phase, file_counter + (turn << 16), COMMIT_FILE, READ, size_bytes, files, parallel)
+    if checkpoint + files > 0:
+        payer.wait(txn, phase, own.protocol.replay_us)
 
 
 @rule
@@ -156,6 +158,8 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
         payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, 1, 1)
     counter = slot(attempt, AFTER_READ, position)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, READ, size_bytes, plan.after_reads, 1)
+    if plan.after_reads > 0:
+        payer.wait(txn, PHASE_LOG_UPDATE, protocol.replay_us)
     counter = slot(attempt, AFTER_LIST, position) + 1
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, max(0, lists - 1), 1)
     if plan.reload_reads + plan.reload_checkpoint > 0:

@@ -35,7 +35,7 @@ class DeltaProtocol(Record):
     is_checksummed: Int8  # it writes a checksum file beside its commit, and begins with the newest
     looks_at_kept: Int8  # a table that is kept is brought up to date when a txn begins
     cleans_log: Int8  # commits older than the retention are deleted after a checkpoint
-    retention_us: Int64
+    replay_us: Int64  # of work, each time it has read the log
 
 
 PRESETS: Final[dict[str, dict[str, int]]] = {
