@@ -183,6 +183,24 @@ def test_swaps_that_take_longer_beside_others_are_contention():
     assert [0.5, 30.0] in document["contention"]["cas"]["penalty"]["quantiles"]
 
 
+def test_of_contention_by_clients_the_one_is_taken_that_fits_all_of_them_best():
+    """As of a small server on the same machine: the more clients, the slower everybody; a profile has one penalty."""
+    told = {1: (48, 0, 149.32, 3.2, 0.0), 2: (29, 19, 83.09, 6.0, 7.9), 4: (18, 30, 55.78, 12.0, 14.7)}
+    told |= {8: (10, 38, 29.86, 20.9, 27.4), 16: (5, 43, 13.41, 52.8, 57.0)}
+    measured = made_up()
+    measured.swaps = {
+        clients: SwapStep(
+            seconds=made / per_s, success_ms=[won] * made, refused_ms=[lost] * refused, head_ms=[won] * (made + refused)
+        )
+        for clients, (made, refused, per_s, won, lost) in told.items()
+    }
+
+    document = profile_document(measured, name="mine", title="t", date="2026-03-01")
+
+    assert document["contention"]["cas"]["source"].endswith("10 swaps by 8 clients beside one")
+    assert [0.5, 17.7] in document["contention"]["cas"]["penalty"]["quantiles"]
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_when_a_store_decides_is_found_again_in_what_it_did(share):
     steps = {}

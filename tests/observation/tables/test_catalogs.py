@@ -8,6 +8,7 @@ import pytest
 
 from endive.errors import ObservationError
 from endive.observation.tables.catalogs import open_catalog, read_metadata_file, read_table, table_names
+from endive.observation.tables.io_properties import guard_properties, unguarded_properties
 
 pytest.importorskip("pyiceberg")
 
@@ -137,3 +138,19 @@ def test_a_table_of_glue_is_read_from_its_catalog_and_its_store(monkeypatch):
         [commit.operation for commit in history.commits],
     )
     assert [1, 2, 3] == [commit.manifests for commit in history.commits]
+
+
+@pytest.mark.parametrize(
+    ("given", "region"),
+    [
+        ({"s3.endpoint": "http://127.0.0.1:9000"}, "us-east-1"),
+        ({"s3.endpoint": "http://127.0.0.1:9000", "s3.region": "here"}, "here"),
+        ({"s3.endpoint": "http://127.0.0.1:9000", "client.region": "there"}, None),
+        ({}, None),
+    ],
+)
+def test_amazon_is_not_asked_for_the_region_of_a_bucket_that_lies_elsewhere(monkeypatch, given, region):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert region == unguarded_properties(guard_properties(given)).get("s3.region")
