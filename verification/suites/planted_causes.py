@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,11 +96,12 @@ class Plant:
     name: str
     keys: Mapping[str, Any]  # of the world
     cause: str  # the key that has to be named
+    both: Mapping[str, Any] = field(default_factory=dict)  # keys of the world that the model knows too
     pace: Pace = EVEN
     is_work_told: bool = True  # by the log
 
 
-SLOW_MINUTES: Final = Pace(begin_ms=START_MS, factors=(0.5, 0.5, 0.6, 3.0, 4.0, 3.0, 0.6, 0.5, 0.5, 0.6))
+SLOW_MINUTES: Final = Pace(begin_ms=START_MS, factors=(1.0, 1.0, 1.0, 4.0, 5.0, 4.0, 1.0, 1.0, 1.0, 1.0))
 PLANTS: Final = (
     Plant(name="store twice as slow", keys={"storage.latency_ms": 160.0}, cause=STORE),
     Plant(name="store four times as slow", keys={"storage.latency_ms": 320.0}, cause=STORE),
@@ -123,13 +124,15 @@ PLANTS: Final = (
         cause="source.merges.isolation",
     ),
     Plant(
-        name="MERGE touches twenty times the files",
-        keys={"source.merges.touched_files": 80},
+        name="MERGE touches all files of its partition",
+        both={"source.merges.read": "files", "source.merges.touched_files": 2},
+        keys={"source.merges.touched_files": 20},
         cause="source.merges.touched_files",
     ),
     Plant(
-        name="compaction touches ten times the files",
-        keys={"source.compactions.touched_files": 100},
+        name="compaction touches all files of its partition",
+        both={"source.merges.read": "files", "source.compactions.touched_files": 2},
+        keys={"source.compactions.touched_files": 20},
         cause="source.compactions.touched_files",
     ),
     Plant(name="appends never retry", keys={"source.appends.retry": 0}, cause="source.appends.retry"),
@@ -179,11 +182,11 @@ def replay_planted(plant: Plant, seed: int) -> Replay:
 
 def write_planted(plant: Plant, seed: int, place: Path) -> Path:
     """The folder of the world's log, with a configuration that knows nothing of what was planted."""
-    history = history_of_world(apply_overrides(WORLD, dict(plant.keys)), seed, plant)
+    history = history_of_world(apply_overrides(WORLD, {**plant.both, **plant.keys}), seed, plant)
     sources = fit_sources(history)
     table = ObservedTable(
         name=history.name,
-        config=WORLD,
+        config=apply_overrides(WORLD, dict(plant.both)),
         comments=[],
         trace=trace_text(sources),
         findings=findings(history, sources, []),
