@@ -95,6 +95,13 @@ _RULES: Final = (
         PAIRS,
     ),
     (
+        "Spark's DELETE misses a delete file that it replaces",
+        CONFLICTS,
+        "(is_row_delta(operation) and operation.misses_deletes == 1)",
+        "(is_row_delta(operation) and operation.replaces_deletes == 1)",
+        PAIRS,
+    ),
+    (
         "Spark's DELETE minds a dropped file",
         CONFLICTS,
         "return operation.is_referring == 1 and operation.checks == CHECKS_ALL",

@@ -10,6 +10,7 @@ from endive import simulate
 from endive.config import parse_config
 from endive.formats.data_files import (
     DELETES_ADDED,
+    DELETES_REPLACED,
     FILE_DROPPED,
     FILE_REMOVED,
     KEYS_DELETED,
@@ -43,7 +44,7 @@ from endive.vocabulary import (
 )
 
 KEY = stream_key(7, "files")
-CHANGES = (ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED)
+CHANGES = (ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED, DELETES_REPLACED)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 64, 100, 1_000])
@@ -142,6 +143,17 @@ VICTIMS = {
         True,
     ),
     "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED, FILE_DROPPED}, False),
+    "Spark's UPDATE, from 1.10 on": (
+        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, replaces_deletes=1, misses_deletes=1),
+        {FILE_REMOVED, KEYS_DELETED, FILE_DROPPED, DELETES_REPLACED},
+        True,
+    ),
+    "Spark's DELETE, which replaces deletes too": (
+        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS, replaces_deletes=1),
+        {FILE_REMOVED},
+        False,
+    ),
+    "rewrite of position deletes": (Operation(kind=REWRITE_FILES, is_of_deletes=1), {DELETES_REPLACED}, False),
     "rewrite_files unsequenced": (
         Operation(kind=REWRITE_FILES, is_sequenced=0),
         {FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
@@ -158,8 +170,10 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
     assert is_anywhere == minds_in_partition(operation, DELETES_ADDED)
 
 
-@pytest.mark.parametrize(("isolation", "not_minded"), [(SERIALIZABLE, set()), (SNAPSHOT, {ROWS_ADDED})])
-def test_an_insert_overwrite_that_checks_minds_every_change_in_its_partitions(isolation, not_minded):
+@pytest.mark.parametrize(
+    ("isolation", "not_minded"), [(SERIALIZABLE, {DELETES_REPLACED}), (SNAPSHOT, {ROWS_ADDED, DELETES_REPLACED})]
+)
+def test_an_insert_overwrite_that_checks_minds_every_change_of_data_in_its_partitions(isolation, not_minded):
     operation = Operation(
         kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, checks=CHECKS_PARTITIONS, isolation=isolation
     )
@@ -178,8 +192,10 @@ def test_an_insert_overwrite_that_checks_minds_every_change_in_its_partitions(is
         (Operation(**_ROW_DELTA, adds_rows=0), {DELETES_ADDED}),
         (Operation(**_OVERWRITE, adds_rows=0), {FILE_DROPPED}),
         (Operation(**_OVERWRITE), {ROWS_ADDED, FILE_REMOVED}),
-        (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), {ROWS_ADDED, FILE_REMOVED}),
+        (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), {ROWS_ADDED, FILE_REMOVED, DELETES_REPLACED}),
         (Operation(kind=REWRITE_FILES), {FILE_REMOVED}),
+        (Operation(kind=REWRITE_FILES, is_of_deletes=1), {DELETES_REPLACED}),
+        (Operation(**_ROW_DELTA, adds_rows=0, replaces_deletes=1), {DELETES_ADDED, DELETES_REPLACED}),
     ],
 )
 def test_a_commit_makes_the_changes_of_its_operation(operation, made):
@@ -223,3 +239,53 @@ def test_partitions_that_are_checked_decide_without_a_number_of_files(keys, is_h
     config = parse_config({"source": [{**source, "arrivals": {"kind": "periodic", "period_ms": 1000.0}, **keys}]})
 
     assert is_held == is_by_files(config, config.sources[0])
+
+
+# ---- delete files that make room for others -----------------------------------------------------------------
+
+_REWRITE = {"operation_types": {"rewrite_files": 1.0}, "rewritten_files": "position_deletes", "touched_files": "100%"}
+_STATEMENT = {"operation_types": {"validated_overwrite": 1.0}, "read": "files", "touched_files": 1}
+
+
+def _end_beside_a_rewrite(statement: dict, rewrite: dict, **sections: dict) -> str:
+    """How one statement ends that has read its table when the delete files of every data file are rewritten."""
+    config = {
+        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "table": {"data_files": 100},
+        "source": [
+            {"name": "statement", "arrivals": {"kind": "periodic", "period_ms": 1e9}, "runtime": "20s"},
+            {"name": "rewrite", "arrivals": {"kind": "periodic", "period_ms": 1e9, "offset_ms": 5e3}, "runtime": "1s"},
+        ],
+        **sections,
+    }
+    config["source"][0] |= statement
+    config["source"][1] |= rewrite
+    first, second = (simulate(config, seed=1, engine=engine).transactions for engine in ("reference", "compiled"))
+    assert first.equals(second)
+    (row,) = [row for row in first.to_pylist() if row["source"] == "statement"]
+    return row["reason"] or row["status"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "sections", "end"),
+    [
+        ({}, {}, "validation_exception"),
+        ({"isolation": "snapshot"}, {}, "validation_exception"),
+        ({}, {"commit": {"release": "1.10"}}, "validation_exception"),
+        ({}, {"commit": {"release": "1.9"}}, "committed"),
+        ({"delete_granularity": "partition"}, {}, "committed"),
+        ({"checks": "added_rows", "adds_rows": False}, {}, "committed"),
+        ({"overwrite": "overwrite_files"}, {}, "committed"),
+    ],
+    ids=["UPDATE", "snapshot", "1.10", "1.9", "by partition", "DELETE", "copy-on-write"],
+)
+def test_who_replaces_a_delete_file_fails_beside_a_rewrite_of_it_if_its_engine_looks(statement, sections, end):
+    assert end == _end_beside_a_rewrite({**_STATEMENT, **statement}, _REWRITE, **sections)
+
+
+def test_a_rewrite_of_delete_files_fails_beside_a_statement_that_replaced_one():
+    delete = {**_STATEMENT, "checks": "added_rows", "adds_rows": False}
+
+    assert "validation_exception" == _end_beside_a_rewrite(_REWRITE, delete)
+    assert "committed" == _end_beside_a_rewrite(_REWRITE, {**delete, "delete_granularity": "partition"})
+    assert "committed" == _end_beside_a_rewrite({**_REWRITE, "touched_files": 1}, delete)

@@ -253,6 +253,7 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
     table = draw(tables(detector))
     is_merging = (PROTOCOLS[commit["protocol"]] | commit)["real_conflict"] == "merge"
+    _add_rewrites_of_deletes(draw, transaction, sources, table.get("format_version", 2), detector)
     for source in sources:
         whole = {**transaction, **source}
         given = set(whole)
@@ -261,6 +262,11 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
             draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog, is_java
         )
         source.update({key: value for key, value in whole.items() if key not in given})
+    if any("rewritten_files" in source for source in sources):
+        for source in sources:
+            whole = {**transaction, **source}
+            if whole["overwrite"] == "row_delta" and whole.get("checks") != "none" and whole["referenced_files"]:
+                maybe(source, draw, "delete_granularity", st.sampled_from(("file", "partition")))
     has_failures = catalog["type"] != "append" and draw(st.booleans())
     drop_unread(transaction, sources)
     if has_failures and not can_keep_and_fail:
@@ -286,6 +292,18 @@ def _add_partial_progress(draw: Any, source: Mapping) -> None:
     commits = draw(st.integers(1, 6))
     source["operation_types"] = {"validated_overwrite": 0.0, "expire_snapshots": 0.0, "rewrite_files": 1.0}
     source["partial_progress"] = {"commits": commits, "threads": draw(st.integers(1, commits))}
+
+
+def _add_rewrites_of_deletes(
+    draw: Any, transaction: Mapping, sources: list[Mapping], version: int, detector: str
+) -> None:
+    """Make a rewrite of position deletes of a source, perhaps."""
+    source = draw(st.sampled_from(sources))
+    if version == 3 or detector != "files" or "real_conflict_probability" in transaction | source:
+        return
+    if draw(st.booleans()):
+        source["operation_types"] = {"validated_overwrite": 0.0, "expire_snapshots": 0.0, "rewrite_files": 1.0}
+        source["rewritten_files"] = "position_deletes"
 
 
 def drop_unread(transaction: Mapping, sources: list[Mapping]) -> None:

@@ -1,7 +1,7 @@
 """Which data files an operation touches: a keyed shuffle that is never stored.
 
 True of any format; which changes at a place an operation minds is the format's (its ``conflicts``). What a table
-remembers of its files is ``endive.catalog.file_history`` in the reference engine and
+remembers of its files is ``endive.formats.file_history`` in the reference engine and
 ``endive.simulation.compiled.planning`` in the compiled one.
 
 A table has as many *places* as data files, spread evenly over its partitions. A file that is rewritten leaves its place
@@ -15,9 +15,11 @@ from endive.kernel import jitted, rule
 from endive.rng import FILES, slot, substream, uniform
 
 # What can happen at a place, or anywhere in a partition. A file is removed by a commit that puts others in its stead,
-# and dropped by one that only deletes; deletes are added by position (or as a vector) or by key.
-ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED = range(5)
-N_CHANGES: Final = 5
+# and dropped by one that only deletes; deletes are added by position (or as a vector) or by key; deletes are replaced
+# where the delete file that a data file has makes room for another one.
+ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED, DELETES_REPLACED = range(6)
+N_CHANGES: Final = 6
+UNDOABLE: Final = (FILE_REMOVED, DELETES_REPLACED)  # what a catalog takes back with a compaction
 
 ROUNDS: Final = 4  # of the shuffle
 ROUND_BITS: Final = 20  # room for one half of a place, per round, among the draws of one slot

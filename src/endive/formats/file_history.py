@@ -8,7 +8,7 @@ makes, and which it minds, is in its ``conflicts``.
 from bisect import bisect_right
 from typing import NamedTuple
 
-from endive.formats.data_files import FILE_REMOVED
+from endive.formats.data_files import UNDOABLE
 
 
 class TouchedFiles(NamedTuple):
@@ -50,7 +50,7 @@ class FileHistory:
     def undo(self, after: int, version: int) -> None:
         """The commit that makes ``version`` undoes compactions after ``after``: what they removed is there again."""
         for (change, place), versions in self._by_place.items():
-            if change == FILE_REMOVED and versions[-1] > after:
+            if change in UNDOABLE and versions[-1] > after:
                 self._undone_at.setdefault((change, place), []).append(version)
 
     def has_partition_changed(self, change: int, partition: int, after: int, until: int) -> bool:

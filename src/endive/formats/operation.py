@@ -27,3 +27,6 @@ class Operation(Record):
     adds_rows: Int8 = 1
     adds_apart: Int8  # and they lie in files of their own, which nobody's statistics overlap
     is_sequenced: Int8 = 1  # a compaction that carries the starting sequence number
+    is_of_deletes: Int8  # a rewrite of files of position deletes, and not of data files
+    replaces_deletes: Int8  # a row delta that replaces the delete file which a data file of its has
+    misses_deletes: Int8  # and fails if somebody else has done so

@@ -16,7 +16,9 @@ def can_conflict(operation: Operation) -> bool:
     """Whether others' changes can make the operation wrong, and not only late."""
     if operation.kind >= FIRST_DELTA_KIND:
         return delta_conflicts.has_read(operation)
-    return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0 or operation.kind == REWRITE_MANIFESTS
+    if operation.kind == REWRITE_MANIFESTS or conflicts.rewrites_deletes(operation):
+        return True  # what it rewrote may be gone
+    return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0
 
 
 @rule

@@ -30,7 +30,7 @@ from endive.distributions.counts import CountDistribution
 from endive.formats.operation import Operation
 from endive.transaction import TransactionTerms
 from endive.transaction.aftermath import AFTERMATHS, Aftermath
-from endive.vocabulary import CHECKS, CLIENTS, DELETE_KINDS, ISOLATIONS, KINDS, OVERWRITE_FORMS, READS
+from endive.vocabulary import CHECKS, CLIENTS, DELETE_KINDS, ISOLATIONS, KINDS, OVERWRITE_FORMS, READS, RELEASES
 from endive.workload import (
     NEVER_US,
     Arrivals,
@@ -154,6 +154,7 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
     """What the source's txns do, but for the kind, which each draws."""
     is_delta = config.table.format == "delta"
     age_ms = config.delta.log_retention_ms if is_delta else source.expire_older_than_ms
+    is_replacing = replaces_deletes(config, source)
     return Operation(
         client=CLIENTS.index(config.delta.client) if is_delta else int(source.commit_path == "pyiceberg"),
         form=OVERWRITE_FORMS.index(source.overwrite),
@@ -169,9 +170,20 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
         is_epoch=int(source.commit_path == "epoch"),
         filter_us=us_of(source.runtime_filter_ms),
         is_sequenced=int(source.starting_sequence_number),
+        is_of_deletes=int(source.rewritten_files == "position_deletes"),
+        replaces_deletes=int(is_replacing),
+        misses_deletes=int(is_replacing and source.checks == "all" and config.commit.release != RELEASES[0]),
         retain_last=source.retain_last if source.retain_last is not None else 1,
         expire_age_us=us_of(age_ms or 0.0),
     )
+
+
+def replaces_deletes(config: SimulationConfig, source: SourceConfig) -> bool:
+    """Whether a row delta replaces the delete file that a data file has (``SparkPositionDeltaWrite``): one that names
+    its data files, and is no sink that checks nothing, whose positions are those of files it adds itself.
+    """
+    is_naming = source.referenced_files and source.checks != "none"
+    return is_naming and config.table.format_version == 2 and source.delete_granularity == "file"
 
 
 def is_by_files(config: SimulationConfig, source: SourceConfig) -> bool:

@@ -126,6 +126,11 @@ FACTS: Final = {
     "is_lock_in_dynamodb": Fact(
         "catalog.service.lock.kind", _is_lock_in_dynamodb, '`catalog.service.lock.kind = "dynamodb"`'
     ),
+    "are_deletes_rewritten": Fact(
+        "",
+        lambda scene: any(each.rewritten_files == "position_deletes" for each in scene.config.sources),
+        'a source with `rewritten_files = "position_deletes"`',
+    ),
     "is_multi_table": Fact("catalog.num_tables", _is_multi_table),
     "last_table": Fact("catalog.num_tables", lambda scene: scene.config.catalog.num_tables - 1),
     "n_table_names": _length("catalog.table_names"),

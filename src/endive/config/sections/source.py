@@ -250,6 +250,19 @@ class SourceKeys(Table):
         "v3); with both, the positions are those of rows it has just added.",
         json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
     )
+    delete_granularity: Annotated[Literal["file", "partition"], OneOf()] = Field(
+        "file",
+        description="Whether a row delta on a v2 table writes a file of position deletes for every data file and "
+        "replaces the one which that has (Spark, unless write.delete.granularity says otherwise), or one for a "
+        "partition, beside those that are there. A MERGE or UPDATE that replaces one fails from release 1.10 on if a "
+        "rewrite of position deletes has done so before it.",
+    )
+    rewritten_files: Annotated[Literal["data", "position_deletes"], OneOf()] = Field(
+        "data",
+        description="What rewrite_files rewrites: data files (rewrite_data_files), or files of position deletes "
+        "(rewrite_position_delete_files, format v2), which leaves data files alone; touched_files are then the data "
+        "files whose deletes it rewrites.",
+    )
     commit_path: Annotated[Literal["table", "transaction", "epoch", "pyiceberg"], OneOf()] = Field(
         "table",
         description="How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "

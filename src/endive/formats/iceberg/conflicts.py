@@ -4,7 +4,14 @@ docs/model/conflicts.md has what Iceberg was recorded doing. A rival that took p
 manifests an operation rewrote, is in ``endive.formats.iceberg.maintenance``.
 """
 
-from endive.formats.data_files import DELETES_ADDED, FILE_DROPPED, FILE_REMOVED, KEYS_DELETED, ROWS_ADDED
+from endive.formats.data_files import (
+    DELETES_ADDED,
+    DELETES_REPLACED,
+    FILE_DROPPED,
+    FILE_REMOVED,
+    KEYS_DELETED,
+    ROWS_ADDED,
+)
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import IcebergSituation
 from endive.formats.iceberg.protocol import CommitProtocol
@@ -64,6 +71,14 @@ def is_row_delta(operation: Operation) -> bool:
 
 
 @rule
+def rewrites_deletes(operation: Operation) -> bool:
+    """Whether it rewrites files of position deletes and leaves data files alone. It checks nothing but that they are
+    there (``BaseRewriteFiles.validate``).
+    """
+    return operation.kind == REWRITE_FILES and operation.is_of_deletes == 1
+
+
+@rule
 def adds_vectors(operation: Operation) -> bool:
     """Whether it writes deletion vectors, of which a data file has one (format v3)."""
     return is_row_delta(operation) and (
@@ -91,7 +106,7 @@ def looks_for_removed(operation: Operation) -> bool:
 def looks_for_deletes(operation: Operation) -> bool:
     """Whether it looks for delete files that others added. Spark's merge-on-read DELETE does not."""
     if operation.kind == REWRITE_FILES:
-        return True
+        return operation.is_of_deletes == 0
     return is_validated(operation) and (operation.form != ROW_DELTA or operation.checks == CHECKS_ALL)
 
 
@@ -151,6 +166,8 @@ def makes(operation: Operation, change: int) -> bool:
     """Whether a commit of this operation makes such a change where it touches the table."""
     if operation.kind > REWRITE_FILES:
         return False
+    if change == DELETES_REPLACED or rewrites_deletes(operation):
+        return change == DELETES_REPLACED and takes_delete_files(operation)
     if change == ROWS_ADDED:
         is_adding = operation.kind < REWRITE_FILES and operation.adds_rows == 1  # appends and overwrites
         return is_adding and operation.adds_apart == 0
@@ -166,6 +183,16 @@ def makes(operation: Operation, change: int) -> bool:
         return False
     is_by_key = operation.deletes != DELETES_POSITION and operation.deletes != DELETES_VECTOR
     return is_by_key if change == KEYS_DELETED else not is_by_key
+
+
+@rule
+def takes_delete_files(operation: Operation) -> bool:
+    """Whether the delete files go that its data files have: rewritten, replaced by its own, or with all of a partition
+    (``MergingSnapshotProducer.dropPartition``, ``deleteByRowFilter``). Who takes data files leaves them.
+    """
+    if is_row_delta(operation):
+        return operation.replaces_deletes == 1
+    return rewrites_deletes(operation) or replaces_whole_partitions(operation)
 
 
 @rule
@@ -185,8 +212,14 @@ def minds(operation: Operation, change: int) -> bool:
     Rows added: ``validateAddedDataFiles``, where statistics tell the files apart that it has read. Files removed:
     ``validateDataFilesExist`` of a row delta that refers to them, ``failMissingDeletePaths`` of an overwrite or rewrite
     of files. Deletes added to a file that is taken: ``validateNoNewDeletesForDataFiles``; a compaction that carries the
-    starting sequence number survives deletes by key. A second vector for a file: ``validateAddedDVs``.
+    starting sequence number survives deletes by key. A second vector for a file: ``validateAddedDVs``. A delete file
+    that others replaced: ``failMissingDeletePaths`` of a rewrite of delete files, and from 1.10 on of a row delta that
+    calls ``validateDeletedFiles`` (Spark's MERGE and UPDATE, not its DELETE).
     """
+    if change == DELETES_REPLACED:
+        return rewrites_deletes(operation) or (is_row_delta(operation) and operation.misses_deletes == 1)
+    if rewrites_deletes(operation):
+        return False
     if operation.kind == REWRITE_FILES:
         return change != ROWS_ADDED and (change != KEYS_DELETED or operation.is_sequenced == 0)
     if not is_validated(operation) or checks_partitions(operation):
@@ -211,8 +244,10 @@ def minds_in_partition(operation: Operation, change: int) -> bool:
 
     New rows, if it has read whole partitions. New delete files (``validateNoNewDeleteFiles``): position deletes have no
     bounds of rows, so no filter tells one file's deletes from another's. Who replaces partitions and checks them minds
-    every change there, at snapshot isolation all but new rows.
+    every change there, at snapshot isolation all but new rows; that delete files were rewritten is none of those.
     """
+    if change == DELETES_REPLACED:
+        return False
     if checks_partitions(operation):
         return change != ROWS_ADDED or operation.isolation == SERIALIZABLE
     if not is_validated(operation) or operation.reads == READS_TABLE:

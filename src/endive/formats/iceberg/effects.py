@@ -2,6 +2,7 @@
 
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
+from endive.formats.iceberg.conflicts import rewrites_deletes
 from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_success, rewrites_own_manifests
 from endive.formats.iceberg.settings import IcebergSettings, protocol_of
 from endive.formats.iceberg.table import metadata_bytes
@@ -38,19 +39,27 @@ def own_manifests(operation: Operation) -> int:
     """Manifests an operation writes for its own files. Those of a rewrite of manifests are written while it runs."""
     if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
         return 0
-    return row_manifests(operation) + delete_manifests_added(operation)
+    return row_manifests(operation) + own_delete_manifests(operation)
 
 
 @rule
 def row_manifests(operation: Operation) -> int:
     """Of those, the manifest of the rows it adds."""
-    return 1 if operation.adds_rows == 1 or operation.kind != VALIDATED_OVERWRITE else 0
+    if operation.kind != VALIDATED_OVERWRITE:
+        return 0 if rewrites_deletes(operation) else 1
+    return operation.adds_rows
+
+
+@rule
+def own_delete_manifests(operation: Operation) -> int:
+    """Of those, the manifest of the delete files it adds."""
+    return 1 if rewrites_deletes(operation) else delete_manifests_added(operation)
 
 
 @rule
 def filtered_manifests(operation: Operation) -> int:
     """Existing manifests an operation takes files out of, and writes anew."""
-    return operation.rewritten if takes_files(operation) else 0
+    return operation.rewritten if takes_files(operation) or rewrites_deletes(operation) else 0
 
 
 @rule
@@ -62,7 +71,9 @@ def is_in_transaction(operation: Operation) -> bool:
 @rule
 def takes_files(operation: Operation) -> bool:
     """Whether it takes data files out of the table."""
-    return operation.kind == REWRITE_FILES or (operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA)
+    if operation.kind == REWRITE_FILES:
+        return not rewrites_deletes(operation)
+    return operation.kind == VALIDATED_OVERWRITE and operation.form != ROW_DELTA
 
 
 @rule
@@ -79,7 +90,7 @@ def merged_away(protocol: CommitProtocol, operation: Operation, cost: AttemptCos
     """
     if not reloads_after_success(protocol) or protocol.merging != choices.MERGING_BINS or cost.merge_writes == 0:
         return 0
-    return own_manifests(operation) - delete_manifests_added(operation) + filtered_manifests(operation)
+    return data_manifests_added(operation)
 
 
 @rule
@@ -100,14 +111,14 @@ def data_manifests_added(operation: Operation) -> int:
 
     Those of a rewrite of manifests hold nothing new, and nobody opens them (``ManifestGroup.ignoreExisting``).
     """
-    if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS:
+    if operation.kind == REWRITE_MANIFESTS or operation.kind == EXPIRE_SNAPSHOTS or rewrites_deletes(operation):
         return 0
     return row_manifests(operation) + filtered_manifests(operation)
 
 
 @rule
 def delete_manifests_added(operation: Operation) -> int:
-    """Delete manifests a commit adds."""
+    """Delete manifests a commit adds to that history. Nobody looks for new deletes in a replacement."""
     return 1 if operation.kind == VALIDATED_OVERWRITE and operation.form == ROW_DELTA else 0
 
 
@@ -134,8 +145,8 @@ def added_manifests(settings: IcebergSettings, operation: Operation, situation: 
 
 @rule
 def thins_list(operation: Operation, cost: AttemptCost) -> bool:
-    """Whether a commit takes manifests out of the list: rewritten, filtered or merged ones."""
-    is_rewriting = operation.kind == REWRITE_MANIFESTS or filtered_manifests(operation) > 0
+    """Whether a commit takes manifests of data out of the list: rewritten, filtered or merged ones."""
+    is_rewriting = operation.kind == REWRITE_MANIFESTS or (takes_files(operation) and operation.rewritten > 0)
     return is_rewriting or cost.merge_writes > 0
 
 
@@ -180,7 +191,7 @@ def install(table: TableState, operation: Operation, cost: AttemptCost) -> None:
     kept.delete_manifests += delete_manifests_added(operation)
     if cost.deletes_merged == 1:
         kept.live_deletes = 1  # a bin of their own (``ManifestMergeManager``), merged when it is full
-    kept.live_deletes += delete_manifests_added(operation)
+    kept.live_deletes += own_delete_manifests(operation)
     kept.manifests = max(1, kept.manifests + cost.manifests_added)
     kept.head_class = done
 

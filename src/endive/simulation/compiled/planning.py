@@ -8,8 +8,8 @@ changes an operation makes and minds is in ``endive.formats``.
 from endive.catalog.rules import SCOPE_PARTITION
 from endive.formats import rules as formats
 from endive.formats.data_files import (
-    FILE_REMOVED,
     N_CHANGES,
+    UNDOABLE,
     files_in_partition,
     first_of_group,
     index_of_place,
@@ -91,10 +91,11 @@ def change_files(world: WorldRecord, txn: TxnRecord, position: int, version: int
 @step
 def restore_files(world: WorldRecord, table: int, after: int) -> None:
     """Compactions after version ``after`` are undone: the places they changed count as unchanged."""
-    places = changed_places(world, table, FILE_REMOVED)
-    for place in range(world.server.files_per_partition * max(1, world.catalog.num_partitions)):
-        if places[place] > after:
-            places[place] = 0
+    for change in UNDOABLE:
+        places = changed_places(world, table, change)
+        for place in range(world.server.files_per_partition * max(1, world.catalog.num_partitions)):
+            if places[place] > after:
+                places[place] = 0
 
 
 @step
