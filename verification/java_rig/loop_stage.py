@@ -11,6 +11,7 @@ import functools
 import itertools
 import os
 import platform
+import random
 import threading
 import time
 from collections import deque
@@ -35,7 +36,20 @@ from verification.java_rig.operations import BASE_IDS, commit_append, create_tab
 from verification.java_rig.rest_server import RestCatalogServer
 from verification.suites.java.scenario import VICTIM_PARTITION
 from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
-from verification.suites.load.loops import APPEND, COMPACTION, FREE, GATHER, GATHER_EVERY_S, KEEP, QUEUE, Loop
+from verification.suites.load.loops import (
+    APPEND,
+    COMPACTION,
+    DATA_FILES,
+    DELETE,
+    FREE,
+    GATHER,
+    GATHER_EVERY_S,
+    KEEP,
+    QUEUE,
+    TOUCHED,
+    WORK_S,
+    Loop,
+)
 
 FIRST_OWN_PARTITION: Final = 10  # of the first compacting writer
 IDS_PER_WRITER: Final = 1000
@@ -57,6 +71,9 @@ class _Writer:
     filter: Java = None
     compacted: Java = None
     spare: list[Java] = field(default_factory=list)  # files made beforehand
+    targets: list[Java] = field(default_factory=list)  # of which it deletes rows
+    format_version: int = 2
+    chance: random.Random = field(default_factory=random.Random)
 
 
 def _commit_at_once(change: Java, _: Java) -> tuple[bool, float]:
@@ -178,9 +195,13 @@ class LoopStage(LoadStage):
         """A new table, and the writers with most of the files they will need."""
         self._tables += 1
         name = f"loop{self._tables}"
-        table = create_table(self.jvm, self.files, self.quick, name, WITHOUT_MERGING)
+        properties = {**WITHOUT_MERGING, "format-version": str(loop.format_version)}
+        table = create_table(self.jvm, self.files, self.quick, name, properties)
         for _ in range(BASE_SNAPSHOTS):
             commit_append(self.files, table, VICTIM_PARTITION, BASE_IDS)
+        targets = [self.files.data(VICTIM_PARTITION, BASE_IDS) for _ in range(DATA_FILES)]
+        if loop.operation == DELETE:
+            _append_all(table, targets)
         writers = []
         for index, operation in enumerate(loop.operations):
             is_compaction = operation == COMPACTION
@@ -191,6 +212,9 @@ class LoopStage(LoadStage):
                 identifier=self.jvm.identifier(name),
                 partition=FIRST_OWN_PARTITION + index if is_compaction else VICTIM_PARTITION,
                 ids=(low, low + 9),
+                targets=targets,
+                format_version=loop.format_version,
+                chance=random.Random(1000 * self._tables + index),
             )
             writer.filter = self._filter(writer)
             if is_compaction:
@@ -216,11 +240,33 @@ class LoopStage(LoadStage):
         if writer.operation == APPEND:
             return table.newFastAppend().appendFile(new)
         start = table.currentSnapshot().snapshotId()
+        if writer.operation == DELETE:
+            return self._delete(writer, table, start)
         if writer.operation == COMPACTION:
             return table.newRewrite().deleteFile(writer.compacted).addFile(new).validateFromSnapshot(start)
         change = table.newRowDelta().addRows(new).addDeletes(self.files.deletes(writer.partition, writer.ids))
         change.validateFromSnapshot(start).conflictDetectionFilter(writer.filter)
         return change.validateDeletedFiles().validateNoConflictingDeleteFiles().validateNoConflictingDataFiles()
+
+    def _delete(self, writer: _Writer, table: Java, start: int) -> Java:
+        """Rows of some data files, as Spark's merge-on-read DELETE; vectors of before it does not take out."""
+        time.sleep(WORK_S)  # its work
+        change, touched = table.newRowDelta(), writer.chance.sample(writer.targets, TOUCHED)
+        for each in touched:
+            deletes = self.files.position_deletes if writer.format_version == 2 else self.files.vector
+            change.addDeletes(deletes(writer.partition, each))
+        partition = self.jvm.iceberg.expressions.Expressions.equal("part", writer.partition)
+        change.validateFromSnapshot(start).conflictDetectionFilter(partition)
+        return change.validateDataFilesExist(
+            [str(each.location()) for each in touched]
+        ).validateNoConflictingDataFiles()
+
+
+def _append_all(table: Java, files: Sequence[Java]) -> None:
+    change = table.newFastAppend()
+    for each in files:
+        change.appendFile(each)
+    change.commit()
 
 
 def measure_loops(
@@ -253,7 +299,7 @@ def _first_of_each_kind(loops: Iterable[Loop]) -> Iterator[Loop]:
     """One cell of every operation and catalog: code is loaded and compiled before anything counts."""
     seen = set()
     for loop in loops:
-        if loop.writers >= 4 and (loop.operation, loop.catalog) not in seen:
+        if loop.writers >= 3 and (loop.operation, loop.catalog) not in seen:
             seen.add((loop.operation, loop.catalog))
             yield loop
 

@@ -60,10 +60,21 @@ class Files:
             .build()
         )
 
-    def puffin(self, builder: Java, partition: int) -> Java:
+    def position_deletes(self, partition: int, data_file: Java | None) -> Java:
+        """A file of position deletes without bounds of ids, as real ones are; of one data file, if it is given."""
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self.spec).ofPositionDeletes()
+        if data_file is not None:
+            builder = builder.withReferencedDataFile(str(data_file.location()))
+        return self.finished(builder, partition, None)
+
+    def vector(self, partition: int, data_file: Java) -> Java:
         """A deletion vector in a file that was never written."""
+        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self.spec).ofPositionDeletes()
         return (
-            builder.withPath(f"s3://warehouse/data/{next(_names):08d}.puffin")
+            builder.withReferencedDataFile(str(data_file.location()))
+            .withContentOffset(4)
+            .withContentSizeInBytes(40)
+            .withPath(f"s3://warehouse/data/{next(_names):08d}.puffin")
             .withFormat(self._jvm.iceberg.FileFormat.PUFFIN)
             .withFileSizeInBytes(100)
             .withPartitionPath(f"part={partition}")

@@ -60,6 +60,9 @@ class PairOperations:
             change = self._upsert_with_positions(maker, target)
         else:
             change = BUILDERS[java](self, maker, target)
+        if victim is not None and victim.is_replacing:
+            for each in target.deletes:
+                change.removeDeletes(each)
         if victim is not None and victim.java not in _UNCHECKED:
             self._ask_for_checks(change, table, target, victim)
         elif victim is None and java in ("rewrite_files", "rewrite_deletes"):  # else it minds deletes of long ago
@@ -159,7 +162,7 @@ class PairOperations:
         change = table.newRewrite()
         for each in target.deletes:
             change.deleteFile(each)
-            change.addFile(self._position_deletes(target.partition, target.files[0]), each.dataSequenceNumber())
+            change.addFile(self._files.position_deletes(target.partition, target.files[0]), each.dataSequenceNumber())
         return change
 
     def _rollback(self, table: Java, target: Target) -> Java:
@@ -205,17 +208,9 @@ class PairOperations:
 
     def _deletes(self, target: Target, data_file: Java | None) -> Java:
         if target.format_version == 2:
-            return self._position_deletes(target.partition, data_file)
+            return self._files.position_deletes(target.partition, data_file)
         assert data_file is not None, "a deletion vector belongs to a data file"
-        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofPositionDeletes()
-        builder = builder.withReferencedDataFile(str(data_file.location())).withContentOffset(4)
-        return self._files.puffin(builder.withContentSizeInBytes(40), target.partition)
-
-    def _position_deletes(self, partition: int, data_file: Java | None) -> Java:
-        builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofPositionDeletes()
-        if data_file is not None:
-            builder = builder.withReferencedDataFile(str(data_file.location()))
-        return self._files.finished(builder, partition, None)
+        return self._files.vector(target.partition, data_file)
 
 
 class InTransaction:

@@ -158,7 +158,8 @@ class PairStage:
 
     def _start_of(self, pair: Pair) -> _Start:
         played = (pair.victim.java, "" if pair.rival is None else pair.rival.java)
-        return self._starts[pair.victim.format_version, "rewrite_deletes" in played]
+        has_deletes = pair.victim.is_replacing or "rewrite_deletes" in played
+        return self._starts[pair.victim.format_version, has_deletes]
 
     def _victims_change(self, pair: Pair, start: _Start, table: Java) -> Java:
         victim = pair.victim

@@ -30,7 +30,7 @@ from verification.suites.java.pair_recording import read_pairs, write_pairs
 from verification.suites.java.pair_sheets import SHEETS, all_pairs, pairs_of
 from verification.suites.java.request_recording import DATA, NEWEST, read_requests, write_requests
 from verification.suites.java.scenario import all_scenarios
-from verification.suites.load.loops import all_loops
+from verification.suites.load.loops import all_loops, delete_loops
 from verification.suites.load.measurement import LOAD_FILE, LOOPS_FILE, write_load, write_loops
 from verification.suites.pyiceberg import pyiceberg_load, pyiceberg_requests
 from verification.suites.pyiceberg.met import PAIRS_FILE as PYICEBERG_PAIRS_FILE
@@ -96,7 +96,9 @@ def _java_loops(given: argparse.Namespace) -> None:
     from verification.java_rig.loop_stage import measure_loops
 
     out: Path = given.out or LOOPS_FILE
-    loops = [loop for loop in all_loops() if not given.only or re.search("|".join(given.only), loop.key)]
+    loops = [
+        loop for loop in (*all_loops(), *delete_loops()) if not given.only or re.search("|".join(given.only), loop.key)
+    ]
     measure_loops(
         loops,
         given.iceberg_jars,

@@ -145,8 +145,17 @@ DELETES_KEPT: Final = {
 }
 DELETES_REWRITTEN: Final = "rewrite_position_delete_files"
 REPLACING_DELETES: Final = ("delete, p = 3 and id = 30", "update, p = 3 and id = 30", "merge, t.p = 3")
+BESIDE_REWRITTEN: Final = (*REPLACING_DELETES, "merge", "rewrite_data_files, p = 3")
+BESIDE_REWRITING: Final = (
+    *DELETES_KEPT,
+    "insert, p = 3",
+    "update, another file",
+    "merge, the same file",
+    "rewrite_data_files, p = 3",
+)
 SEED, THROWS = 9191, 24
 UNSEEN_SEED, UNSEEN_THROWS = 221118, 60
+LATER_SEED, LATER_THROWS = 181126, 52  # of all statements beside all rivals
 STATEMENTS: Final = {**VICTIMS, **OTHERS, **THROWN, **UNSEEN}
 ALL_RIVALS: Final = {**RIVALS, **THROWN_RIVALS, **UNSEEN_RIVALS, **DELETES_KEPT}
 BACKING, SERVED = "c", "served"  # where tables are made and rivals commit; what victims ask
@@ -216,7 +225,7 @@ class Ground:
         moved: list[int] = []  # where the rival leads
 
         def let_rival_commit() -> None:
-            if self._let_rival_commit(rival):
+            if self._let_rival_commit(rival) and self._newest() != self._start:  # else it found nothing to do
                 moved.append(self._newest())
 
         def run() -> None:
@@ -310,16 +319,19 @@ def record(given: argparse.Namespace) -> None:
 
 
 def _all_keys() -> list[str]:
+    return [*(_key(*cell) for cell in _chosen_cells()), *thrown_keys()]
+
+
+def _chosen_cells() -> list[tuple[int, str, str, str, str]]:
+    """Cells that somebody chose."""
+    level = ISOLATIONS[0]
+    each_beside_each = itertools.product(FORMATS, MODES, ISOLATIONS, VICTIMS, RIVALS)
     return [
-        _key(version, mode, isolation, victim, rival)
-        for version, mode, isolation in itertools.product(FORMATS, MODES, ISOLATIONS)
-        for victim in VICTIMS
-        for rival in RIVALS
-        if isolation == ISOLATIONS[0] or not victim.startswith("rewrite")
-    ] + [
-        *(_key(2, mode, ISOLATIONS[0], victim, rival) for mode in MODES for victim in OTHERS for rival in OTHER_RIVALS),
-        *(_key(*cell) for cell in itertools.product((2,), MODES[1:], ISOLATIONS, REPLACING_DELETES, DELETES_KEPT)),
-        *thrown_keys(),
+        *(cell for cell in each_beside_each if cell[2] == level or not cell[3].startswith("rewrite")),
+        *itertools.product((2,), MODES, (level,), OTHERS, OTHER_RIVALS),
+        *itertools.product((2,), MODES[1:], ISOLATIONS, REPLACING_DELETES, DELETES_KEPT),
+        *itertools.product((2,), MODES[1:], ISOLATIONS, BESIDE_REWRITTEN, (DELETES_REWRITTEN,)),
+        *itertools.product((2,), MODES[1:], (level,), (DELETES_REWRITTEN,), BESIDE_REWRITING),
     ]
 
 
@@ -329,9 +341,11 @@ def thrown_keys() -> list[str]:
     rivals = (*RIVALS, *THROWN_RIVALS, *UNSEEN_RIVALS)
     unseen = list(itertools.product(FORMATS, MODES, ISOLATIONS, UNSEEN, rivals))
     unseen += itertools.product(FORMATS, MODES, ISOLATIONS, (*VICTIMS, *OTHERS, *THROWN), UNSEEN_RIVALS)
+    later = list(itertools.product(FORMATS, MODES, ISOLATIONS, STATEMENTS, ALL_RIVALS))
     return [
         *(_key(*cell) for cell in random.Random(SEED).sample(cells, THROWS)),
         *(_key(*cell) for cell in random.Random(UNSEEN_SEED).sample(unseen, UNSEEN_THROWS)),
+        *(_key(*cell) for cell in random.Random(LATER_SEED).sample(later, LATER_THROWS)),
     ]
 
 

@@ -65,6 +65,7 @@ _ALL: Final = (
             Part(module="verification.suites.java.held_out", name="java held out", needs=_JAVA),
             Part(module="verification.suites.java.spark_sql", name="spark sql"),
             Part(module="verification.suites.java.spark_looks", name="spark looks"),
+            Part(module="verification.suites.load.delete_loops", name="delete loops"),
             Part(module="verification.suites.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
         ),
     ),

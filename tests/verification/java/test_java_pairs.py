@@ -100,11 +100,15 @@ def test_every_pair_was_recorded_at_every_release(release):
 
 
 @pytest.mark.parametrize("release", RECORDINGS)
-def test_no_verdict_differs_between_releases(release):
+def test_verdicts_of_releases_differ_where_1_10_began_to_look_for_delete_files_that_are_replaced(release):
     other = RECORDINGS[release]
+    beside = "replacing deletes / rewrite_deletes, a file the victim touches / 1 before / jdbc"
+    differing = [f"row_delta referring {level}, {beside}" for level in ("serializable", "snapshot")]
 
     assert len(other) > 400
-    assert [] == [key for key, each in other.items() if letter(each) != letter(RECORDED[key])]
+    assert (differing if release == "1.9.2" else []) == [
+        key for key, each in other.items() if letter(each) != letter(RECORDED[key])
+    ]
 
 
 def test_the_page_of_the_upgrade_is_what_the_recordings_give():

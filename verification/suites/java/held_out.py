@@ -105,7 +105,8 @@ def throw(throws: Mapping[int, int] = THROWS) -> tuple[Pair, ...]:
 
 
 def _endless(die: random.Random) -> Iterator[Pair]:
-    victims = list(dict.fromkeys(victim for sheet in SHEETS for victim in sheet.victims))
+    of_sheets = dict.fromkeys(victim for sheet in SHEETS for victim in sheet.victims)
+    victims = [victim for victim in of_sheets if not victim.is_replacing]  # which came when the die had been cast
     while True:
         victim = die.choice(victims)
         rivals = RIVALS if victim.format_version == 2 else RIVALS_V3

@@ -3,7 +3,7 @@
 A pair that the model has no words for is ``None``; the suite shows it as not modelled yet. The configuration is played
 by ``modelled_victim``.
 
-Two that touch the same file touch all of their partition, and two that do not touch one of thousands each.
+Two that touch the same file touch all of their partition, and two that do not touch one of hundreds each.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from verification.suites.java.scenario import FAST_APPEND, REMOVED_FROM, Scenari
 RIVAL, SECOND, EXPIRING_SOURCE = "rival", "second rival", "expiry"
 TABLE_MANIFESTS: Final = 8
 MANIFESTS_OF: Final = {SAME_PARTITION: 5, OTHER_PARTITION: 3}  # A, B, C1 to C3; E1 to E3
-DATA_FILES: Final = 10_000
+DATA_FILES: Final = 1_000
 ALL_FILES: Final = "100%"
 READS: Final = {ROWS: "files", PARTITION: "partitions", TABLE: "table"}
+REWRITTEN: Final = "rewrite_deletes"
 UNCHECKED: Final = {"operation_types": {"validated_overwrite": 1.0}, "checks": "none"}
 RIVALS: Final[dict[str, dict[str, Any]]] = {
     "append": {"operation_types": {"fast_append": 1.0}},
@@ -54,8 +55,22 @@ RIVALS: Final[dict[str, dict[str, Any]]] = {
     "replace_partitions": {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"},
     "overwrite_filter": {**UNCHECKED, "overwrite": "overwrite_files"},
     "delete_where": {**UNCHECKED, "overwrite": "overwrite_files", "adds_rows": False},
+    REWRITTEN: {
+        "operation_types": {"rewrite_files": 1.0},
+        "rewritten_files": "position_deletes",
+        "rewritten_manifests": 1,
+    },
 }
 REPLACING: Final = ("replace_partitions", "overwrite_filter")
+ROW_DELTAS: Final = ("row_delta", "delete_rows")
+SEEING_NO_DELETES: Final = (
+    *ROW_DELTAS,
+    "fast_append",
+    "merge_append",
+    "upsert",
+    REWRITTEN,
+    "rewrite_manifests_planned",
+)
 ADDING_APART: Final = ("row_delta", "upsert", *REPLACING)
 PARTITION_WIDE: Final = (*REPLACING, "delete_where")  # take every file of a partition
 EXPIRING: Final[dict[str, Any]] = {"operation_types": {"expire_snapshots": 1.0}, "retain_last": 1}
@@ -71,6 +86,7 @@ KINDS: Final = {
     "overwrite_filter": "validated_overwrite",
     "delete_where": "validated_overwrite",
     "rewrite_files": "rewrite_files",
+    REWRITTEN: "rewrite_files",
     "rewrite_manifests_planned": "rewrite_manifests",
     "expire_snapshots": "expire_snapshots",
 }
@@ -107,24 +123,32 @@ def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:
     document["table"] |= {"data_files": DATA_FILES, "format_version": pair.victim.format_version}
     document["conflict"] = {"detector": "files"}
     touched: Any = ALL_FILES if any(touched_by(each) == ALL_FILES for each in pair.rivals) else 1
+    is_beside_rewrite = REWRITTEN in [each.java for each in pair.rivals]
+    if is_beside_rewrite and pair.victim.is_referring and not pair.victim.is_replacing:
+        victim["delete_granularity"] = "partition"
     arrivals = {"kind": "periodic", "period_ms": 1e10}
     sources = [{"name": VICTIM, "arrivals": arrivals, "total_timeout_ms": 0.0, "touched_files": touched, **victim}]
     if pair.rival is not None:
-        sources.append(_rival(RIVAL, pair.rival, touched, {"period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}))
+        sources.append(
+            _rival(pair.victim, RIVAL, pair.rival, touched, {"period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS})
+        )
         late = {"period_ms": 1e10, "offset_ms": (pair.count + 1) * RIVAL_GAP_MS}
         if pair.rival.name == EXPIRY:
             sources.append({"name": EXPIRING_SOURCE, "arrivals": {"kind": "periodic", **late}, **EXPIRING})
         elif pair.second is not None:
-            sources.append(_rival(SECOND, pair.second, touched, late))
+            sources.append(_rival(pair.victim, SECOND, pair.second, touched, late))
         if len(sources) > 2:
             sources[1]["stop_ms"] = (pair.count + 0.5) * RIVAL_GAP_MS
     return {**document, "source": sources}
 
 
-def _rival(name: str, rival: Rival, touched: Any, moments: dict[str, float]) -> dict[str, Any]:
+def _rival(victim: Victim, name: str, rival: Rival, touched: Any, moments: dict[str, float]) -> dict[str, Any]:
     keys = dict(RIVALS[rival.java])
     if rival.java in PARTITION_WIDE:
         keys["rewritten_manifests"] = MANIFESTS_OF[rival.touches]
+    if victim.java == REWRITTEN and rival.java in PARTITION_WIDE:
+        keys |= {"overwrite": "replace_partitions"}  # which says that delete files go too
+        keys.pop("checks", None)
     if rival.java in ADDING_APART and rival.touches == SAME_PARTITION:
         keys["added_rows"] = "apart"  # ids that the victim's filter leaves out
     return {"name": name, "arrivals": {"kind": "periodic", **moments}, "touched_files": touched, **keys}
@@ -138,6 +162,8 @@ def victim_keys(victim: Victim) -> dict[str, Any] | None:
     keys: dict[str, Any] = {"operation_types": {kind: 1.0}}
     if kind == "expire_snapshots":
         return {**keys, "retain_last": 1}  # as recorded
+    if victim.java == REWRITTEN:
+        return dict(RIVALS[victim.java])
     if kind == "rewrite_files":
         return {**keys, "rewritten_manifests": REMOVED_FROM, "starting_sequence_number": victim.is_sequenced}
     if kind != "validated_overwrite":
@@ -187,8 +213,12 @@ def says_requests(pair: Pair) -> bool:
 
     It is told that number, and here rivals change it: they have replaced files of the victim's, or moved them to other
     manifests (``ManifestFilterManager.filterManifests`` opens those that can hold one of them). Nor does it know which
-    of two kinds of rivals wrote in the victim's partitions: it knows how many commits did.
+    of two kinds of rivals wrote in the victim's partitions: it knows how many commits did. A table whose delete files
+    are rewritten has delete manifests from the beginning, the model's has none; nor
+    does the model count what replacing a delete file asks for.
     """
+    if pair.victim.is_replacing:
+        return False
     is_emptied = pair.count > 1 and any(each.java in PARTITION_WIDE for each in pair.rivals)
     if is_emptied and pair.victim.java == "replace_partitions":
         return False  # the first of its rivals leaves less to the next
@@ -198,6 +228,8 @@ def says_requests(pair: Pair) -> bool:
 
 
 def _says_requests(victim: Victim, rival: Rival) -> bool:
+    if rival.java == REWRITTEN and victim.java not in SEEING_NO_DELETES:
+        return False
     is_met = rival.touches == SAME_FILE or (rival.java in PARTITION_WIDE and rival.touches == SAME_PARTITION)
     if victim.java in PARTITION_WIDE:
         return rival.touches == OTHER_PARTITION

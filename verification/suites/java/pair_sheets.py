@@ -175,6 +175,12 @@ _OTHERS: Final = (
 )
 
 
+def _replacing(victim: Victim) -> Victim:
+    return replace(
+        victim, name=f"{victim.name}, replacing deletes", who=f"{victim.who}, of files with deletes", is_replacing=True
+    )
+
+
 def _in_transaction(*victims: Victim) -> tuple[Victim, ...]:
     return tuple(
         replace(each, name=f"{each.name}, in a Transaction", who=f"{each.who}, through a Transaction (Trino)",
@@ -235,6 +241,15 @@ SHEETS: Final[tuple[Sheet, ...]] = (
         rivals=RIVALS,
     ),
     Sheet(title="Format v2, other operations and sinks", victims=_OTHERS, rivals=RIVALS),
+    Sheet(
+        title="Format v2, delete files replaced",
+        victims=tuple(_replacing(each) for each in (*_MERGES, *_DELETES)),
+        rivals=(
+            *_rivals("append", "append", "append", OTHER_PARTITION),
+            *_rivals("row_delta", "row_delta", "overwrite", SAME_FILE),
+            *_rivals("rewrite_deletes", "rewrite_deletes", "replace", SAME_FILE, OTHER_PARTITION),
+        ),
+    ),
     Sheet(
         title="Format v2, through a Transaction",
         victims=_in_transaction(VICTIMS[0], VICTIMS[1], *_that_read(_MERGES, TABLE, PARTITION), _SEQUENCED),

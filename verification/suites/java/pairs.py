@@ -55,6 +55,7 @@ class Victim:
     format_version: int = 2
     is_in_transaction: bool = False  # through Table.newTransaction, as Trino commits
     is_sequenced: bool = False  # a compaction that carries the starting sequence number
+    is_replacing: bool = False  # a row delta that replaces the delete file of a data file it deletes from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

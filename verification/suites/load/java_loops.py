@@ -20,6 +20,7 @@ from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_
 from verification.suites.load.loops import (
     APPEND,
     COMPACTION,
+    DELETE,
     FREE,
     GATHER,
     GATHER_EVERY_S,
@@ -43,8 +44,13 @@ PART: Final = "java loops"
 COMMAND: Final = "endive verify load"
 LIVE: Final = (15.0, 4)  # seconds of a run, and how many
 LIVE_QUICK: Final = (5.0, 2)
-KINDS: Final = {APPEND: "fast_append", ROW_DELTA: "validated_overwrite", COMPACTION: "rewrite_files"}
-FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2}  # that a first attempt writes
+KINDS: Final = {
+    APPEND: "fast_append",
+    ROW_DELTA: "validated_overwrite",
+    COMPACTION: "rewrite_files",
+    DELETE: "validated_overwrite",
+}
+FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2, DELETE: 1}  # that a first attempt writes
 IN_FLIGHT: Final = "in_flight"
 EVEN_UP_TO: Final = 0.98  # quantiles stand at equal distances up to here
 INTRO: Final = """
@@ -137,14 +143,14 @@ def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Che
             "writers": loop.operations.count(kind),
             "order": loop.order,
         }
-        real = [_ended(run, loop, kind) for run in runs]
+        real = [ended(run, loop, kind) for run in runs]
         found = closed_checks("", what, real, simulated[kind], runs[0]["duration_s"])
         is_explained = len(kinds) > 1 and kind == COMPACTION
         checks += [shown(check, "not judged: see below") for check in found] if is_explained else found
     return checks
 
 
-def _ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, bool, int]]:
+def ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, bool, int]]:
     """Latency in ms, committed?, attempts of one kind's txns that ended before the run was over."""
     return [
         (float(end_ms - commit_ms), bool(is_committed), attempts)
@@ -290,7 +296,7 @@ def _rest_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
         played = [simulate(configs, [APPEND], range(GROUPS_QUICK * len(runs)))[APPEND] for configs in (plain, slow)]
         of = [
             load_model.figures(each, runs[0]["duration_s"])
-            for each in (*played, [_ended(run, loop, APPEND) for run in runs])
+            for each in (*played, [ended(run, loop, APPEND) for run in runs])
         ]
         told = [f"{one.committed_per_s:.2f}" for one in of] + [f"{one.exhausted_percent:.0f}" for one in of]
         rows.append((loop.table, loop.writers, *told))

@@ -8,6 +8,7 @@ writer loads it once and works on the same table object from then on, as a strea
 of its own in the partition all row deltas share, so that each reads what the others did and none is in conflict. A
 compaction replaces the one file of a partition of its own. *queue*: all writers share a lock around their commits.
 *gather*: whoever comes first waits for the next multiple of ``GATHER_EVERY_S`` and commits the files of all who wait.
+A *delete* works for ``WORK_S`` and deletes rows of ``TOUCHED`` of the ``DATA_FILES`` data files, anew drawn each time.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ APPEND: Final = "append"
 ROW_DELTA: Final = "row_delta"
 COMPACTION: Final = "compaction"
 MIX: Final = "mix"
+DELETE: Final = "delete"
+WORK_S: Final = 0.3
+TOUCHED, DATA_FILES = 4, 20
 LOAD: Final = "load"
 KEEP: Final = "keep"
 FREE: Final = ""
@@ -37,11 +41,13 @@ class Loop:
     catalog: str
     writers: int
     order: str = FREE  # who orders their commits
+    format_version: int = 2
 
     @property
     def key(self) -> str:
         """One name for it, stable from recording to comparison."""
-        return f"{self.operation} {self.table} {self.catalog} {self.writers} {self.order}".rstrip()
+        version = f"v{self.format_version}" if self.operation == DELETE else ""
+        return f"{self.operation} {self.table} {self.catalog} {self.writers} {self.order}{version}".rstrip()
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -79,4 +85,11 @@ def ordered_loops() -> tuple[Loop, ...]:
         Loop(operation=APPEND, table=LOAD, catalog="jdbc", writers=writers, order=order)
         for order in (QUEUE, GATHER)
         for writers in WRITERS[1:]
+    )
+
+
+def delete_loops() -> tuple[Loop, ...]:
+    """Three loops of DELETE, on a table with files of position deletes and on one with deletion vectors."""
+    return tuple(
+        Loop(operation=DELETE, table=LOAD, catalog="jdbc", writers=3, format_version=version) for version in (2, 3)
     )

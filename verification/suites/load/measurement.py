@@ -19,6 +19,7 @@ from verification.suites.java.request_recording import DATA
 LOAD_FILE: Final = DATA / "load.json"
 LOOPS_FILE: Final = DATA / "loops.json"
 ORDERED_FILE: Final = DATA / "ordered_loops.json"
+DELETES_FILE: Final = DATA / "delete_loops.json"
 QUANTILES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 # Which recorded requests (``load_stage``: where in a txn's life, method, object) tell how long one of a kind takes.
 RETRIED: Final = (
