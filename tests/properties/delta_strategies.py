@@ -54,7 +54,8 @@ def delta_configs(draw: Any) -> Mapping:
     maybe(delta, draw, "initial_version", st.sampled_from((0, 1, 25)))
     maybe(delta, draw, "log_retention_ms", ms(200.0, 3_000.0))
     maybe(delta, draw, "log_replay_ms", ms(1.0, 50.0))
-    maybe(delta, draw, "commit_bytes", st.sampled_from((0, 3_000_000)))
+    for key in ("commit_bytes", "checkpoint_base_bytes", "checkpoint_bytes_per_commit"):
+        maybe(delta, draw, key, st.sampled_from((0, 3_000_000)))
     catalog: Mapping = {"type": draw(st.sampled_from(COMMIT_POINTS[delta["client"]]))}
     maybe(catalog, draw, "num_tables", st.integers(1, 3))
     if catalog["type"] in ("dynamodb", "service"):
@@ -92,7 +93,7 @@ def _add_looks(draw: Any, config: Mapping) -> None:
     for source in config["source"]:
         keys = {**config["transaction"], **source}
         if keys["overwrite"] == "overwrite_files" and keys["operation_types"]["validated_overwrite"]:
-            maybe(source, draw, "runtime_filter_ms", ms(1.0, 300.0))
+            source["runtime_filter_ms"] = draw(ms(0.0, 300.0))
     can_stream = config["transaction"].get("manifest_list_mode") == "rewrite" and len(config["source"]) < 3
     if can_stream and draw(st.booleans()):
         stream: Mapping = {"name": "stream", "operation_types": {"fast_append": 1.0}, "commit_path": "epoch"}

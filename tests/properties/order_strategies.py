@@ -51,7 +51,7 @@ def add_order(draw: Any, config: Mapping) -> None:
         if not is_checked:
             maybe(service, draw, "lock", table_locks())
     if lost is None:
-        _add_coordinator(draw, config["source"], catalog)
+        _add_coordinator(draw, config["source"], catalog, config["transaction"])
         drop_unread(config["transaction"], config["source"])
 
 
@@ -91,19 +91,16 @@ def table_locks(draw: Any) -> Mapping:
     return lock
 
 
-def _add_coordinator(draw: Any, sources: list[Mapping], catalog: Mapping) -> None:
-    """One that gathers the files of the sources which share a queue, if all they do is append."""
-    if catalog["num_tables"] > 1 or "partitions" in catalog or draw(st.booleans()):
+def _add_coordinator(draw: Any, sources: list[Mapping], catalog: Mapping, transaction: Mapping) -> None:
+    """One that gathers the files of the sources which share a queue, and lets all they do be appends."""
+    if catalog["num_tables"] > 1 or "partitions" in catalog or draw(st.integers(0, 3)) == 0:
         return
-    for source in sources:
-        queue = source.get("commit_queue")
-        mates = [each for each in sources if each.get("commit_queue") == queue]
-        if queue is not None and source is mates[0]:
-            every_ms = draw(ms(20.0, 900.0))
-            for mate in mates:
-                if "partial_progress" in mate or mate["arrivals"]["kind"] == "trace":
-                    break
-            else:
-                for mate in mates:
-                    mate["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
-                    mate["gather_every_ms"] = every_ms
+    can_wait = [source for source in sources if not {"partial_progress", "after_failure"} & set(source)]
+    mates = [source for source in can_wait if source["arrivals"]["kind"] != "trace"]
+    mates = [source for source in mates if not {**transaction, **source}.get("application_retries")]
+    if {source.get("commit_queue") for source in sources if source not in mates} - {None}:
+        return  # somebody else waits there as well
+    every_ms = draw(ms(20.0, 900.0))
+    for mate in mates:
+        mate["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
+        mate |= {"commit_queue": "gathered", "gather_every_ms": every_ms}

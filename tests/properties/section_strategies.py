@@ -138,6 +138,7 @@ def catalogs(draw: Any) -> Mapping:
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())
     if kind in ("cas", "append"):
         maybe(catalog, draw, "object_base_bytes", st.sampled_from((0, 200_000)))
+        maybe(catalog, draw, "object_bytes_per_table", st.sampled_from((0, 70_000)))
     if kind == "append":
         _add_log(draw, catalog)
     if kind in ("instant", "service"):
@@ -165,7 +166,7 @@ def _add_service(draw: Any, catalog: Mapping) -> None:
     if flavour == "rest":
         maybe(service, draw, "server_retries", st.integers(0, 3))
         if service.get("server_retries"):
-            maybe(service, draw, "rebase", st.sampled_from(("metadata", "list")))
+            service["rebase"] = draw(st.sampled_from(("metadata", "list")))
         maybe(catalog, draw, "table_metadata_inlined", st.booleans())
         if not catalog.get("table_metadata_inlined"):
             maybe(service, draw, "reads_metadata", st.sampled_from(("never", "load", "load_and_commit")))
@@ -210,13 +211,13 @@ def storages(draw: Any, catalog: Mapping, mode: str) -> Mapping:
 @st.composite
 def commits(draw: Any) -> Mapping:
     """A protocol, and some of its choices changed."""
-    protocol = draw(st.sampled_from(tuple(PROTOCOLS)))
+    protocol = draw(st.sampled_from(("iceberg", *PROTOCOLS)))
     commit: Mapping = {"protocol": protocol}
     if draw(st.booleans()):
         for choice in draw(st.lists(st.sampled_from(tuple(CHOICES)), unique=True, max_size=4)):
             commit[choice] = draw(st.sampled_from(CHOICES[choice]))
     if protocol == "iceberg":
-        maybe(commit, draw, "release", st.sampled_from(("1.9", "1.11")))
+        maybe(commit, draw, "release", st.sampled_from(("1.9", "1.10", "1.11")))
     resolved = PROTOCOLS[protocol] | commit
     if resolved["history"] == "none":
         commit.pop("history_io", None)
@@ -255,6 +256,9 @@ def tables(draw: Any, detector: str) -> Mapping:
     maybe(table, draw, "initial_manifests", st.sampled_from((0, 3, 97, 120)))
     maybe(table, draw, "snapshots_kept_max", st.sampled_from((0, 1, 10)))
     maybe(table, draw, "manifest_bytes", st.sampled_from((0, 3_000_000)))
+    for key in ("metadata_base_bytes", "metadata_bytes_per_snapshot", "manifest_list_base_bytes"):
+        maybe(table, draw, key, st.sampled_from((0, 50_000)))
+    maybe(table, draw, "manifest_list_bytes_per_manifest", st.sampled_from((1, 9_000)))
     maybe(table, draw, "format_version", st.sampled_from((2, 3)))
     if detector == "files":
         table["data_files"] = draw(st.sampled_from((8, 40, 1_000)))

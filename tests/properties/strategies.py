@@ -86,7 +86,7 @@ def _add_reading(
         return
     maybe(keys, draw, "starting_sequence_number", st.booleans())
     if can_transact:
-        maybe(keys, draw, "commit_path", st.sampled_from(("table", "transaction")))
+        maybe(keys, draw, "commit_path", st.sampled_from(("table", "transaction", "pyiceberg")))
     overwrite = keys["overwrite"]
     maybe(keys, draw, "adds_rows", st.booleans())
     if overwrite == "replace_partitions":
@@ -210,7 +210,7 @@ def arrivals(draw: Any) -> Mapping:
             "phase": draw(st.sampled_from(("random", "spread", "together"))),
             "jitter_ms": draw(ms(0.0, gap)),
         },
-        "trace": {"kind": "trace", "path": TRACE},
+        "trace": {"kind": "trace", "path": TRACE, "one_at_a_time": draw(st.booleans())},
     }[kind]
 
 
